@@ -1,0 +1,14 @@
+"""A code interpreter that lives in the notebook.
+
+Imports nothing: the server and the kernel both load this package.
+"""
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "jupyter-codeinterp"}]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, object]]:
+    from .fronts.app import CodeInterp
+
+    return [{"module": "jupyter_codeinterp.fronts.app", "app": CodeInterp}]

@@ -1,0 +1,323 @@
+"""What a window may say to the server, and what the server says to a window.
+
+A command may carry ``id``; the server then answers with a ``Reply`` of the same id. A
+malformed command, one without leave or for an unknown session is answered with a
+``Reply`` that has an ``error``; the socket and the session live on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+import msgspec
+
+from .document import CellView, Op, Output, Receipt
+from .events import Event, Mode
+
+
+class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
+    pass
+
+
+# --- window → server: conversations --------------------------------------------------
+
+
+class SendMessage(_Frame, frozen=True, tag="send_message"):
+    """Start a turn. Without ``session_id`` a new session for ``notebook`` is made.
+
+    The reply's result is ``{"session_id": …}``. Refused while a turn is running.
+    """
+
+    text: str
+    notebook: str
+    session_id: str = ""
+    mode: Mode = "review"
+    model: str = ""
+    active_cell_id: str = ""
+    id: int = 0
+
+
+class Decide(_Frame, frozen=True, tag="decide"):
+    """The person's word on one draft. ``source`` is all that is to run, byte for byte.
+
+    ``run_all`` switches the rest of the turn to Auto.
+    """
+
+    session_id: str
+    draft_id: str
+    nonce: str
+    action: Literal["run", "reject"]
+    source: str = ""
+    run_all: bool = False
+    id: int = 0
+
+
+class Answer(_Frame, frozen=True, tag="answer"):
+    """The person's answer to ``ask_user``."""
+
+    session_id: str
+    call_id: str
+    text: str
+    id: int = 0
+
+
+class Cancel(_Frame, frozen=True, tag="cancel"):
+    """Stop the turn. Nothing happens if none is running."""
+
+    session_id: str
+    id: int = 0
+
+
+class Retry(_Frame, frozen=True, tag="retry"):
+    """Try again after a turn that ended in an error: the same message, the same history."""
+
+    session_id: str
+    id: int = 0
+
+
+class SetMode(_Frame, frozen=True, tag="set_mode"):
+    session_id: str
+    mode: Mode
+    id: int = 0
+
+
+class SetModel(_Frame, frozen=True, tag="set_model"):
+    session_id: str
+    model: str
+    id: int = 0
+
+
+class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
+    """Put back the cells that a turn changed, where the person has not touched them since."""
+
+    session_id: str
+    turn: int
+    id: int = 0
+
+
+class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
+    """Remove a failed cell of the agent that was left standing."""
+
+    session_id: str
+    cell_id: str
+    id: int = 0
+
+
+class Subscribe(_Frame, frozen=True, tag="subscribe"):
+    """Send the session's events after ``after``, and go on with what happens."""
+
+    session_id: str
+    after: int = 0
+    id: int = 0
+
+
+class Unsubscribe(_Frame, frozen=True, tag="unsubscribe"):
+    session_id: str
+    id: int = 0
+
+
+# --- window → server: the notebooks that it has open ---------------------------------
+
+
+class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
+    """This window has the notebook open. ``applied`` is the document's own marker, the
+    highest op number that it holds for each session. ``kernel_id`` is "" without a kernel.
+    """
+
+    notebook: str
+    applied: dict[str, int] = {}
+    kernel_id: str = ""
+    id: int = 0
+
+
+class CloseNotebook(_Frame, frozen=True, tag="close_notebook"):
+    notebook: str
+    id: int = 0
+
+
+class RenameNotebook(_Frame, frozen=True, tag="rename_notebook"):
+    notebook: str
+    to: str
+    id: int = 0
+
+
+class KernelOf(_Frame, frozen=True, tag="kernel_of"):
+    """The notebook's kernel in this window is now ``kernel_id`` ("" for none)."""
+
+    notebook: str
+    kernel_id: str
+    id: int = 0
+
+
+class TakeLease(_Frame, frozen=True, tag="take_lease"):
+    """Let this window be the one that the agent works in."""
+
+    notebook: str
+    id: int = 0
+
+
+class OpReceipt(_Frame, frozen=True, tag="receipt"):
+    notebook: str
+    epoch: int
+    session_id: str
+    seq: int
+    receipt: Receipt
+    id: int = 0
+
+
+class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
+    """The answer to a ``ReadNotebook``. Cells tagged ``codeinterp-private`` come without
+    source and outputs. Outputs are bounded: text to 20,000 characters an output."""
+
+    notebook: str
+    epoch: int
+    request_id: int
+    cells: tuple[CellView, ...]
+    active_cell_id: str = ""
+    id: int = 0
+
+
+class DraftGone(_Frame, frozen=True, tag="draft_gone"):
+    """The person deleted a draft's cell (or the cell that an edit was proposed for)."""
+
+    notebook: str
+    cell_id: str
+    id: int = 0
+
+
+Command = Union[
+    SendMessage,
+    Decide,
+    Answer,
+    Cancel,
+    Retry,
+    SetMode,
+    SetModel,
+    UndoTurn,
+    RemoveCell,
+    Subscribe,
+    Unsubscribe,
+    OpenNotebook,
+    CloseNotebook,
+    RenameNotebook,
+    KernelOf,
+    TakeLease,
+    OpReceipt,
+    SnapshotTaken,
+    DraftGone,
+]
+
+
+# --- server → window -----------------------------------------------------------------
+
+
+class SessionInfo(msgspec.Struct, frozen=True):
+    """A session as lists show it. Times are seconds since the epoch."""
+
+    session_id: str
+    notebook: str
+    title: str
+    model: str
+    mode: Mode
+    running: bool
+    created: float
+    changed: float
+    last_seq: int = 0
+
+
+class Reply(_Frame, frozen=True, tag="reply"):
+    """The answer to the command ``id``: ``error`` is None when it was carried out."""
+
+    id: int
+    result: dict[str, Any] = {}
+    error: Union[str, None] = None
+    message: str = ""
+
+
+class SessionChanged(_Frame, frozen=True, tag="session"):
+    """Sent on subscribing, and to every window when a session starts or stops running."""
+
+    session: SessionInfo
+    waiting: bool = False
+    """A decision or an answer is waited for."""
+
+
+class EventFrame(_Frame, frozen=True, tag="event"):
+    session_id: str
+    seq: int
+    event: Event
+
+
+class OpFrame(_Frame, frozen=True, tag="op"):
+    """Apply in one transaction, with ``metadata.codeinterp.applied[session_id] = seq``."""
+
+    notebook: str
+    epoch: int
+    session_id: str
+    seq: int
+    op: Op
+
+
+class StreamFrame(_Frame, frozen=True, tag="stream"):
+    """Code as it is written: put ``text`` at ``start`` of the draft. A hint: a frame that
+    does not fit (the draft is not there or not ``start`` long) is dropped; an op follows."""
+
+    notebook: str
+    epoch: int
+    draft_id: str
+    cell_id: str
+    kind: Literal["insert", "edit", "markdown"]
+    start: int
+    text: str
+
+
+class OutputsFrame(_Frame, frozen=True, tag="outputs"):
+    """Outputs of a running cell: ``outputs`` replace all from index ``start`` on.
+    Dropped when the cell's run is another. A hint: ``finish_run`` brings all of them."""
+
+    notebook: str
+    epoch: int
+    cell_id: str
+    run_id: str
+    start: int
+    outputs: tuple[Output, ...]
+
+
+class DisplayFrame(_Frame, frozen=True, tag="display"):
+    """update_display_data: every output that was shown with this id gets the new data."""
+
+    notebook: str
+    epoch: int
+    display_id: str
+    data: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+class ReadNotebook(_Frame, frozen=True, tag="read"):
+    """Answer with a snapshot. With ``save`` the window saves the notebook as well."""
+
+    notebook: str
+    epoch: int
+    request_id: int
+    save: bool = False
+
+
+class Lease(_Frame, frozen=True, tag="lease"):
+    """Whether this window is the one that the agent works in, from ``epoch`` on."""
+
+    notebook: str
+    epoch: int
+    held: bool
+
+
+ServerFrame = Union[
+    Reply,
+    SessionChanged,
+    EventFrame,
+    OpFrame,
+    StreamFrame,
+    OutputsFrame,
+    DisplayFrame,
+    ReadNotebook,
+    Lease,
+]

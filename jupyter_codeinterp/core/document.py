@@ -1,0 +1,240 @@
+"""What can be done to a notebook: ops, receipts, and ``apply``, the reference for both.
+
+An op is one change of the notebook document, numbered per session. It is idempotent:
+applied twice, it changes nothing the second time. ``apply`` is pure and is what every
+document (the notebook open in a browser, a file) must agree with; ``src/notebook.ts``
+passes the same test vectors (``tests/document_vectors.json``).
+
+Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Literal, Union
+
+import msgspec
+
+Cell = dict[str, Any]
+"""An nbformat 4.5 cell. ``source`` is one string here, never a list of lines."""
+Notebook = dict[str, Any]
+"""An nbformat 4.5 notebook with ``cells`` and ``metadata``."""
+Output = dict[str, Any]
+"""An nbformat output; may carry ``transient.display_id``, which is never saved."""
+
+
+# --- ops -----------------------------------------------------------------------------
+
+
+class Insert(msgspec.Struct, frozen=True, tag_field="op", tag="insert"):
+    """Insert a cell. ``cell_type`` is ``raw`` for a draft, which no run command runs.
+
+    ``after`` names preceding cells, the preferred one first: the cell goes after the
+    first that still exists; with none named it goes to the top, with none left to the end.
+    """
+
+    cell_id: str
+    cell_type: Literal["raw", "code", "markdown"]
+    source: str
+    after: tuple[str, ...]
+    metadata: dict[str, Any] = {}
+
+
+class SetSource(msgspec.Struct, frozen=True, tag_field="op", tag="set_source"):
+    """Replace a cell's source, if it is still ``expect`` (or already ``source``).
+
+    ``cell_type`` changes the type in the same step (a Markdown draft that was accepted).
+    ``outputs`` puts earlier outputs back (undo of an edit); None leaves them alone.
+    """
+
+    cell_id: str
+    source: str
+    expect: str
+    cell_type: Union[Literal["raw", "code", "markdown"], None] = None
+    outputs: Union[tuple[Output, ...], None] = None
+    execution_count: Union[int, None] = None
+
+
+class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
+    """Just before a run: compare the source; make it a code cell; clear outputs; show [*].
+
+    Refused with ``conflict`` when the cell's source is not ``source``. ``metadata`` is
+    merged into the cell's (provenance; it grants nothing).
+    """
+
+    cell_id: str
+    source: str
+    run_id: str
+    metadata: dict[str, Any] = {}
+
+
+class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
+    """The end of a run: all outputs and the execution count (None if it never started).
+
+    Ignored (``done``, unchanged) when the cell's current run is another one.
+    """
+
+    cell_id: str
+    run_id: str
+    outputs: tuple[Output, ...]
+    execution_count: Union[int, None]
+
+
+class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
+    """Delete a cell if its source is still ``expect``. A missing cell counts as done."""
+
+    cell_id: str
+    expect: str
+
+
+Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete]
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """What the document answered to an op.
+
+    ``source`` is the cell's source as read back after the op; on ``conflict`` it is what
+    stands there instead of what was expected. ``before`` is the whole cell before the op
+    (with ``after``, the ids above it, nearest first), for ``set_source``, ``begin_run``
+    and ``delete`` that changed something: what undo puts back.
+    """
+
+    status: Literal["done", "conflict", "missing", "refused", "pending"]
+    source: str = ""
+    reason: str = ""
+    before: Union[Cell, None] = None
+    after: tuple[str, ...] = ()
+
+
+class CellView(msgspec.Struct, frozen=True):
+    """A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here."""
+
+    cell_id: str
+    cell_type: str
+    source: str
+    outputs: tuple[Output, ...] = ()
+    execution_count: Union[int, None] = None
+    tags: tuple[str, ...] = ()
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The notebook as it stands: cells in order, and the active cell's id."""
+
+    path: str
+    cells: tuple[CellView, ...] = ()
+    active_cell_id: str = ""
+
+    def cell(self, cell_id: str) -> CellView | None:
+        return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
+
+
+# --- sources -------------------------------------------------------------------------
+
+
+def normalise(source: str) -> str:
+    """Line ends as CodeMirror keeps them. Raises ValueError on NUL and lone surrogates."""
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        raise ValueError("the source contains a NUL character")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("the source contains half of a surrogate pair") from None
+    return text
+
+
+# --- apply: the reference ------------------------------------------------------------
+
+
+def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
+    """The notebook after ``op``, and the receipt. The notebook given is left as it was.
+
+    Which run a cell is in is kept in ``cell["metadata"]["codeinterp"]["run_id"]``.
+    """
+    cells: list[Cell] = notebook["cells"]
+    matches = [i for i, cell in enumerate(cells) if cell.get("id") == op.cell_id]
+    if len(matches) > 1:
+        return notebook, Receipt("refused", reason="two cells have this id")
+    if isinstance(op, Insert):
+        if matches:
+            return notebook, Receipt("done", source=cells[matches[0]]["source"])
+        return _insert(notebook, op)
+    if not matches:
+        if isinstance(op, Delete):
+            return notebook, Receipt("done")
+        return notebook, Receipt("missing", reason="the cell is not in the notebook")
+    index = matches[0]
+    cell = cells[index]
+    if isinstance(op, FinishRun):
+        if cell["metadata"].get("codeinterp", {}).get("run_id") != op.run_id:
+            return notebook, Receipt("done", source=cell["source"])
+        changed = {
+            **cell,
+            "outputs": [_saved(output) for output in op.outputs],
+            "execution_count": op.execution_count,
+        }
+        return _replace(notebook, index, changed), Receipt("done", source=cell["source"])
+    if isinstance(op, SetSource) and cell["source"] == op.source and op.outputs is None:
+        changed = _typed(cell, op.cell_type)
+        return _replace(notebook, index, changed), Receipt("done", source=op.source)
+    expected = op.source if isinstance(op, BeginRun) else op.expect
+    if cell["source"] != expected:
+        return notebook, Receipt(
+            "conflict", source=cell["source"], reason="the cell has changed since"
+        )
+    above = tuple(c["id"] for c in reversed(cells[:index]))
+    before = copy.deepcopy(cell)
+    if isinstance(op, Delete):
+        kept = cells[:index] + cells[index + 1 :]
+        return {**notebook, "cells": kept}, Receipt("done", before=before, after=above)
+    if isinstance(op, BeginRun):
+        changed = _typed(cell, "code")
+        theirs = cell["metadata"].get("codeinterp", {})
+        ours = {**theirs, **op.metadata, "run_id": op.run_id}
+        changed["metadata"] = {**cell["metadata"], "codeinterp": ours}
+        changed["outputs"] = []
+        changed["execution_count"] = None
+    else:
+        changed = {**_typed(cell, op.cell_type), "source": op.source}
+        if op.outputs is not None and changed["cell_type"] == "code":
+            changed["outputs"] = [_saved(output) for output in op.outputs]
+            changed["execution_count"] = op.execution_count
+    receipt = Receipt("done", source=changed["source"], before=before, after=above)
+    return _replace(notebook, index, changed), receipt
+
+
+def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
+    cells: list[Cell] = notebook["cells"]
+    ids = [cell.get("id") for cell in cells]
+    place = 0 if not op.after else len(cells)
+    for anchor in op.after:
+        if anchor in ids:
+            place = ids.index(anchor) + 1
+            break
+    cell: Cell = {"id": op.cell_id, "cell_type": "raw", "metadata": dict(op.metadata)}
+    cell["source"] = op.source
+    cell = _typed(cell, op.cell_type)
+    return (
+        {**notebook, "cells": [*cells[:place], cell, *cells[place:]]},
+        Receipt("done", source=op.source),
+    )
+
+
+def _typed(cell: Cell, cell_type: str | None) -> Cell:
+    """The cell with another type: code cells have outputs and a count, others have not."""
+    if cell_type is None or cell["cell_type"] == cell_type:
+        return dict(cell)
+    bare = {k: v for k, v in cell.items() if k not in ("outputs", "execution_count")}
+    bare["cell_type"] = cell_type
+    if cell_type == "code":
+        bare |= {"outputs": [], "execution_count": None}
+    return bare
+
+
+def _replace(notebook: Notebook, index: int, cell: Cell) -> Notebook:
+    cells = notebook["cells"]
+    return {**notebook, "cells": [*cells[:index], cell, *cells[index + 1 :]]}
+
+
+def _saved(output: Output) -> Output:
+    return {key: value for key, value in output.items() if key != "transient"}

@@ -1,0 +1,46 @@
+"""What can go wrong, as exceptions. A failed tool is data (a result); these are not.
+
+CodeInterpError            has ``code`` (stable, for programs) and a message for people
+├── CommandError           a command that cannot be carried out; answered to its sender
+├── ModelError             a model call that ended the turn
+│     codes: no_key, wrong_key, forbidden, unknown_model, bad_request, offline,
+│            rate_limit, overloaded, server_error, spend_limit, broken_stream,
+│            context_full
+├── KernelError            the kernel cannot run anything: no_kernel, kernel_dead,
+│                          kernel_changed
+├── DocumentError          no notebook to work on: not_open
+└── StoreError             the journal cannot be written or read
+"""
+
+from __future__ import annotations
+
+
+class CodeInterpError(Exception):
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class CommandError(CodeInterpError):
+    pass
+
+
+class ModelError(CodeInterpError):
+    """A model call failed for good. ``retry_after`` (seconds) only where the server named one."""
+
+    def __init__(self, code: str, message: str, retry_after: float | None = None) -> None:
+        super().__init__(code, message)
+        self.retry_after = retry_after
+
+
+class KernelError(CodeInterpError):
+    pass
+
+
+class DocumentError(CodeInterpError):
+    pass
+
+
+class StoreError(CodeInterpError):
+    pass

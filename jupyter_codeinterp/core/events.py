@@ -1,0 +1,279 @@
+"""Everything that can happen in a session, in order. Fronts are drawn from these alone.
+
+Each event gets a sequence number (1, 2, …) in its session's journal when it is published;
+the number is the store's, not the event's. Times are seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Union
+
+import msgspec
+
+from .messages import Usage
+
+Mode = Literal["review", "auto", "plan"]
+StopReason = Literal["end_turn", "cancelled", "max_steps", "budget", "refusal", "error"]
+Status = Literal["ok", "error", "timeout", "interrupted", "rejected", "not_started", "not_confirmed"]
+
+
+class _Event(msgspec.Struct, frozen=True, tag_field="type"):
+    pass
+
+
+# --- the turn ------------------------------------------------------------------------
+
+
+class TurnStarted(_Event, frozen=True, tag="turn_started"):
+    turn: int
+    text: str
+    mode: Mode
+    model: str
+
+
+class StepStarted(_Event, frozen=True, tag="step_started"):
+    """One model call begins. What was sent is under ``sessions/{id}/sent/{step}``."""
+
+    step: int
+
+
+class TurnEnded(_Event, frozen=True, tag="turn_ended"):
+    """``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
+
+    ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
+    are cells of the agent that failed and were left standing (not at ``end_turn``).
+    ``retry`` is true where "Try again" makes sense.
+    """
+
+    turn: int
+    stop_reason: StopReason
+    code: str = ""
+    message: str = ""
+    added: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    retry: bool = False
+
+
+class TurnUndone(_Event, frozen=True, tag="turn_undone"):
+    """``kept`` are cells that the person has touched since: left as they are."""
+
+    turn: int
+    restored: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+class CellRemoved(_Event, frozen=True, tag="cell_removed"):
+    """A failed cell that was left standing has been removed on request."""
+
+    cell_id: str
+
+
+# --- what the model says -------------------------------------------------------------
+
+
+class TextDelta(_Event, frozen=True, tag="text_delta"):
+    """A part of a text block; ``TextDone`` with the whole text follows (or the turn ends)."""
+
+    block: int
+    text: str
+
+
+class TextDone(_Event, frozen=True, tag="text_done"):
+    block: int
+    text: str
+
+
+class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
+    block: int
+    text: str
+
+
+class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
+    """The stream broke: text and cards of this step are void, and the step is repeated."""
+
+    step: int
+    reason: str
+
+
+class Retrying(_Event, frozen=True, tag="retrying"):
+    """The model could not be reached; tried again in ``delay`` seconds."""
+
+    code: str
+    message: str
+    delay: float
+    attempt: int
+
+
+class UsageChanged(_Event, frozen=True, tag="usage"):
+    """After a model call: sums for the session, and the share (0..1) of the context used.
+
+    ``cost`` is US dollars, None where the model's prices are not known.
+    """
+
+    usage: Usage
+    context_share: float
+    cost: Union[float, None] = None
+
+
+# --- cards: tool calls, drafts, runs -------------------------------------------------
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """Generated code that waits for a decision.
+
+    kind: ``insert`` a raw cell ``cell_id`` stands in the notebook; ``edit`` ``cell_id`` is
+    to become ``source`` and is still ``old_source``; ``markdown`` a raw cell to become
+    Markdown; ``delete`` the cell is to go. ``nonce`` is good for one decision.
+    ``notices`` say what a reader may overlook: what else runs, invisible characters, why
+    it asks again. ``can_run_all``: whether "Run all in this turn" may be offered.
+    """
+
+    draft_id: str
+    call_id: str
+    kind: Literal["insert", "edit", "markdown", "delete"]
+    cell_id: str
+    title: str
+    source: str
+    nonce: str
+    old_source: str = ""
+    notices: tuple[str, ...] = ()
+    can_run_all: bool = False
+
+
+class ToolStarted(_Event, frozen=True, tag="tool_started"):
+    """The model has begun to write a tool call: a card appears."""
+
+    call_id: str
+    name: str
+    title: str = ""
+
+
+class DraftOpened(_Event, frozen=True, tag="draft_opened"):
+    """Code begins to stream. For ``insert`` and ``markdown`` a raw cell ``cell_id`` appears."""
+
+    call_id: str
+    draft_id: str
+    kind: Literal["insert", "edit", "markdown", "delete"]
+    cell_id: str
+    title: str
+    old_source: str = ""
+
+
+class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
+    """The draft is whole and waits for the person. Again, with a new nonce, if it must."""
+
+    draft: Draft
+
+
+class DraftDecided(_Event, frozen=True, tag="draft_decided"):
+    """``source`` is what was decided on; ``edited`` if the person changed the model's."""
+
+    call_id: str
+    draft_id: str
+    action: Literal["run", "reject"]
+    by: Literal["person", "policy", "stop"]
+    source: str
+    edited: bool = False
+    reason: str = ""
+
+
+class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
+    """The kernel is busy with something else; the run waits for it on the server."""
+
+    call_id: str
+
+
+class RunStarted(_Event, frozen=True, tag="run_started"):
+    """In the journal before the request goes out. ``msg_id`` is of the execute_request."""
+
+    call_id: str
+    cell_id: str
+    run_id: str
+    msg_id: str
+
+
+class ToolDone(_Event, frozen=True, tag="tool_done"):
+    """The end of a card. ``detail`` is the text of the result as the model sees it (bounded).
+
+    ``mended`` is true on the success of a cell that had failed before.
+    """
+
+    call_id: str
+    name: str
+    title: str
+    status: Status
+    cell_id: str = ""
+    execution_count: Union[int, None] = None
+    elapsed: float = 0.0
+    summary: str = ""
+    detail: str = ""
+    images: int = 0
+    mended: bool = False
+
+
+class QuestionAsked(_Event, frozen=True, tag="question_asked"):
+    call_id: str
+    question: str
+    options: tuple[str, ...] = ()
+
+
+class QuestionAnswered(_Event, frozen=True, tag="question_answered"):
+    call_id: str
+    answer: str
+
+
+# --- the session ---------------------------------------------------------------------
+
+
+class Note(_Event, frozen=True, tag="note"):
+    """A line in the conversation: the kernel restarted, the context was summarised, …"""
+
+    text: str
+    level: Literal["info", "warning", "error"] = "info"
+
+
+class ModeChanged(_Event, frozen=True, tag="mode_changed"):
+    mode: Mode
+
+
+class ModelChanged(_Event, frozen=True, tag="model_changed"):
+    model: str
+
+
+class TitleChanged(_Event, frozen=True, tag="title_changed"):
+    title: str
+
+
+class NotebookMoved(_Event, frozen=True, tag="notebook_moved"):
+    notebook: str
+
+
+Event = Union[
+    TurnStarted,
+    StepStarted,
+    TurnEnded,
+    TurnUndone,
+    CellRemoved,
+    TextDelta,
+    TextDone,
+    ThinkingDelta,
+    StepDiscarded,
+    Retrying,
+    UsageChanged,
+    ToolStarted,
+    DraftOpened,
+    DraftWaiting,
+    DraftDecided,
+    KernelWaiting,
+    RunStarted,
+    ToolDone,
+    QuestionAsked,
+    QuestionAnswered,
+    Note,
+    ModeChanged,
+    ModelChanged,
+    TitleChanged,
+    NotebookMoved,
+]

@@ -1,0 +1,308 @@
+"""What the core needs of the world, as protocols. Adapters fulfil them; the core knows roles.
+
+All methods run on one event loop. Cancelling a task that awaits one of them is safe
+unless the docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol, Union
+
+import msgspec
+
+from .commands import SessionInfo
+from .document import Op, Output, Receipt, Snapshot
+from .events import Event
+from .messages import Message, Usage
+
+# --- the model -----------------------------------------------------------------------
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool as the model is told of it. ``input_schema`` is JSON Schema, ``source`` last."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class ModelRequest(msgspec.Struct, frozen=True):
+    model: str
+    system: str
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+
+
+class ModelText(msgspec.Struct, frozen=True):
+    """More text of block ``block`` (index in the message)."""
+
+    block: int
+    text: str
+
+
+class ModelThinking(msgspec.Struct, frozen=True):
+    block: int
+    text: str
+
+
+class ModelToolInput(msgspec.Struct, frozen=True):
+    """A tool call as far as it has come. First with an empty ``partial``, when it starts.
+
+    ``partial`` holds the properties seen so far; the last one may be an unfinished string.
+    Only for showing: nothing is run from it.
+    """
+
+    block: int
+    id: str
+    name: str
+    partial: dict[str, Any]
+
+
+class ModelRetry(msgspec.Struct, frozen=True):
+    """The call failed and is tried again after ``delay`` seconds; nothing had come of it."""
+
+    code: str
+    message: str
+    delay: float
+    attempt: int
+
+
+class ModelDone(msgspec.Struct, frozen=True):
+    """The end of the stream, always last. ``message`` is what to store and send back.
+
+    ``stop_reason`` as in the Messages API: end_turn, stop_sequence, tool_use, pause_turn,
+    max_tokens, model_context_window_exceeded, refusal. ``invalid`` maps the id of a tool
+    call whose JSON could not be parsed to what was wrong (its ``input`` is then ``{}``).
+    ``detail`` is the reason of a refusal, where the API gave one.
+    """
+
+    message: Message
+    stop_reason: str
+    usage: Usage
+    invalid: dict[str, str] = {}
+    detail: str = ""
+
+
+ModelEvent = Union[ModelText, ModelThinking, ModelToolInput, ModelRetry, ModelDone]
+
+
+class ModelInfo(msgspec.Struct, frozen=True):
+    """``context_window`` in tokens. Prices in US dollars a million tokens, None if unknown:
+    (input, output, cache write, cache read)."""
+
+    id: str
+    name: str
+    context_window: int
+    prices: Union[tuple[float, float, float, float], None] = None
+
+
+class Model(Protocol):
+    """A model that answers requests.
+
+    ``stream`` yields events and ends with ``ModelDone``. It raises ``ModelError`` when the
+    call failed for good; code ``broken_stream`` if the stream broke after it had begun
+    (the caller repeats the step once). Retries before the first event are its own affair.
+    """
+
+    label: str
+    """Shown where the conversation must say what answers; "" for an ordinary model."""
+    always_ask: bool
+    """True for a model whose code must be reviewed in every mode (a recording)."""
+
+    async def info(self, model: str) -> ModelInfo: ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]: ...
+
+
+# --- the kernel ----------------------------------------------------------------------
+
+
+class KernelInfo(msgspec.Struct, frozen=True):
+    kernel_id: str
+    start: int
+    """How often the kernel has been (re)started, counted by the server: an approval is
+    good for one kernel id and one start."""
+    language: str
+    language_version: str
+    file_extension: str = ""
+
+
+class ExecutionStarted(msgspec.Struct, frozen=True):
+    """The kernel has begun with our code (``execute_input`` was seen)."""
+
+    execution_count: Union[int, None]
+
+
+class OutputsChanged(msgspec.Struct, frozen=True):
+    """From index ``start`` on, the outputs are now ``outputs``. At most 10 a second."""
+
+    start: int
+    outputs: tuple[Output, ...]
+
+
+class DisplayUpdated(msgspec.Struct, frozen=True):
+    """update_display_data for an output that is not among this run's."""
+
+    display_id: str
+    data: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+class ExecutionDone(msgspec.Struct, frozen=True):
+    """The end of a run, always last.
+
+    ``status``: ok; error (the code raised; the last output is of type ``error``);
+    timeout and interrupted (by us); dead (the kernel died or was restarted).
+    ``note`` says what a reader must know besides: output dropped, idle lost, restarted.
+    ``next_inputs`` are ``set_next_input`` payloads. ``pages`` are texts that a pager shows.
+    ``elapsed`` is seconds from sending to the end.
+    """
+
+    status: Literal["ok", "error", "timeout", "interrupted", "dead"]
+    outputs: tuple[Output, ...]
+    execution_count: Union[int, None]
+    elapsed: float
+    note: str = ""
+    next_inputs: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+
+
+ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, ExecutionDone]
+
+
+class Slot(Protocol):
+    """The right to run one thing in a kernel that is idle."""
+
+    info: KernelInfo
+
+    def new_msg_id(self) -> str:
+        """The id that the next ``execute`` will use, to be journaled before it is sent."""
+
+    def execute(
+        self, source: str, *, msg_id: str, timeout: float | None = None
+    ) -> AsyncIterator[ExecutionEvent]:
+        """Run exactly ``source``. When the consumer is cancelled (or closes the iterator)
+        while the code runs, the kernel is interrupted, and the events that came since are
+        in ``stopped``."""
+
+    async def stopped(self) -> ExecutionDone | None:
+        """After a cancelled ``execute``: how the run ended, at most 0.8 s later (None if
+        the kernel has not obeyed by then)."""
+
+
+class Kernel(Protocol):
+    """The kernel of one notebook, as it is from time to time (it may change or be absent)."""
+
+    async def info(self) -> KernelInfo:
+        """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""
+
+    def busy(self) -> bool:
+        """Whether a run would have to wait."""
+
+    def hold(self) -> AbstractAsyncContextManager[Slot]:
+        """Wait until the kernel is idle and keep every other session of ours out.
+        Nothing is sent to a kernel that is busy: it could not be taken back."""
+
+    async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
+        """Types, shapes and columns of variables within 1 s; None where not available."""
+
+    async def restart(self) -> None: ...
+
+
+# --- the document --------------------------------------------------------------------
+
+
+class Document(Protocol):
+    """The notebook that a session works on."""
+
+    path: str
+
+    async def snapshot(self) -> Snapshot:
+        """Raises DocumentError ``not_open`` when nothing holds the notebook."""
+
+    def apply(self, op: Op) -> Awaitable[Receipt]:
+        """Number the op, journal it, send it. The receipt may be awaited later; ops are
+        applied in the order of these calls."""
+
+    def stream(
+        self,
+        draft_id: str,
+        cell_id: str,
+        kind: Literal["insert", "edit", "markdown"],
+        start: int,
+        text: str,
+    ) -> None:
+        """Show more of a draft as it is written. Never waits, never fails."""
+
+    def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
+        """Show outputs of a running cell. Never waits, never fails."""
+
+    def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        """Pass on update_display_data. Never waits, never fails."""
+
+    async def save(self) -> None:
+        """Ask whoever holds the notebook to save it. A failed save is theirs to tell."""
+
+
+# --- the store -----------------------------------------------------------------------
+
+
+class StoredOp(msgspec.Struct, frozen=True):
+    """``turn`` is 0 for an op outside of a turn (an undo)."""
+
+    seq: int
+    turn: int
+    op: Op
+    receipt: Union[Receipt, None] = None
+
+
+class SessionStore(Protocol):
+    """The journal. Every method is one transaction and raises StoreError if it fails.
+
+    Synchronous on purpose: an append takes 0.1 ms (SQLite, WAL).
+    """
+
+    def create(self, info: SessionInfo) -> None: ...
+
+    def update(self, info: SessionInfo) -> None: ...
+
+    def get(self, session_id: str) -> SessionInfo | None: ...
+
+    def list(self, notebook: str | None = None) -> list[SessionInfo]:
+        """Newest first."""
+
+    def rename_notebook(self, old: str, new: str) -> None: ...
+
+    def append_events(
+        self, session_id: str, events: list[tuple[int, Event]], sync: bool = False
+    ) -> None:
+        """``sync`` makes it survive a power cut as well (run starts, turn ends)."""
+
+    def events(self, session_id: str, after: int = 0) -> list[tuple[int, Event]]: ...
+
+    def append_messages(
+        self, session_id: str, messages: tuple[Message, ...], conversation: int
+    ) -> None:
+        """An assistant message together with its tool results, or a user message."""
+
+    def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
+        """The number of the newest conversation and its messages, in order."""
+
+    def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
+        """What was sent in a step: model, system, names of tools, number of messages."""
+
+    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
+        """The request of a step, its messages filled in."""
+
+    def append_op(self, session_id: str, op: StoredOp) -> None: ...
+
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
+
+    def ops(self, session_id: str, after: int = 0) -> list[StoredOp]: ...
+
+    def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
+        """The whole outputs of a cell's last run, for ``read_output``."""
+
+    def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None: ...

@@ -1,0 +1,89 @@
+"""Write src/protocol.ts from the Python types (``--check``: fail if it is out of date).
+
+The Python structs of core/commands.py, core/events.py and core/document.py are the only
+definition of the wire format; TypeScript gets its types through their JSON Schema.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from jupyter_codeinterp.core import commands, events
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "src" / "protocol.ts"
+HEADER = (
+    "/* Made by scripts/protocol.py from the Python types. Do not edit. */\n/* eslint-disable */\n"
+)
+
+
+def schema() -> dict[str, Any]:
+    """One JSON Schema whose definitions are all frames, commands and events."""
+    _, defs = msgspec.json.schema_components([commands.Command, commands.ServerFrame, events.Event])
+    unions = {}
+    for name, union in (
+        ("Command", commands.Command),
+        ("ServerFrame", commands.ServerFrame),
+        ("Event", events.Event),
+    ):
+        (out,), _ = msgspec.json.schema_components([union])
+        unions[name] = {"anyOf": out["anyOf"]}
+    # Defaults are filled in by the server when it sends: mark everything it sends as present.
+    incoming = {member.__name__ for member in commands.Command.__args__}
+    for name, definition in defs.items():
+        definition["additionalProperties"] = False
+        if name not in incoming:
+            definition["required"] = list(definition["properties"])
+        for prop in definition["properties"].values():
+            prop.pop("default", None)
+            if prop.get("type") == "object" and "properties" not in prop:
+                prop.setdefault("additionalProperties", True)
+    text = json.dumps({"title": "Protocol", "definitions": {**defs, **unions}})
+    loaded: dict[str, Any] = json.loads(text.replace("#/$defs/", "#/definitions/"))
+    return loaded
+
+
+def generate() -> str:
+    script = (
+        "const {compile} = require('json-schema-to-typescript');"
+        "let s = ''; process.stdin.on('data', d => s += d).on('end', async () => {"
+        "console.log(await compile(JSON.parse(s), 'Protocol', {bannerComment: '',"
+        "unreachableDefinitions: true, format: true,"
+        "style: {singleQuote: true, trailingComma: 'none', arrowParens: 'avoid'}}))});"
+    )
+    done = subprocess.run(
+        ["node", "-e", script],
+        input=json.dumps(schema()),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    noise = re.compile(r"\n \*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n")
+    alone = re.compile(r"/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*/\n")
+    return HEADER + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    text = generate()
+    if not parser.parse_args().check:
+        TARGET.write_text(text, encoding="utf-8")
+        return 0
+    if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
+        print("src/protocol.ts is out of date: run python scripts/protocol.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

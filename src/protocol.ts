@@ -1,0 +1,706 @@
+/* Made by scripts/protocol.py from the Python types. Do not edit. */
+/* eslint-disable */
+export type Command =
+  | SendMessage
+  | Decide
+  | Answer
+  | Cancel
+  | Retry
+  | SetMode
+  | SetModel
+  | UndoTurn
+  | RemoveCell
+  | Subscribe
+  | Unsubscribe
+  | OpenNotebook
+  | CloseNotebook
+  | RenameNotebook
+  | KernelOf
+  | TakeLease
+  | OpReceipt
+  | SnapshotTaken
+  | DraftGone;
+export type ServerFrame =
+  Reply | SessionChanged | EventFrame | OpFrame | StreamFrame | OutputsFrame | DisplayFrame | ReadNotebook | Lease;
+export type Event =
+  | TurnStarted
+  | StepStarted
+  | TurnEnded
+  | TurnUndone
+  | CellRemoved
+  | TextDelta
+  | TextDone
+  | ThinkingDelta
+  | StepDiscarded
+  | Retrying
+  | UsageChanged
+  | ToolStarted
+  | DraftOpened
+  | DraftWaiting
+  | DraftDecided
+  | KernelWaiting
+  | RunStarted
+  | ToolDone
+  | QuestionAsked
+  | QuestionAnswered
+  | Note
+  | ModeChanged
+  | ModelChanged
+  | TitleChanged
+  | NotebookMoved;
+
+export interface Protocol {
+  [k: string]: unknown;
+}
+/**
+ * Start a turn. Without ``session_id`` a new session for ``notebook`` is made.
+ *
+ * The reply's result is ``{"session_id": …}``. Refused while a turn is running.
+ */
+export interface SendMessage {
+  type: 'send_message';
+  text: string;
+  notebook: string;
+  session_id?: string;
+  mode?: 'auto' | 'plan' | 'review';
+  model?: string;
+  active_cell_id?: string;
+  id?: number;
+}
+/**
+ * The person's word on one draft. ``source`` is all that is to run, byte for byte.
+ *
+ * ``run_all`` switches the rest of the turn to Auto.
+ */
+export interface Decide {
+  type: 'decide';
+  session_id: string;
+  draft_id: string;
+  nonce: string;
+  action: 'reject' | 'run';
+  source?: string;
+  run_all?: boolean;
+  id?: number;
+}
+/**
+ * The person's answer to ``ask_user``.
+ */
+export interface Answer {
+  type: 'answer';
+  session_id: string;
+  call_id: string;
+  text: string;
+  id?: number;
+}
+/**
+ * Stop the turn. Nothing happens if none is running.
+ */
+export interface Cancel {
+  type: 'cancel';
+  session_id: string;
+  id?: number;
+}
+/**
+ * Try again after a turn that ended in an error: the same message, the same history.
+ */
+export interface Retry {
+  type: 'retry';
+  session_id: string;
+  id?: number;
+}
+export interface SetMode {
+  type: 'set_mode';
+  session_id: string;
+  mode: 'auto' | 'plan' | 'review';
+  id?: number;
+}
+export interface SetModel {
+  type: 'set_model';
+  session_id: string;
+  model: string;
+  id?: number;
+}
+/**
+ * Put back the cells that a turn changed, where the person has not touched them since.
+ */
+export interface UndoTurn {
+  type: 'undo_turn';
+  session_id: string;
+  turn: number;
+  id?: number;
+}
+/**
+ * Remove a failed cell of the agent that was left standing.
+ */
+export interface RemoveCell {
+  type: 'remove_cell';
+  session_id: string;
+  cell_id: string;
+  id?: number;
+}
+/**
+ * Send the session's events after ``after``, and go on with what happens.
+ */
+export interface Subscribe {
+  type: 'subscribe';
+  session_id: string;
+  after?: number;
+  id?: number;
+}
+export interface Unsubscribe {
+  type: 'unsubscribe';
+  session_id: string;
+  id?: number;
+}
+/**
+ * This window has the notebook open. ``applied`` is the document's own marker, the
+ * highest op number that it holds for each session. ``kernel_id`` is "" without a kernel.
+ */
+export interface OpenNotebook {
+  type: 'open_notebook';
+  notebook: string;
+  applied?: {
+    [k: string]: number;
+  };
+  kernel_id?: string;
+  id?: number;
+}
+export interface CloseNotebook {
+  type: 'close_notebook';
+  notebook: string;
+  id?: number;
+}
+export interface RenameNotebook {
+  type: 'rename_notebook';
+  notebook: string;
+  to: string;
+  id?: number;
+}
+/**
+ * The notebook's kernel in this window is now ``kernel_id`` ("" for none).
+ */
+export interface KernelOf {
+  type: 'kernel_of';
+  notebook: string;
+  kernel_id: string;
+  id?: number;
+}
+/**
+ * Let this window be the one that the agent works in.
+ */
+export interface TakeLease {
+  type: 'take_lease';
+  notebook: string;
+  id?: number;
+}
+export interface OpReceipt {
+  type: 'receipt';
+  notebook: string;
+  epoch: number;
+  session_id: string;
+  seq: number;
+  receipt: Receipt;
+  id?: number;
+}
+/**
+ * What the document answered to an op.
+ *
+ * ``source`` is the cell's source as read back after the op; on ``conflict`` it is what
+ * stands there instead of what was expected. ``before`` is the whole cell before the op
+ * (with ``after``, the ids above it, nearest first), for ``set_source``, ``begin_run``
+ * and ``delete`` that changed something: what undo puts back.
+ */
+export interface Receipt {
+  status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
+  source: string;
+  reason: string;
+  before: {
+    [k: string]: unknown;
+  } | null;
+  after: string[];
+}
+/**
+ * The answer to a ``ReadNotebook``. Cells tagged ``codeinterp-private`` come without
+ * source and outputs. Outputs are bounded: text to 20,000 characters an output.
+ */
+export interface SnapshotTaken {
+  type: 'snapshot';
+  notebook: string;
+  epoch: number;
+  request_id: number;
+  cells: CellView[];
+  active_cell_id?: string;
+  id?: number;
+}
+/**
+ * A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here.
+ */
+export interface CellView {
+  cell_id: string;
+  cell_type: string;
+  source: string;
+  outputs: {
+    [k: string]: unknown;
+  }[];
+  execution_count: number | null;
+  tags: string[];
+}
+/**
+ * The person deleted a draft's cell (or the cell that an edit was proposed for).
+ */
+export interface DraftGone {
+  type: 'draft_gone';
+  notebook: string;
+  cell_id: string;
+  id?: number;
+}
+/**
+ * The answer to the command ``id``: ``error`` is None when it was carried out.
+ */
+export interface Reply {
+  type: 'reply';
+  id: number;
+  result: {
+    [k: string]: unknown;
+  };
+  error: string | null;
+  message: string;
+}
+/**
+ * Sent on subscribing, and to every window when a session starts or stops running.
+ */
+export interface SessionChanged {
+  type: 'session';
+  session: SessionInfo;
+  waiting: boolean;
+}
+/**
+ * A session as lists show it. Times are seconds since the epoch.
+ */
+export interface SessionInfo {
+  session_id: string;
+  notebook: string;
+  title: string;
+  model: string;
+  mode: 'auto' | 'plan' | 'review';
+  running: boolean;
+  created: number;
+  changed: number;
+  last_seq: number;
+}
+export interface EventFrame {
+  type: 'event';
+  session_id: string;
+  seq: number;
+  event:
+    | TurnStarted
+    | StepStarted
+    | TurnEnded
+    | TurnUndone
+    | CellRemoved
+    | TextDelta
+    | TextDone
+    | ThinkingDelta
+    | StepDiscarded
+    | Retrying
+    | UsageChanged
+    | ToolStarted
+    | DraftOpened
+    | DraftWaiting
+    | DraftDecided
+    | KernelWaiting
+    | RunStarted
+    | ToolDone
+    | QuestionAsked
+    | QuestionAnswered
+    | Note
+    | ModeChanged
+    | ModelChanged
+    | TitleChanged
+    | NotebookMoved;
+}
+export interface TurnStarted {
+  type: 'turn_started';
+  turn: number;
+  text: string;
+  mode: 'auto' | 'plan' | 'review';
+  model: string;
+}
+/**
+ * One model call begins. What was sent is under ``sessions/{id}/sent/{step}``.
+ */
+export interface StepStarted {
+  type: 'step_started';
+  step: number;
+}
+/**
+ * ``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
+ *
+ * ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
+ * are cells of the agent that failed and were left standing (not at ``end_turn``).
+ * ``retry`` is true where "Try again" makes sense.
+ */
+export interface TurnEnded {
+  type: 'turn_ended';
+  turn: number;
+  stop_reason: 'budget' | 'cancelled' | 'end_turn' | 'error' | 'max_steps' | 'refusal';
+  code: string;
+  message: string;
+  added: string[];
+  edited: string[];
+  removed: string[];
+  failed: string[];
+  retry: boolean;
+}
+/**
+ * ``kept`` are cells that the person has touched since: left as they are.
+ */
+export interface TurnUndone {
+  type: 'turn_undone';
+  turn: number;
+  restored: string[];
+  kept: string[];
+}
+/**
+ * A failed cell that was left standing has been removed on request.
+ */
+export interface CellRemoved {
+  type: 'cell_removed';
+  cell_id: string;
+}
+/**
+ * A part of a text block; ``TextDone`` with the whole text follows (or the turn ends).
+ */
+export interface TextDelta {
+  type: 'text_delta';
+  block: number;
+  text: string;
+}
+export interface TextDone {
+  type: 'text_done';
+  block: number;
+  text: string;
+}
+export interface ThinkingDelta {
+  type: 'thinking_delta';
+  block: number;
+  text: string;
+}
+/**
+ * The stream broke: text and cards of this step are void, and the step is repeated.
+ */
+export interface StepDiscarded {
+  type: 'step_discarded';
+  step: number;
+  reason: string;
+}
+/**
+ * The model could not be reached; tried again in ``delay`` seconds.
+ */
+export interface Retrying {
+  type: 'retrying';
+  code: string;
+  message: string;
+  delay: number;
+  attempt: number;
+}
+/**
+ * After a model call: sums for the session, and the share (0..1) of the context used.
+ *
+ * ``cost`` is US dollars, None where the model's prices are not known.
+ */
+export interface UsageChanged {
+  type: 'usage';
+  usage: Usage;
+  context_share: number;
+  cost: number | null;
+}
+/**
+ * Tokens of one model call. The three input figures add up to what was read.
+ */
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_creation_input_tokens: number;
+  cache_read_input_tokens: number;
+}
+/**
+ * The model has begun to write a tool call: a card appears.
+ */
+export interface ToolStarted {
+  type: 'tool_started';
+  call_id: string;
+  name: string;
+  title: string;
+}
+/**
+ * Code begins to stream. For ``insert`` and ``markdown`` a raw cell ``cell_id`` appears.
+ */
+export interface DraftOpened {
+  type: 'draft_opened';
+  call_id: string;
+  draft_id: string;
+  kind: 'delete' | 'edit' | 'insert' | 'markdown';
+  cell_id: string;
+  title: string;
+  old_source: string;
+}
+/**
+ * The draft is whole and waits for the person. Again, with a new nonce, if it must.
+ */
+export interface DraftWaiting {
+  type: 'draft_waiting';
+  draft: Draft;
+}
+/**
+ * Generated code that waits for a decision.
+ *
+ * kind: ``insert`` a raw cell ``cell_id`` stands in the notebook; ``edit`` ``cell_id`` is
+ * to become ``source`` and is still ``old_source``; ``markdown`` a raw cell to become
+ * Markdown; ``delete`` the cell is to go. ``nonce`` is good for one decision.
+ * ``notices`` say what a reader may overlook: what else runs, invisible characters, why
+ * it asks again. ``can_run_all``: whether "Run all in this turn" may be offered.
+ */
+export interface Draft {
+  draft_id: string;
+  call_id: string;
+  kind: 'delete' | 'edit' | 'insert' | 'markdown';
+  cell_id: string;
+  title: string;
+  source: string;
+  nonce: string;
+  old_source: string;
+  notices: string[];
+  can_run_all: boolean;
+}
+/**
+ * ``source`` is what was decided on; ``edited`` if the person changed the model's.
+ */
+export interface DraftDecided {
+  type: 'draft_decided';
+  call_id: string;
+  draft_id: string;
+  action: 'reject' | 'run';
+  by: 'person' | 'policy' | 'stop';
+  source: string;
+  edited: boolean;
+  reason: string;
+}
+/**
+ * The kernel is busy with something else; the run waits for it on the server.
+ */
+export interface KernelWaiting {
+  type: 'kernel_waiting';
+  call_id: string;
+}
+/**
+ * In the journal before the request goes out. ``msg_id`` is of the execute_request.
+ */
+export interface RunStarted {
+  type: 'run_started';
+  call_id: string;
+  cell_id: string;
+  run_id: string;
+  msg_id: string;
+}
+/**
+ * The end of a card. ``detail`` is the text of the result as the model sees it (bounded).
+ *
+ * ``mended`` is true on the success of a cell that had failed before.
+ */
+export interface ToolDone {
+  type: 'tool_done';
+  call_id: string;
+  name: string;
+  title: string;
+  status: 'error' | 'interrupted' | 'not_confirmed' | 'not_started' | 'ok' | 'rejected' | 'timeout';
+  cell_id: string;
+  execution_count: number | null;
+  elapsed: number;
+  summary: string;
+  detail: string;
+  images: number;
+  mended: boolean;
+}
+export interface QuestionAsked {
+  type: 'question_asked';
+  call_id: string;
+  question: string;
+  options: string[];
+}
+export interface QuestionAnswered {
+  type: 'question_answered';
+  call_id: string;
+  answer: string;
+}
+/**
+ * A line in the conversation: the kernel restarted, the context was summarised, …
+ */
+export interface Note {
+  type: 'note';
+  text: string;
+  level: 'error' | 'info' | 'warning';
+}
+export interface ModeChanged {
+  type: 'mode_changed';
+  mode: 'auto' | 'plan' | 'review';
+}
+export interface ModelChanged {
+  type: 'model_changed';
+  model: string;
+}
+export interface TitleChanged {
+  type: 'title_changed';
+  title: string;
+}
+export interface NotebookMoved {
+  type: 'notebook_moved';
+  notebook: string;
+}
+/**
+ * Apply in one transaction, with ``metadata.codeinterp.applied[session_id] = seq``.
+ */
+export interface OpFrame {
+  type: 'op';
+  notebook: string;
+  epoch: number;
+  session_id: string;
+  seq: number;
+  op: Insert | SetSource | BeginRun | FinishRun | Delete;
+}
+/**
+ * Insert a cell. ``cell_type`` is ``raw`` for a draft, which no run command runs.
+ *
+ * ``after`` names preceding cells, the preferred one first: the cell goes after the
+ * first that still exists; with none named it goes to the top, with none left to the end.
+ */
+export interface Insert {
+  op: 'insert';
+  cell_id: string;
+  cell_type: 'code' | 'markdown' | 'raw';
+  source: string;
+  after: string[];
+  metadata: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Replace a cell's source, if it is still ``expect`` (or already ``source``).
+ *
+ * ``cell_type`` changes the type in the same step (a Markdown draft that was accepted).
+ * ``outputs`` puts earlier outputs back (undo of an edit); None leaves them alone.
+ */
+export interface SetSource {
+  op: 'set_source';
+  cell_id: string;
+  source: string;
+  expect: string;
+  cell_type: ('code' | 'markdown' | 'raw') | null;
+  outputs:
+    | {
+        [k: string]: unknown;
+      }[]
+    | null;
+  execution_count: number | null;
+}
+/**
+ * Just before a run: compare the source; make it a code cell; clear outputs; show [*].
+ *
+ * Refused with ``conflict`` when the cell's source is not ``source``. ``metadata`` is
+ * merged into the cell's (provenance; it grants nothing).
+ */
+export interface BeginRun {
+  op: 'begin_run';
+  cell_id: string;
+  source: string;
+  run_id: string;
+  metadata: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * The end of a run: all outputs and the execution count (None if it never started).
+ *
+ * Ignored (``done``, unchanged) when the cell's current run is another one.
+ */
+export interface FinishRun {
+  op: 'finish_run';
+  cell_id: string;
+  run_id: string;
+  outputs: {
+    [k: string]: unknown;
+  }[];
+  execution_count: number | null;
+}
+/**
+ * Delete a cell if its source is still ``expect``. A missing cell counts as done.
+ */
+export interface Delete {
+  op: 'delete';
+  cell_id: string;
+  expect: string;
+}
+/**
+ * Code as it is written: put ``text`` at ``start`` of the draft. A hint: a frame that
+ * does not fit (the draft is not there or not ``start`` long) is dropped; an op follows.
+ */
+export interface StreamFrame {
+  type: 'stream';
+  notebook: string;
+  epoch: number;
+  draft_id: string;
+  cell_id: string;
+  kind: 'edit' | 'insert' | 'markdown';
+  start: number;
+  text: string;
+}
+/**
+ * Outputs of a running cell: ``outputs`` replace all from index ``start`` on.
+ * Dropped when the cell's run is another. A hint: ``finish_run`` brings all of them.
+ */
+export interface OutputsFrame {
+  type: 'outputs';
+  notebook: string;
+  epoch: number;
+  cell_id: string;
+  run_id: string;
+  start: number;
+  outputs: {
+    [k: string]: unknown;
+  }[];
+}
+/**
+ * update_display_data: every output that was shown with this id gets the new data.
+ */
+export interface DisplayFrame {
+  type: 'display';
+  notebook: string;
+  epoch: number;
+  display_id: string;
+  data: {
+    [k: string]: unknown;
+  };
+  metadata: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * Answer with a snapshot. With ``save`` the window saves the notebook as well.
+ */
+export interface ReadNotebook {
+  type: 'read';
+  notebook: string;
+  epoch: number;
+  request_id: number;
+  save: boolean;
+}
+/**
+ * Whether this window is the one that the agent works in, from ``epoch`` on.
+ */
+export interface Lease {
+  type: 'lease';
+  notebook: string;
+  epoch: number;
+  held: boolean;
+}
+

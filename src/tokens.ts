@@ -1,0 +1,73 @@
+/**
+ * What the parts of the front end know of each other: interfaces only.
+ *
+ *   client.ts     implements IClient     the socket and REST
+ *   state.ts      the pure reducer       frames -> view state
+ *   store.ts      implements IDrafts     state + client, the one place that dispatches
+ *   notebook.ts   implements INotebooks  ops on the live notebooks of this window
+ *   drafts.ts     bars under draft cells, drawn from IDrafts
+ *   components/   the sidebar, drawn from the store
+ *   plugins.ts    wires them
+ */
+import type { ISignal } from '@lumino/signaling';
+import type { Command, Draft, ServerFrame } from './protocol';
+
+/** The window's one socket to the server. */
+export interface IClient {
+  /** Every frame but replies, in the order in which the server sent them. */
+  readonly frames: ISignal<IClient, ServerFrame>;
+  /** Emitted with true after each (re)connect and with false when the socket is lost. */
+  readonly connectedChanged: ISignal<IClient, boolean>;
+  readonly connected: boolean;
+  /**
+   * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
+   * (code, message) when the server refuses or the socket is lost before the reply.
+   */
+  send(command: Command): Promise<Record<string, unknown>>;
+  /** Send without asking for a reply (receipts, snapshots, notices). Dropped offline. */
+  post(command: Command): void;
+}
+
+/** A draft as the window shows it: under its cell and as a card in the chat. */
+export interface IDraftView extends Omit<Draft, 'nonce'> {
+  readonly sessionId: string;
+  readonly notebook: string;
+  readonly nonce: string;
+  /** `writing` code streams in; `waiting` for the person; `deciding` a decision is on its way. */
+  readonly state: 'writing' | 'waiting' | 'deciding';
+}
+
+/** The open drafts of all sessions that this window follows. */
+export interface IDrafts {
+  readonly draftsChanged: ISignal<IDrafts, void>;
+  drafts(notebook: string): readonly IDraftView[];
+  /**
+   * Decide on a draft with the source that stands in the notebook now (what the person
+   * sees is what is sent). Errors are shown in the panel by the store.
+   */
+  decide(
+    draftId: string,
+    action: 'run' | 'reject',
+    runAll?: boolean
+  ): Promise<void>;
+}
+
+/** The notebooks that are open in this window. */
+export interface INotebooks {
+  /** Path of the notebook in front, '' if none; and its changes. */
+  readonly currentPath: string;
+  readonly currentChanged: ISignal<INotebooks, string>;
+  /** Emitted with old and new path when an open notebook is renamed. */
+  readonly renamed: ISignal<INotebooks, { from: string; to: string }>;
+  /** Id of the active cell of the notebook at `path`, '' if none. */
+  activeCellId(path: string): string;
+  /** The source that a decision on this draft would run now; null if the cell is gone. */
+  sourceOf(draft: IDraftView): string | null;
+  /** Whether this window holds the lease of `path` (undefined: not known yet). */
+  holdsLease(path: string): boolean | undefined;
+  readonly leaseChanged: ISignal<INotebooks, string>;
+  /** Bring the cell into view and mark it for a moment. False if it is not there. */
+  reveal(path: string, cellId: string): Promise<boolean>;
+  /** Make a new notebook with the default kernel, open it, and return its path. */
+  createNotebook(): Promise<string>;
+}
