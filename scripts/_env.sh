@@ -1,0 +1,154 @@
+# Functions shared by the scripts in this folder. Source it from bash; it changes to the
+# repository's root. Each function does only what is missing: what was installed or built
+# from the same inputs before (compared by checksum) is left alone.
+
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+ROOT=$PWD
+VENV=$ROOT/.venv
+LABEXTENSION=jupyter_codeinterp/labextension
+export PATH=$VENV/bin:$PATH
+
+die() {
+  printf '%s\n' "$@" >&2
+  exit 1
+}
+
+# quietly WHAT COMMAND…: one line for the whole; the command's output only if it fails.
+quietly() {
+  local what=$1 log start=$SECONDS
+  shift
+  log=$(mktemp)
+  printf '%s … ' "$what"
+  if "$@" >"$log" 2>&1 </dev/null; then
+    printf 'done (%d s)\n' $((SECONDS - start))
+    rm -f "$log"
+  else
+    printf 'failed:\n'
+    cat "$log"
+    rm -f "$log"
+    return 1
+  fi
+}
+
+# fingerprint FILE-OR-FOLDER…: a checksum of all files and their names, tests left out.
+fingerprint() {
+  find "$@" -type f -not -path '*/__tests__/*' -exec cksum {} + | LC_ALL=C sort | cksum
+}
+
+# fresh STAMP INPUTS: whether the step was last done with these inputs.
+fresh() {
+  [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]
+}
+
+in_folder() {
+  (cd "$1" && shift && "$@")
+}
+
+on_debian_as_root() {
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
+}
+
+apt_install() {
+  apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# --- Python --------------------------------------------------------------------------
+
+find_python() {
+  local candidate
+  for candidate in "${PYTHON:-python3}" python3 python3.14 python3.13 python3.12 python3.11 python3.10 python; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  die 'Python 3.10 or newer is needed and was not found.' \
+    'Install it, or name one: PYTHON=/path/to/python3 scripts/…'
+}
+
+virtual_environment() {
+  local python
+  "$VENV/bin/python" -c '' 2>/dev/null && return
+  python=$(find_python)
+  if ! "$python" -c 'import ensurepip' 2>/dev/null; then
+    on_debian_as_root || die "$python lacks the venv module. On Debian: sudo apt install python3-venv"
+    quietly 'Python: the venv module' apt_install python3-venv
+  fi
+  quietly "Python: .venv from $python" "$python" -m venv --clear "$VENV"
+}
+
+# python_packages EXTRAS: the project itself, editable, with these of its extras.
+python_packages() {
+  local stamp=$VENV/.installed-$1 link=$VENV/share/jupyter/labextensions/jupyter-codeinterp inputs
+  virtual_environment
+  inputs=$(fingerprint pyproject.toml jupyter-config install.json)
+  fresh "$stamp" "$inputs" && return
+  # The front end is built by front_end, so pip is told not to. It installs a copy of the
+  # folder all the same; the link of an earlier run must not be there to be written through.
+  mkdir -p "$LABEXTENSION"
+  [ ! -L "$link" ] || rm "$link"
+  rm -f "$VENV/.built"
+  SKIP_JUPYTER_BUILDER=1 quietly 'Python: packages' \
+    python -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+  printf '%s' "$inputs" >"$stamp"
+}
+
+# --- Node and the front end ----------------------------------------------------------
+
+need_node() {
+  local version
+  version=$(node --version 2>/dev/null) || version=none
+  case $version in
+    none) die 'Node.js 20 or newer is needed to build the front end and was not found (https://nodejs.org).' ;;
+    v[0-9].* | v1[0-9].*) die "Node.js 20 or newer is needed to build the front end; this is $version." ;;
+  esac
+}
+
+# node_packages FOLDER: what its yarn.lock says, to the letter.
+node_packages() {
+  local stamp=$1/node_modules/.installed inputs
+  need_node
+  inputs=$(fingerprint "$1/package.json" "$1/yarn.lock" "$1/.yarnrc.yml")
+  fresh "$stamp" "$inputs" && return
+  PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 quietly "Node: packages of $1" in_folder "$1" jlpm install --immutable
+  printf '%s' "$inputs" >"$stamp"
+}
+
+# The production build of the front end, linked into the environment's Jupyter.
+front_end() {
+  local sources
+  sources=$(fingerprint src style schema package.json yarn.lock tsconfig.json)
+  fresh "$VENV/.built" "$sources $(built)" && return
+  rm -rf "$LABEXTENSION"
+  quietly 'Front end: build' jlpm build:prod
+  quietly 'Front end: link' jupyter-builder develop . --overwrite
+  printf '%s' "$sources $(built)" >"$VENV/.built"
+}
+
+# What stands in the build folder now: another kind of build there has another checksum.
+built() {
+  cksum 2>/dev/null <"$LABEXTENSION/package.json" || true
+}
+
+# --- the browser of the tests --------------------------------------------------------
+
+chromium() {
+  if command -v chromium chromium-browser google-chrome >/dev/null; then
+    return
+  elif on_debian_as_root && quietly 'Chromium (apt)' apt_install chromium fonts-dejavu-core; then
+    return
+  fi
+  quietly 'Chromium (Playwright)' in_folder ui-tests jlpm playwright install chromium
+}
+
+# --- all that the checks and tests need ----------------------------------------------
+
+development_environment() {
+  python_packages lab,demo,test
+  node_packages .
+  front_end
+  node_packages ui-tests
+}
