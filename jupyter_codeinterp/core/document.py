@@ -2,7 +2,7 @@
 
 An op is one change of the notebook document, numbered per session. It is idempotent:
 applied twice, it changes nothing the second time. ``apply`` is pure and is what every
-document (the notebook open in a browser, a file) must agree with; ``src/notebook.ts``
+document (the notebook open in a browser, a file) must agree with; ``src/ops.ts``
 passes the same test vectors (``tests/document_vectors.json``).
 
 Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.
@@ -149,7 +149,8 @@ def normalise(source: str) -> str:
 def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     """The notebook after ``op``, and the receipt. The notebook given is left as it was.
 
-    Which run a cell is in is kept in ``cell["metadata"]["codeinterp"]["run_id"]``.
+    Which run a cell is in is kept in ``cell["metadata"]["codeinterp"]["run_id"]``. What a
+    person locked stays as it is: ``editable`` and ``deletable`` of nbformat are obeyed.
     """
     cells: list[Cell] = notebook["cells"]
     matches = [i for i, cell in enumerate(cells) if cell.get("id") == op.cell_id]
@@ -166,16 +167,11 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     index = matches[0]
     cell = cells[index]
     if isinstance(op, FinishRun):
-        if cell["metadata"].get("codeinterp", {}).get("run_id") != op.run_id:
-            return notebook, Receipt("done", source=cell["source"])
-        changed = {
-            **cell,
-            "outputs": [_saved(output) for output in op.outputs],
-            "execution_count": op.execution_count,
-        }
-        return _replace(notebook, index, changed), Receipt("done", source=cell["source"])
-    if isinstance(op, SetSource) and cell["source"] == op.source and op.outputs is None:
-        changed = _typed(cell, op.cell_type)
+        return _finish_run(notebook, index, op)
+    if reason := _locked(cell, op):
+        return notebook, Receipt("refused", source=cell["source"], reason=reason)
+    if isinstance(op, SetSource) and cell["source"] == op.source:
+        changed = _with_outputs(_typed(cell, op.cell_type), op)
         return _replace(notebook, index, changed), Receipt("done", source=op.source)
     expected = op.source if isinstance(op, BeginRun) else op.expect
     if cell["source"] != expected:
@@ -188,19 +184,57 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         kept = cells[:index] + cells[index + 1 :]
         return {**notebook, "cells": kept}, Receipt("done", before=before, after=above)
     if isinstance(op, BeginRun):
-        changed = _typed(cell, "code")
-        theirs = cell["metadata"].get("codeinterp", {})
-        ours = {**theirs, **op.metadata, "run_id": op.run_id}
-        changed["metadata"] = {**cell["metadata"], "codeinterp": ours}
-        changed["outputs"] = []
-        changed["execution_count"] = None
+        if _run_id(cell) == op.run_id:
+            return notebook, Receipt("done", source=cell["source"])
+        changed = _begun(cell, op)
     else:
-        changed = {**_typed(cell, op.cell_type), "source": op.source}
-        if op.outputs is not None and changed["cell_type"] == "code":
-            changed["outputs"] = [_saved(output) for output in op.outputs]
-            changed["execution_count"] = op.execution_count
+        changed = _with_outputs({**_typed(cell, op.cell_type), "source": op.source}, op)
     receipt = Receipt("done", source=changed["source"], before=before, after=above)
     return _replace(notebook, index, changed), receipt
+
+
+def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> str:
+    """Why a person's lock forbids the op, "" if none does. Running changes no source."""
+    metadata = cell["metadata"]
+    if isinstance(op, SetSource) and metadata.get("editable") is False:
+        return "the cell is locked: its metadata says editable: false"
+    if isinstance(op, Delete) and metadata.get("deletable") is False:
+        return "the cell is locked: its metadata says deletable: false"
+    return ""
+
+
+def _run_id(cell: Cell) -> str | None:
+    run_id: str | None = cell["metadata"].get("codeinterp", {}).get("run_id")
+    return run_id
+
+
+def _begun(cell: Cell, op: BeginRun) -> Cell:
+    theirs = cell["metadata"].get("codeinterp", {})
+    ours = {**theirs, **op.metadata, "run_id": op.run_id}
+    return {
+        **_typed(cell, "code"),
+        "metadata": {**cell["metadata"], "codeinterp": ours},
+        "outputs": [],
+        "execution_count": None,
+    }
+
+
+def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook, Receipt]:
+    cell = notebook["cells"][index]
+    receipt = Receipt("done", source=cell["source"])
+    # The person may have made it a Markdown cell while it ran: that has no outputs.
+    if _run_id(cell) != op.run_id or cell["cell_type"] != "code":
+        return notebook, receipt
+    outputs = [_saved(output) for output in op.outputs]
+    changed = {**cell, "outputs": outputs, "execution_count": op.execution_count}
+    return _replace(notebook, index, changed), receipt
+
+
+def _with_outputs(cell: Cell, op: SetSource) -> Cell:
+    if op.outputs is None or cell["cell_type"] != "code":
+        return cell
+    outputs = [_saved(output) for output in op.outputs]
+    return {**cell, "outputs": outputs, "execution_count": op.execution_count}
 
 
 def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
@@ -221,14 +255,16 @@ def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
 
 
 def _typed(cell: Cell, cell_type: str | None) -> Cell:
-    """The cell with another type: code cells have outputs and a count, others have not."""
+    """The cell with another type: only code cells have outputs and a count, and only the
+    others have attachments."""
     if cell_type is None or cell["cell_type"] == cell_type:
         return dict(cell)
-    bare = {k: v for k, v in cell.items() if k not in ("outputs", "execution_count")}
-    bare["cell_type"] = cell_type
+    foreign = ("attachments",) if cell_type == "code" else ("outputs", "execution_count")
+    changed = {key: value for key, value in cell.items() if key not in foreign}
+    changed["cell_type"] = cell_type
     if cell_type == "code":
-        bare |= {"outputs": [], "execution_count": None}
-    return bare
+        changed |= {"outputs": [], "execution_count": None}
+    return changed
 
 
 def _replace(notebook: Notebook, index: int, cell: Cell) -> Notebook:
