@@ -19,12 +19,8 @@ const esModules = [
 module.exports = {
   ...jupyterLab,
   reporters: ['default'],
-  testRegex: 'src/(.*/)?__tests__/.*\\.spec\\.tsx?$',
-  testPathIgnorePatterns: ['/lib/', '/node_modules/', '/ui-tests/', '/.venv/'],
-  modulePathIgnorePatterns: [
-    '<rootDir>/lib/',
-    '<rootDir>/jupyter_codeinterp/labextension/'
-  ],
+  roots: ['<rootDir>/src'],
+  testRegex: '/__tests__/.*\\.spec\\.tsx?$',
   transform: {
     ...jupyterLab.transform,
     // Types are checked by tsc; here they are only stripped.
