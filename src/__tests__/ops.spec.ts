@@ -1,0 +1,206 @@
+import { NotebookModel } from '@jupyterlab/notebook';
+import type { YNotebook } from '@jupyter/ydoc';
+import { applyOp } from '../ops';
+import type { IOpTarget, Op } from '../ops';
+import type { Receipt } from '../protocol';
+import vectors from '../../tests/document_vectors.json';
+
+type Cell = Record<string, unknown>;
+
+interface IVector {
+  name: string;
+  before: Cell[];
+  op: Op;
+  after: Cell[];
+  receipt: Partial<Receipt>;
+}
+
+const MODES = [
+  { mode: 'undo a cell', disableDocumentWideUndoRedo: true },
+  { mode: 'undo in the document', disableDocumentWideUndoRedo: false }
+];
+
+function open(cells: Cell[], options: object, minor = 5): NotebookModel {
+  const model = new NotebookModel(options);
+  const json = { nbformat: 4, nbformat_minor: minor, metadata: {}, cells };
+  model.fromJSON(JSON.parse(JSON.stringify(json)));
+  model.sharedModel.clearUndoHistory();
+  return model;
+}
+
+function target(model: NotebookModel, more: Partial<IOpTarget> = {}): IOpTarget {
+  const mark = () => model.setMetadata('applied', true);
+  return { model, locked: '', isHint: () => false, mark, ...more };
+}
+
+/** `trusted` is Lab's own word and never saved. */
+function plain<T extends Cell>(cell: T): T {
+  const copy = JSON.parse(JSON.stringify(cell));
+  delete copy.metadata?.trusted;
+  return copy;
+}
+
+function cellsOf(model: NotebookModel): Cell[] {
+  return (model.toJSON() as unknown as { cells: Cell[] }).cells.map(plain);
+}
+
+/** Ops come as JSON with all their fields. */
+function whole(op: Op): Op {
+  const given = op.op === 'set_source';
+  const optional = { cell_type: null, outputs: null, execution_count: null };
+  return given
+    ? { ...optional, ...op }
+    : op.op === 'finish_run'
+      ? op
+      : ({ metadata: {}, ...op } as Op);
+}
+
+describe.each(MODES)('$mode', options => {
+  it.each(vectors as unknown as IVector[])('$name', vector => {
+    const model = open(vector.before, options);
+    const receipt = applyOp(target(model), whole(vector.op));
+    expect(cellsOf(model)).toEqual(vector.after);
+    expect({
+      ...receipt,
+      before: receipt.before && plain(receipt.before)
+    }).toEqual({
+      source: '',
+      reason: '',
+      before: null,
+      after: [],
+      ...vector.receipt
+    });
+    expect(!!model.getMetadata('applied')).toBe(receipt.status === 'done');
+    // What is shown is what is saved: Lab keeps outputs twice.
+    for (const cell of model.cells) {
+      if (cell.type === 'code') {
+        const shared = cell.sharedModel.toJSON() as Cell;
+        const area = (cell as never as { outputs: { toJSON(): Cell[] } }).outputs;
+        expect(area.toJSON()).toEqual(shared['outputs']);
+      }
+    }
+    model.dispose();
+  });
+
+  it.each(vectors as unknown as IVector[])('twice: $name', vector => {
+    const model = open(vector.before, options);
+    applyOp(target(model), whole(vector.op));
+    const once = cellsOf(model);
+    applyOp(target(model), whole(vector.op));
+    expect(cellsOf(model)).toEqual(once);
+    model.dispose();
+  });
+
+  it('leaves nothing to undo', () => {
+    const model = open([{ ...RAW }], options);
+    for (const vector of vectors as unknown as IVector[]) {
+      applyOp(target(model), whole(vector.op));
+    }
+    const shared = model.sharedModel as YNotebook;
+    expect(shared.undoManager.undoStack).toHaveLength(0);
+    expect(shared.cells.some(cell => cell.canUndo())).toBe(false);
+    model.dispose();
+  });
+});
+
+const RAW = { id: 'c', cell_type: 'raw', metadata: {}, source: 'r' };
+const BEGIN: Op = {
+  op: 'begin_run',
+  cell_id: 'c',
+  source: 'r',
+  run_id: 'r1',
+  metadata: {}
+};
+
+describe('begin_run and finish_run', () => {
+  it('shows that the cell runs, trusts it, and shows that it has ended', () => {
+    const model = open([RAW], {});
+    applyOp(target(model), BEGIN);
+    const cell = model.cells.get(0) as never as {
+      executionState: string;
+      executionCount: number | null;
+      trusted: boolean;
+    };
+    expect(cell.executionState).toBe('running');
+    expect(cell.trusted).toBe(true);
+    const finish: Op = {
+      op: 'finish_run',
+      cell_id: 'c',
+      run_id: 'r1',
+      outputs: [],
+      execution_count: 3
+    };
+    applyOp(target(model), finish);
+    expect(cell.executionState).toBe('idle');
+    expect(cell.executionCount).toBe(3);
+  });
+});
+
+describe('refusals', () => {
+  it('leaves a read-only notebook alone', () => {
+    const model = open([RAW], {});
+    const locked = 'the notebook is read-only';
+    const receipt = applyOp(target(model, { locked }), BEGIN);
+    expect(receipt.status).toBe('refused');
+    expect(receipt.reason).toBe(locked);
+    expect(cellsOf(model)).toEqual([RAW]);
+  });
+});
+
+describe('a notebook of format 4.4', () => {
+  it('becomes 4.5 with the first op, so that ids are saved', () => {
+    const { id: _, ...old } = RAW;
+    const model = open([old], {}, 4);
+    const id = model.cells.get(0).id;
+    applyOp(target(model), { ...BEGIN, cell_id: id });
+    expect(model.nbformatMinor).toBe(5);
+    expect(cellsOf(model)[0]['id']).toBe(id);
+  });
+});
+
+describe('what hints have written', () => {
+  const set: Op = {
+    op: 'set_source',
+    cell_id: 'c',
+    source: 'ready',
+    expect: '',
+    cell_type: null,
+    outputs: null,
+    execution_count: null
+  };
+
+  it('is no conflict for the op that follows', () => {
+    const model = open([RAW], {});
+    const isHint = (id: string, source: string) => id === 'c' && source === 'r';
+    expect(applyOp(target(model, { isHint }), set).status).toBe('done');
+    expect(model.cells.get(0).sharedModel.getSource()).toBe('ready');
+  });
+
+  it('never counts for a run: only the bytes decided on do', () => {
+    const model = open([RAW], {});
+    const run = { ...BEGIN, source: '' };
+    expect(applyOp(target(model, { isHint: () => true }), run).status).toBe(
+      'conflict'
+    );
+  });
+});
+
+describe('set_source', () => {
+  it('changes only what differs, so that carets stay', () => {
+    const model = open([{ ...RAW, source: 'a = 1\nb = 2\nc = 3' }], {});
+    const deltas: unknown[] = [];
+    model.cells.get(0).sharedModel.changed.connect((_, change) => {
+      deltas.push((change as { sourceChange?: unknown }).sourceChange);
+    });
+    applyOp(target(model), {
+      op: 'set_source',
+      cell_id: 'c',
+      source: 'a = 1\nb = 22\nc = 3',
+      expect: 'a = 1\nb = 2\nc = 3',
+      cell_type: null,
+      outputs: null,
+      execution_count: null
+    });
+    expect(deltas.filter(Boolean)).toEqual([[{ retain: 11 }, { insert: '2' }]]);
+  });
+});

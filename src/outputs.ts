@@ -1,0 +1,143 @@
+/**
+ * Outputs of the agent's runs, put into the cell's output model.
+ *
+ * Always in a transaction of origin `silent-change` with nothing else in it: with any
+ * other, Lab mirrors the change back from the shared model and outputs are doubled.
+ */
+import type { YNotebook } from '@jupyter/ydoc';
+import { CodeCellModel } from '@jupyterlab/cells';
+import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
+import * as nbformat from '@jupyterlab/nbformat';
+import type { INotebookModel } from '@jupyterlab/notebook';
+import { JSONExt } from '@lumino/coreutils';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+
+/** An nbformat output as it comes from the server; may carry `transient.display_id`. */
+export type Output = Record<string, unknown>;
+
+export function isCode(cell: ICellModel): cell is ICodeCellModel {
+  return cell.type === 'code';
+}
+
+/**
+ * From index `start` on, the outputs of the cell are now `outputs`. What is already shown
+ * stays untouched, so that a widget or a plot is not drawn again. False if there is a gap.
+ */
+export function showOutputs(
+  notebook: INotebookModel,
+  cell: ICodeCellModel,
+  start: number,
+  outputs: readonly Output[]
+): boolean {
+  const area = cell.outputs;
+  const settled = settle(outputs);
+  if (start > area.length || continuesStream(cell, start, settled)) {
+    return false;
+  }
+  (notebook.sharedModel as YNotebook).ydoc.transact(() => {
+    if (start + settled.length < area.length) {
+      // Lab cannot remove one output safely: clear all and add them again.
+      const kept = area.toJSON().slice(0, start);
+      area.clear();
+      [...kept, ...settled].forEach(output => area.add(output));
+      return;
+    }
+    settled.forEach((output, i) => {
+      const index = start + i;
+      if (index === area.length) {
+        area.add(output);
+      } else if (!JSONExt.deepEqual(area.get(index).toJSON(), output)) {
+        area.set(index, output);
+      }
+    });
+  }, 'silent-change');
+  return true;
+}
+
+/**
+ * The outputs as an output area keeps them: `transient` gone, carriage returns carried
+ * out, neighbouring parts of one stream joined.
+ */
+function settle(outputs: readonly Output[]): nbformat.IOutput[] {
+  const values = outputs.map(output => {
+    const { transient: _, ...saved } = output;
+    return saved as nbformat.IOutput;
+  });
+  const area = CodeCellModel.defaultContentFactory.createOutputArea({
+    trusted: true,
+    values
+  });
+  const settled = area.toJSON();
+  area.dispose();
+  return settled;
+}
+
+/** Whether Lab would glue the first new output to the last one that stays. */
+function continuesStream(
+  cell: ICodeCellModel,
+  start: number,
+  outputs: readonly nbformat.IOutput[]
+): boolean {
+  const first = outputs[0];
+  if (start === 0 || first === undefined || !nbformat.isStream(first)) {
+    return false;
+  }
+  const last = cell.outputs.get(start - 1).toJSON();
+  return nbformat.isStream(last) && last.name === first.name;
+}
+
+interface IShown {
+  readonly cellId: string;
+  readonly index: number;
+  data: ReadonlyPartialJSONObject;
+}
+
+/**
+ * Where outputs with a display id stand, for `update_display_data`. An entry holds good as
+ * long as the output at its place still has the data that was put there.
+ */
+export class Displays {
+  /** Remember the display ids among `outputs`, which now stand in the cell from `start`. */
+  remember(cellId: string, start: number, outputs: readonly Output[]): void {
+    for (const [id, places] of this._places) {
+      const kept = places.filter(p => p.cellId !== cellId || p.index < start);
+      this._places.set(id, kept);
+    }
+    outputs.forEach((output, i) => {
+      const transient = output['transient'] as { display_id?: string } | null;
+      const id = transient?.display_id;
+      if (id) {
+        const data = output['data'] as ReadonlyPartialJSONObject;
+        const place = { cellId, index: start + i, data };
+        this._places.set(id, [...(this._places.get(id) ?? []), place]);
+      }
+    });
+  }
+
+  /** Give every output that was shown with this id the new data. */
+  update(
+    notebook: INotebookModel,
+    displayId: string,
+    data: Output,
+    metadata: Output
+  ): void {
+    for (const place of this._places.get(displayId) ?? []) {
+      const cell = [...notebook.cells].find(c => c.id === place.cellId);
+      if (!cell || !isCode(cell) || place.index >= cell.outputs.length) {
+        continue;
+      }
+      const shown = cell.outputs.get(place.index).toJSON();
+      if (!JSONExt.deepEqual(shown['data'] as Output as never, place.data)) {
+        continue;
+      }
+      const output = { ...shown, data, metadata } as nbformat.IOutput;
+      (notebook.sharedModel as YNotebook).ydoc.transact(
+        () => cell.outputs.set(place.index, output),
+        'silent-change'
+      );
+      place.data = data as ReadonlyPartialJSONObject;
+    }
+  }
+
+  private readonly _places = new Map<string, IShown[]>();
+}
