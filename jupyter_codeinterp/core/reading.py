@@ -1,0 +1,296 @@
+"""What a reader of code or Markdown may overlook, said in a line each for the card.
+
+Help for a person's review, not a fence: code can always hide what it does. The checks
+for hidden characters and remote Markdown also decide that the person is asked, so they
+err on the side of asking.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_MOST_NOTICES = 8
+
+# --- what else runs ------------------------------------------------------------------
+
+_PASSES_ON = frozenset(("capture", "prun", "time", "timeit"))
+"""Magics that run the Python that follows them: what they are given is looked at."""
+_OPTIONS = re.compile(r"(?:-\w+(?:\s+\d+)?\s+)*")
+_MAGIC = re.compile(r"^(\s*)(?:[\w.,\s]+=\s*)?(%%?|!!?)(\w*)[ \t]*(.*)$")
+_HELP = re.compile(r"^\s*(?:\?|[\w.*%]+\?{1,2}\s*$)")
+
+_NAMES = {
+    "eval": "runs code that it makes itself (eval)",
+    "exec": "runs code that it makes itself (exec)",
+    "__import__": "imports a module by a computed name (__import__)",
+    "importlib.import_module": "imports a module by a computed name (import_module)",
+    "runpy.run_path": "runs another file (runpy)",
+    "runpy.run_module": "runs another module (runpy)",
+    "os.system": "runs a shell command (os.system)",
+    "os.popen": "runs a shell command (os.popen)",
+    "pty.spawn": "starts another program (pty.spawn)",
+    "get_ipython().system": "runs a shell command (get_ipython().system)",
+    "get_ipython().getoutput": "runs a shell command (get_ipython().getoutput)",
+    "get_ipython().run_cell": "runs code that it makes itself (get_ipython().run_cell)",
+    "get_ipython().run_cell_magic": "runs a cell magic (get_ipython().run_cell_magic)",
+    "get_ipython().run_line_magic": "runs a line magic (get_ipython().run_line_magic)",
+    "get_ipython().magic": "runs a line magic (get_ipython().magic)",
+    "get_ipython().safe_execfile": "runs another file (get_ipython().safe_execfile)",
+}
+_STARTS_PROGRAM = re.compile(
+    r"os\.(?:exec|spawn|posix_spawn|startfile)\w*|asyncio\.create_subprocess_\w+"
+    r"|subprocess\.(?:run|Popen|call|check_call|check_output|getoutput|getstatusoutput)"
+)
+_ELSEWHERE = {
+    "r": (
+        (r"\b(?:system2?|shell)\s*\(", "runs a shell command"),
+        (r"\bsource\s*\(", "runs a file"),
+    ),
+    "julia": ((r"\brun\s*\(\s*`", "runs a shell command"), (r"\binclude\s*\(", "runs a file")),
+}
+
+
+def notices(source: str, language: str, written_files: frozenset[str]) -> tuple[str, ...]:
+    """What runs besides the code shown, in the order of the lines, at most eight lines.
+
+    ``written_files`` are local modules: files that the agent wrote or that lie beside the
+    notebook, as `helpers.py` or `helpers`. Other languages than Python: only the plainest.
+    """
+    lines = source.split("\n")
+    if language.lower() != "python":
+        found = [
+            (number, words)
+            for number, line in enumerate(lines, 1)
+            for pattern, words in _ELSEWHERE.get(language.lower(), ())
+            if re.search(pattern, line)
+        ]
+    else:
+        modules = frozenset(name.removesuffix(".py") for name in written_files)
+        found = list(_python(lines, modules))
+    ordered = dict.fromkeys(f"Line {number} {words}." for number, words in sorted(found))
+    said = tuple(ordered)
+    if len(said) > _MOST_NOTICES:
+        more = len(said) - _MOST_NOTICES + 1
+        return (*said[: _MOST_NOTICES - 1], f"{more} more lines run something else.")
+    return said
+
+
+def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, str]]:
+    tree = _parse("\n".join(lines))
+    if tree is None:  # only then can there be lines that are IPython's, not Python's
+        plain = list(lines)
+        first = True  # a cell magic counts on the first line, or under one that passes on
+        for index, line in enumerate(lines):
+            if not line.strip():
+                continue
+            words, plain[index], rest_is_python = _ipython(line, first)
+            if words:
+                yield index + 1, words
+            if not rest_is_python:
+                return
+            first = first and plain[index] == "" and line.lstrip().startswith("%%")
+        tree = _parse("\n".join(plain))
+    if tree is None:
+        yield 1, "and what follows could not be read as Python: what else runs is not checked"
+        return
+    visitor = _Visitor(modules)
+    try:
+        visitor.visit(tree)
+    except RecursionError:
+        yield 1, "and what follows is nested too deep: what else runs is not checked"
+    yield from visitor.found
+
+
+def _parse(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _ipython(line: str, first: bool) -> tuple[str, str, bool]:
+    """What to say of a line, the Python that is left of it, and whether Python follows."""
+    if _HELP.match(line):
+        return "", "", True
+    match = _MAGIC.match(line)
+    if match is None:
+        return "", line, True
+    indent, sign, name, rest = match.groups()
+    if sign == "%%":
+        if not first:
+            return "", line, True
+        return ("", "", True) if name in _PASSES_ON else (_cell_magic(name, rest), "", False)
+    if sign == "%" and name in _PASSES_ON:
+        inner, python, _ = _ipython(_OPTIONS.sub("", rest, count=1), False)
+        return inner, f"{indent}{python or 'pass'}", True
+    return _line_magic(sign, name, rest), f"{indent}pass", True
+
+
+def _cell_magic(name: str, rest: str) -> str:
+    if name in ("bash", "sh", "script", "cmd", "sx", "system", ""):
+        return f"gives the whole cell to a shell or program (%%{f'{name} {rest}'.strip()})"
+    if name in ("writefile", "file"):
+        return f"writes the cell to the file {rest.split(' ')[-1]} (%%{name})"
+    if name in ("html", "javascript", "js", "svg"):
+        return f"runs the cell in the browser (%%{name})"
+    return f"gives the whole cell to something else (%%{name})"
+
+
+def _line_magic(sign: str, name: str, rest: str) -> str:
+    if sign.startswith("!"):
+        return f"runs a shell command ({sign}{name})"
+    if name == "run":
+        file = next((word for word in rest.split() if not word.startswith("-")), "")
+        return f"runs the file {file} (%run)"
+    if name in ("system", "sx"):
+        return f"runs a shell command (%{name})"
+    if name in ("pip", "conda", "mamba", "micromamba", "uv"):
+        return f"changes what is installed (%{name})"
+    if name in ("load", "loadpy", "load_ext", "reload_ext", "macro", "recall", "rerun"):
+        return f"loads other code (%{name})"
+    return ""
+
+
+class _Visitor(ast.NodeVisitor):
+    """Finds names by what they were imported as: `from os import system as s`."""
+
+    def __init__(self, modules: frozenset[str]) -> None:
+        self.modules = modules
+        self.names: dict[str, str] = {}
+        self.found: list[tuple[int, str]] = []
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            root = alias.name.split(".")[0]
+            self.names[alias.asname or root] = alias.name if alias.asname else root
+            self._local(node.lineno, root)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = node.module or ""
+        for alias in node.names:
+            self.names[alias.asname or alias.name] = f"{module}.{alias.name}"
+            if not module:
+                self._local(node.lineno, alias.name)
+        self._local(node.lineno, module.split(".")[0])
+
+    def _local(self, line: int, module: str) -> None:
+        if module in self.modules:
+            self.found.append((line, f"imports, and so runs, the local module {module}"))
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self._named(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._named(node)
+        self.generic_visit(node)
+
+    def _named(self, node: ast.Name | ast.Attribute) -> None:
+        name = self._name(node).removeprefix("builtins.")
+        if name in _NAMES:
+            self.found.append((node.lineno, _NAMES[name]))
+        elif _STARTS_PROGRAM.fullmatch(name):
+            self.found.append((node.lineno, f"starts another program ({name})"))
+
+    def _name(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id, node.id)
+        if isinstance(node, ast.Attribute):
+            return f"{self._name(node.value)}.{node.attr}"
+        if isinstance(node, ast.Call):
+            return f"{self._name(node.func)}()"
+        return ""
+
+
+# --- characters that a person does not see -------------------------------------------
+
+# Letters, marks and blanks with no ink; all control and format characters come on top.
+_INVISIBLE = frozenset(
+    (
+        *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+        *(*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0000, 0xE1000)),
+    )
+)
+_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
+
+
+def hidden_characters(source: str) -> tuple[str, ...]:
+    """A line for each kind of character in ``source`` that cannot be seen, turns the text
+    round or passes for a space, with the lines that it is in."""
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(source.split("\n"), 1):
+        if line.isascii() and line.isprintable():
+            continue
+        for index, char in enumerate(line):
+            if _hides(char) and not _in_emoji(line, index):
+                lines = places.setdefault(char, [])
+                if number not in lines[-1:]:
+                    lines.append(number)
+    said = [_told(char, lines) for char, lines in places.items()]
+    if len(said) > _MOST_NOTICES:
+        more = len(said) - _MOST_NOTICES + 1
+        return (*said[: _MOST_NOTICES - 1], f"{more} more kinds of hidden characters.")
+    return tuple(said)
+
+
+def _hides(char: str) -> bool:
+    if char in " \t":
+        return False
+    kind = unicodedata.category(char)
+    return kind in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs") or ord(char) in _INVISIBLE
+
+
+def _in_emoji(line: str, index: int) -> bool:
+    """Joiner and style selector as emoji are written with them: 👩‍💻, ✔️."""
+    char, before, after = line[index], line[index - 1 : index], line[index + 1 : index + 2]
+    if char == _EMOJI_STYLE:
+        return bool(before) and unicodedata.category(before) in ("So", "Sm", "Sk")
+    if char == _JOINER and before and after:
+        pictures = ("So", "Sk")
+        if before == _EMOJI_STYLE:
+            before = line[index - 2 : index - 1]
+        return bool(before) and all(unicodedata.category(c) in pictures for c in before + after)
+    return False
+
+
+def _told(char: str, lines: list[int]) -> str:
+    name = unicodedata.name(char, "CONTROL CHARACTER").capitalize()
+    listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    word = "line" if len(lines) == 1 else "lines"
+    return f"Hidden character in {word} {listed}: {name} (U+{ord(char):04X})."
+
+
+# --- Markdown ------------------------------------------------------------------------
+
+# Code spans are not left out: whoever wants to hide a tag from this check need only make
+# it disagree with the renderer on where code begins.
+_TAG = re.compile(
+    r"<\s*/?\s*(?:a|abbr|address|applet|area|article|aside|audio|b|base|bdi|bdo|big|blink|"
+    r"blockquote|body|br|button|canvas|caption|center|cite|code|col|colgroup|data|datalist|dd|"
+    r"del|details|dfn|dialog|dir|div|dl|dt|em|embed|fieldset|figcaption|figure|font|footer|form|"
+    r"frame|frameset|h[1-6]|head|header|hgroup|hr|html|i|iframe|image|img|input|ins|kbd|keygen|"
+    r"label|legend|li|link|main|map|mark|marquee|math|menu|meta|meter|nav|nobr|noembed|noframes|"
+    r"noscript|object|ol|optgroup|option|output|p|param|picture|plaintext|portal|pre|progress|q|"
+    r"rp|rt|ruby|s|samp|script|search|section|select|slot|small|source|span|strike|strong|style|"
+    r"sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|track|"
+    r"tt|u|ul|var|video|wbr|xmp)(?=[\s/>]|$)|<[a-z][\w:.-]*[\s/]+[^\s=<>]+\s*=|<!|<\?",
+    re.IGNORECASE,
+)
+_REMOTE = re.compile(
+    r"\b(?:https?|ftps?|wss?|file|blob):|(?:^|[^:\w])//|/\\|\\/|\\\\", re.IGNORECASE
+)
+
+
+def remote_or_raw(markdown: str) -> bool:
+    """Whether Markdown has raw HTML, or an image and an address that it may come from."""
+    if _TAG.search(markdown):
+        return True
+    if "![" not in markdown:
+        return False
+    # As the renderer will read addresses: entities decoded, backslash escapes gone.
+    decoded = html.unescape(markdown)
+    bare = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", decoded)
+    return bool(_REMOTE.search(decoded) or _REMOTE.search(bare))
