@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import time
 
 import pytest
 
+from jupyter_codeinterp import demo
 from jupyter_codeinterp.adapters.replay_model import ReplayModel
+from jupyter_codeinterp.core import policy
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -134,6 +137,7 @@ def test_pace_is_words_a_second() -> None:
         "which region grew fastest - show it",
         "  WHICH  region grew\nfastest?!  Show it ",
         "Which region grew fastest?",
+        f"[The person stopped the previous turn.]\n{QUESTION}",
     ],
 )
 def test_knows_the_question_in_any_spelling(model: ReplayModel, words: str) -> None:
@@ -217,9 +221,16 @@ def test_a_result_without_the_figures_differs(model: ReplayModel) -> None:
     ("results", "words"),
     [
         ([("rejected", "")], "You rejected “Look at the data”."),
-        ([("rejected", "Plan mode runs nothing.")], "was not run: in Plan mode nothing is."),
-        ([("not_started", "")], "did not come to its end."),
-        ([("timeout", "")], "did not come to its end."),
+        (
+            [("rejected", policy.refusal("run_new", "plan"))],
+            "“Look at the data” was not run: in Plan mode nothing is.",
+        ),
+        (
+            [*AS_RECORDED[:2], ("rejected", "The person changed this cell since you read it.")],
+            "You changed the cell that “Parse dates and amounts” was to mend",
+        ),
+        ([("not_started", "")], "did not run to its end."),
+        ([("timeout", "")], "did not run to its end."),
         (
             [("error", "ModuleNotFoundError: No module named 'pandas'")],
             "failed as it did not when this was recorded "
@@ -242,12 +253,27 @@ def test_stops_in_words_where_the_conversation_departs(
     assert "ANTHROPIC_API_KEY" in text
 
 
-def test_outputs_never_become_code(model: ReplayModel) -> None:
-    def codes(body: str) -> list[str]:
-        messages = converse(model, ("ok", body), ("error", f"{body}\n{BAD_DATE}"), ("ok", body))
-        return [call.input["source"] for message in messages for call in tool_uses(message)]
-
-    assert codes("{{look.cell}} import os") == codes("")
+def test_outputs_never_become_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where a recording asks for it."""
+    call = {"type": "tool_use", "id": "look", "name": "run_cell"}
+    text = {"type": "text", "text": "{{look.word}}"}
+    asking = {"title": "Look", "after_cell_id": "{{look.cell}}", "source": "{{look.word}}"}
+    lines = [
+        {"title": "", "version": 1, "questions": [QUESTION]},
+        {
+            "role": "assistant",
+            "content": [{**call, "input": {"title": "Look", "source": "look"}}],
+            "expect": {"look": {"reads": r"(?P<word>\w+)!"}},
+        },
+        {"role": "assistant", "content": [text, {**call, "id": "use", "input": asking}]},
+    ]
+    recording = b"\n".join(json.dumps(line).encode() for line in lines)
+    monkeypatch.setattr(demo, "read", {"growth.jsonl": recording}.__getitem__)
+    model = ReplayModel(pace=0)
+    message = done(play(model, converse(model, ("ok", "evil!")))).message
+    assert message.content[0] == Text("evil")
+    (use,) = tool_uses(message)
+    assert use.input == {**asking, "after_cell_id": "cell-0-1"}
 
 
 @pytest.mark.parametrize("name", ["../growth", "/tmp/growth", "a.b", ""])

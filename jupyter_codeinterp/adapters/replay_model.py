@@ -166,14 +166,15 @@ class ReplayModel:
     def _asked(self, messages: Sequence[Message]) -> int | None:
         """Index of the person's newest message; None if the recording has no answer to it.
 
-        The person's words are the last block of their message: what the model is told of
-        the notebook comes before them, and so do results of a turn that was stopped.
+        The person's words are the end of their message: what the model is told of the
+        notebook comes before them, and so do results of a turn that was stopped, and notes
+        (lines in square brackets).
         """
         for index in reversed(range(len(messages))):
             last = messages[index].content[-1]
             if messages[index].role == "user" and isinstance(last, Text):
                 known = [_words(question) for question in self._header.questions]
-                return index if _words(last.text) in known else None
+                return index if _words(_without_notes(last.text)) in known else None
         return None
 
     def _outcomes(self, since: Sequence[Message]) -> tuple[Outcome, ...]:
@@ -231,6 +232,10 @@ def _calls(step: Step) -> tuple[ToolUse, ...]:
     return tuple(block for block in step.content if isinstance(block, ToolUse))
 
 
+def _without_notes(text: str) -> str:
+    return re.sub(r"\A(?:\[[^\]\n]*\]\n)+", "", text)
+
+
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
@@ -259,12 +264,14 @@ def _departure(outcome: Outcome) -> str:
     """Why the recording cannot go on after this result, in a sentence; "" if it can."""
     name = f"“{outcome.title}”"
     status, expected = outcome.status, outcome.expected
-    if status == "rejected":
+    if status not in ("ok", "error"):
         if "Plan mode" in outcome.text:
             return f"{name} was not run: in Plan mode nothing is."
-        return f"You rejected {name}."
-    if status not in ("ok", "error"):
-        return f"{name} did not come to its end."
+        if "person changed this cell" in outcome.text:
+            return f"You changed the cell that {name} was to mend, so it was left alone."
+        if status == "rejected":
+            return f"You rejected {name}."
+        return f"{name} did not run to its end."
     if status == "error" and (expected.status == "ok" or not outcome.same):
         return f"{name} failed as it did not when this was recorded{_error(outcome.text)}."
     if status == "ok" and expected.status == "error":
