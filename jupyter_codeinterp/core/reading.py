@@ -92,7 +92,7 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
                 yield index + 1, words
             if not rest_is_python:
                 return
-            first = first and plain[index] == "" and line.lstrip().startswith("%%")
+            first = first and line.lstrip().startswith("%%")
         tree = _parse("\n".join(plain))
     if tree is None:
         yield 1, "and what follows could not be read as Python: what else runs is not checked"
@@ -123,7 +123,9 @@ def _ipython(line: str, first: bool) -> tuple[str, str, bool]:
     if sign == "%%":
         if not first:
             return "", line, True
-        return ("", "", True) if name in _PASSES_ON else (_cell_magic(name, rest), "", False)
+        if name not in _PASSES_ON:
+            return _cell_magic(name, rest), "", False
+        return "", _OPTIONS.sub("", rest, count=1) if name == "timeit" else "", True
     if sign == "%" and name in _PASSES_ON:
         inner, python, _ = _ipython(_OPTIONS.sub("", rest, count=1), False)
         return inner, f"{indent}{python or 'pass'}", True

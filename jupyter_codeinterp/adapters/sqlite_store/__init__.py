@@ -1,0 +1,7 @@
+"""The journal of all sessions in one SQLite file."""
+
+from __future__ import annotations
+
+from .store import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,158 @@
+"""The journal's file: opened, checked, brought up to date; its faults in words."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...core.errors import StoreError
+
+_LOCK_WAIT = 0.5
+"""Seconds. Another process holds the file for milliseconds; the event loop waits with us."""
+
+# (version 1, version 2, …): each the statements that lead to it from the one before.
+_MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE sessions (
+            session_id TEXT PRIMARY KEY, notebook TEXT NOT NULL, changed REAL NOT NULL,
+            info TEXT NOT NULL)""",
+        "CREATE INDEX sessions_by_notebook ON sessions (notebook)",
+        """CREATE TABLE events (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            seq INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER, data TEXT NOT NULL,
+            PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
+        """CREATE TABLE messages (
+            id INTEGER PRIMARY KEY,
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            conversation INTEGER NOT NULL, data TEXT NOT NULL)""",
+        "CREATE INDEX messages_in_order ON messages (session_id, conversation, id)",
+        """CREATE TABLE prompts (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            digest TEXT NOT NULL, text TEXT NOT NULL,
+            PRIMARY KEY (session_id, digest)) WITHOUT ROWID""",
+        """CREATE TABLE requests (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            step INTEGER NOT NULL, digest TEXT NOT NULL, data TEXT NOT NULL,
+            conversation INTEGER NOT NULL, last_message INTEGER NOT NULL,
+            PRIMARY KEY (session_id, step)) WITHOUT ROWID""",
+        """CREATE TABLE ops (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            seq INTEGER NOT NULL, data TEXT NOT NULL,
+            PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
+        """CREATE TABLE outputs (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            cell_id TEXT NOT NULL, data TEXT NOT NULL,
+            PRIMARY KEY (session_id, cell_id))""",
+    ),
+)
+
+# What SQLite says, the code, and what people are told.
+_FAULTS = (
+    ("full", "disk_full", "The disk is full: the conversation could not be saved."),
+    ("readonly", "read_only", "The journal's file is read-only."),
+    ("locked", "locked", "Another program keeps the journal's file locked."),
+    ("malformed", "damaged", "The journal's file is damaged."),
+    ("not a database", "damaged", "The journal's file is damaged."),
+    ("unable to open", "not_found", "The journal's file cannot be opened."),
+    ("FOREIGN KEY", "unknown_session", "The session is not in the journal."),
+    ("UNIQUE", "repeated", "This number is in the journal already."),
+)
+
+
+def open_file(path: Path) -> tuple[sqlite3.Connection, str]:
+    """The journal at ``path``, made if need be, and "" or what had to be done to it.
+
+    A damaged file is set aside, not deleted, and a new one begun. Raises StoreError.
+    """
+    with in_words():
+        _prepare(path)
+        try:
+            return _connect(path), ""
+        except sqlite3.DatabaseError as error:
+            if _fault(error).code != "damaged":
+                raise
+        warning = _set_aside(path)
+        _prepare(path)
+        return _connect(path), warning
+
+
+def journal_mode(db: sqlite3.Connection) -> str:
+    """Write-ahead logging, or ``delete`` where the file system cannot do it (NFS)."""
+    mode: str = db.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        mode = db.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+    return mode
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_LOCK_WAIT, isolation_level=None)
+    try:
+        journal_mode(db)
+        db.execute("PRAGMA synchronous=NORMAL")
+        db.execute("PRAGMA foreign_keys=ON")
+        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("malformed")
+        _migrate(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    """Climb from the version that the file has to the newest, one transaction a step."""
+    while True:
+        db.execute("BEGIN IMMEDIATE")  # another process may be climbing, too
+        version: int = db.execute("PRAGMA user_version").fetchone()[0]
+        if version >= len(_MIGRATIONS):
+            db.execute("COMMIT")
+            break
+        for statement in _MIGRATIONS[version]:
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version={version + 1}")
+        db.execute("COMMIT")
+    if version > len(_MIGRATIONS):
+        raise StoreError("too_new", "The journal was written by a newer version of this program.")
+
+
+def _prepare(path: Path) -> None:
+    """Folder and file for their owner only: SQLite gives its side files the same mode."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+
+
+def _set_aside(path: Path) -> str:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    aside = path.with_name(f"{path.name}.damaged-{stamp}")
+    path.rename(aside)
+    for suffix in ("-wal", "-shm"):
+        side = path.with_name(path.name + suffix)
+        if side.exists():
+            side.rename(aside.with_name(aside.name + suffix))
+    return (
+        "The journal of earlier conversations was damaged. It is kept as "
+        f"{aside.name}; a new one has been started."
+    )
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Faults of the file as StoreError; faults of the program stay what they are."""
+    try:
+        yield
+    except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
+        raise
+    except (sqlite3.Error, OSError) as error:
+        raise _fault(error) from error
+
+
+def _fault(error: Exception) -> StoreError:
+    for said, code, words in _FAULTS:
+        if said in str(error):
+            return StoreError(code, words)
+    return StoreError("disk_error", f"The journal could not be read or written: {error}.")
