@@ -32,6 +32,10 @@ class LoopGuard:
         self._repeats = 0
         self._errors: dict[str, int] = {}
 
+    @property
+    def note(self) -> str:
+        return NOTE.format(count=self.count)
+
     def add(
         self, call: ToolUse, result: str, error_signature: str | None
     ) -> Literal["go", "note", "stop"]:

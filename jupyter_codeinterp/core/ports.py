@@ -217,7 +217,8 @@ class Kernel(Protocol):
 class Document(Protocol):
     """The notebook that a session works on."""
 
-    path: str
+    @property
+    def path(self) -> str: ...
 
     async def snapshot(self) -> Snapshot:
         """Raises DocumentError ``not_open`` when nothing holds the notebook."""
@@ -258,6 +259,12 @@ class StoredOp(msgspec.Struct, frozen=True):
     receipt: Union[Receipt, None] = None
 
 
+Sessions = list[SessionInfo]
+NumberedEvents = list[tuple[int, Event]]
+StoredOps = list[StoredOp]
+"""Named here because ``SessionStore.list`` hides the built-in within the class."""
+
+
 class SessionStore(Protocol):
     """The journal. Every method is one transaction and raises StoreError if it fails.
 
@@ -270,17 +277,17 @@ class SessionStore(Protocol):
 
     def get(self, session_id: str) -> SessionInfo | None: ...
 
-    def list(self, notebook: str | None = None) -> list[SessionInfo]:
+    def list(self, notebook: str | None = None) -> Sessions:
         """Newest first."""
+
+    def delete(self, session_id: str) -> None: ...
 
     def rename_notebook(self, old: str, new: str) -> None: ...
 
-    def append_events(
-        self, session_id: str, events: list[tuple[int, Event]], sync: bool = False
-    ) -> None:
+    def append_events(self, session_id: str, events: NumberedEvents, sync: bool = False) -> None:
         """``sync`` makes it survive a power cut as well (run starts, turn ends)."""
 
-    def events(self, session_id: str, after: int = 0) -> list[tuple[int, Event]]: ...
+    def events(self, session_id: str, after: int = 0) -> NumberedEvents: ...
 
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
@@ -300,7 +307,7 @@ class SessionStore(Protocol):
 
     def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
 
-    def ops(self, session_id: str, after: int = 0) -> list[StoredOp]: ...
+    def ops(self, session_id: str, after: int = 0) -> StoredOps: ...
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
         """The whole outputs of a cell's last run, for ``read_output``."""

@@ -1,0 +1,95 @@
+"""What has been said to the model and by it: append-only, stored as it grows.
+
+When the context is nearly full, or the model is changed, the session goes on in a new
+conversation that begins with a summary. The old one stays in the store.
+"""
+
+from __future__ import annotations
+
+from .messages import Image, Message, Text, ToolResult, ToolUse
+from .ports import SessionStore
+
+SUMMARY_LENGTH = 12_000
+"""Characters of a summary: some 3,000 tokens, a small part of any model's context."""
+PART_LENGTH = 1_500
+"""Characters of one text in a summary."""
+
+
+class Conversation:
+    def __init__(self, store: SessionStore, session_id: str) -> None:
+        self._store = store
+        self._session_id = session_id
+        self.number, self._messages = store.messages(session_id)
+
+    @property
+    def empty(self) -> bool:
+        return not self._messages
+
+    @property
+    def images(self) -> int:
+        return sum(_images(message) for message in self._messages)
+
+    def add(self, *messages: Message) -> None:
+        """Store messages that belong together, in one transaction."""
+        self._store.append_messages(self._session_id, messages, self.number)
+        self._messages = (*self._messages, *messages)
+
+    def restart(self, summary: Message) -> None:
+        """Go on in a new conversation that begins with ``summary``."""
+        self.number += 1
+        self._messages = ()
+        self.add(summary)
+
+    def for_request(self) -> tuple[Message, ...]:
+        """The messages to send. Neighbours of one role become one message (a message after
+        a stopped turn follows tool results, say): the API wants roles to alternate."""
+        joined: list[Message] = []
+        for message in self._messages:
+            if joined and joined[-1].role == message.role:
+                joined[-1] = Message(message.role, joined[-1].content + message.content)
+            else:
+                joined.append(message)
+        return tuple(joined)
+
+    def summary(self) -> str:
+        """What was asked, answered and run so far, in order, without another model call.
+
+        The notebook itself still holds all cells and outputs; the model can read them.
+        """
+        parts: list[str] = []
+        for message in self._messages:
+            for block in message.content:
+                line = _summary_line(message.role, block)
+                if line:
+                    parts.append(line)
+        text = "\n".join(parts)
+        if len(text) > SUMMARY_LENGTH:
+            head, tail = SUMMARY_LENGTH // 3, SUMMARY_LENGTH - SUMMARY_LENGTH // 3
+            text = f"{text[:head]}\n… earlier parts left out …\n{text[-tail:]}"
+        return text
+
+
+def _images(message: Message) -> int:
+    return sum(
+        isinstance(part, Image)
+        for block in message.content
+        if isinstance(block, ToolResult)
+        for part in block.content
+    )
+
+
+def _summary_line(role: str, block: object) -> str:
+    if isinstance(block, Text):
+        who = "Person" if role == "user" else "You"
+        return "" if block.text.startswith("<notebook") else f"{who}: {_cut(block.text)}"
+    if isinstance(block, ToolUse):
+        title = block.input.get("title") or block.input.get("cell_id") or ""
+        return f"You called {block.name} {title}".rstrip()
+    if isinstance(block, ToolResult):
+        text = "".join(part.text for part in block.content if isinstance(part, Text))
+        return f"Result: {_cut(text)}"
+    return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= PART_LENGTH else text[:PART_LENGTH] + " …"

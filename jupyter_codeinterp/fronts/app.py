@@ -1,0 +1,149 @@
+"""The server extension: settings in, objects made, wired on one screen.
+
+Nothing here imports the model's SDK, touches the network or looks at files: that waits for
+the first message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.paths import jupyter_data_dir
+from jupyter_core.utils import ensure_async
+from jupyter_server.extension.application import ExtensionApp
+from jupyter_server.serverapp import ServerApp
+from traitlets import Dict, Enum, Float, Integer, Unicode
+
+from .._version import __version__
+from ..adapters.sqlite_store import SqliteStore
+from ..adapters.zmq_kernel import KernelPool, ZmqKernel
+from ..core.ports import Kernel
+from ..core.secrets import Secrets
+from ..core.session import Rules
+from ..core.turn import Limits
+from .channel import Tickets
+from .hub import Hub
+from .models import Models
+from .routes import handlers
+
+MAX_FILES = 50
+"""Names of files beside the notebook that the model is told of."""
+
+
+class CodeInterp(ExtensionApp):
+    """A code interpreter that lives in the notebook."""
+
+    name = "jupyter_codeinterp"
+    app_name = "Code Interpreter"
+    load_other_extensions = True
+
+    model = Unicode("claude-sonnet-5-5", help="The model that answers by default.").tag(config=True)
+    base_url = Unicode(
+        None,
+        allow_none=True,
+        help="Address of a server that speaks the Messages API, without /v1. "
+        "Default: ANTHROPIC_BASE_URL, else Anthropic.",
+    ).tag(config=True)
+    highest_mode = Enum(
+        ("plan", "review", "auto"),
+        "auto",
+        help="The most that a person may allow: plan (nothing runs), review (each run is "
+        "asked for) or auto (runs without asking).",
+    ).tag(config=True)
+    max_steps = Integer(25, min=1, help="Model calls in one turn at most.").tag(config=True)
+    max_tokens = Integer(16_000, min=256, help="Tokens of one answer at most.").tag(config=True)
+    max_cost = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="US dollars a turn may cost at most. Needs known prices (see prices).",
+    ).tag(config=True)
+    prices = Dict(
+        help="Prices by model id, in US dollars a million tokens: (input, output, cache write, "
+        "cache read)."
+    ).tag(config=True)
+    cell_timeout = Float(
+        600.0, allow_none=True, min=0, help="Seconds a cell may run in Auto mode. None: no limit."
+    ).tag(config=True)
+    turn_timeout = Float(
+        3600.0, allow_none=True, min=0, help="Seconds a turn may take in Auto mode."
+    ).tag(config=True)
+    data_dir = Unicode(
+        help="Where conversations and a pasted key are kept. Default: codeinterp in Jupyter's "
+        "data directory."
+    ).tag(config=True)
+    demo_pace = Float(
+        None, allow_none=True, help="Words a second of the offline demo; 0: at once."
+    ).tag(config=True)
+
+    def initialize_settings(self) -> None:
+        server = self._server
+        folder = Path(self.data_dir or Path(jupyter_data_dir()) / "codeinterp")
+        secrets = Secrets()
+        self.models = Models(
+            folder,
+            secrets,
+            default_model=self.model,
+            base_url=self.base_url,
+            demo_pace=self.demo_pace,
+            max_tokens=self.max_tokens,
+            prices=self.prices,
+        )
+        self.store = SqliteStore(folder / "sessions.db", scrub=secrets.scrub)
+        self.kernels = KernelPool(server.kernel_manager)
+        self.hub = Hub(
+            self.store,
+            model=self.models.get,
+            default_model=self.models.default_for,
+            make_kernel=self._make_kernel,
+            files=self._files,
+            rules=Rules(self._limits(), self.highest_mode, secrets.scrub),
+        )
+        self.settings.update(
+            codeinterp_hub=self.hub,
+            codeinterp_models=self.models,
+            codeinterp_tickets=Tickets(),
+            codeinterp_version=__version__,
+        )
+
+    @property
+    def _server(self) -> ServerApp:
+        if self.serverapp is None:
+            raise RuntimeError("the extension is not linked to a server")
+        return self.serverapp
+
+    def initialize_handlers(self) -> None:
+        self.handlers.extend(handlers("/"))
+
+    def _limits(self) -> Limits:
+        return Limits(
+            steps=self.max_steps,
+            cell_timeout=self.cell_timeout,
+            turn_timeout=self.turn_timeout,
+            cost=self.max_cost,
+        )
+
+    def _make_kernel(self, kernel_id: Callable[[], str]) -> Kernel:
+        return ZmqKernel(self.kernels, kernel_id)
+
+    async def _files(self, notebook: str) -> list[tuple[str, int]]:
+        """Names and sizes of what lies beside the notebook, folders with a slash."""
+        folder, _, own = notebook.rpartition("/")
+        contents = self._server.contents_manager
+        model = await ensure_async(contents.get(folder, content=True, type="directory"))
+        entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
+        entries.sort(key=lambda entry: str(entry["name"]))
+        return [
+            (f"{e['name']}/" if e["type"] == "directory" else e["name"], e["size"] or 0)
+            for e in entries[:MAX_FILES]
+        ]
+
+    async def stop_extension(self) -> None:
+        await self.hub.close()
+        await self.kernels.close()
+        await self.models.close()
+        await asyncio.sleep(0)
+        self.store.close()

@@ -1,0 +1,221 @@
+"""REST under ``/codeinterp/api/``: each handler reads, calls, writes.
+
+GET    status                         what is configured
+GET    models                         what can be chosen
+GET    local                          model servers found on this machine
+POST   key        {key, base_url?}    keep a key (DELETE forgets it)
+POST   demo       {notebook?}         the offline demo's notebook
+POST   tickets                        a ticket for the channel
+GET    sessions?notebook=…            conversations, newest first
+GET    sessions/ID/events?after=N     what happened
+GET    sessions/ID/sent/STEP          what was sent to the model
+DELETE sessions/ID
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import APIHandler
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from .. import demo
+from ..core.errors import CodeInterpError, CommandError
+from .channel import ChannelHandler, Tickets
+from .hub import Hub
+from .models import DEMO_MODEL, Models, is_demo
+
+_STATUS = {
+    "unknown_session": HTTPStatus.NOT_FOUND,
+    "unknown_step": HTTPStatus.NOT_FOUND,
+    "busy": HTTPStatus.CONFLICT,
+    "offline": HTTPStatus.BAD_GATEWAY,
+    "server_error": HTTPStatus.BAD_GATEWAY,
+}
+
+
+class Handler(APIHandler):
+    auth_resource = "contents"
+
+    @property
+    def hub(self) -> Hub:
+        hub: Hub = self.settings["codeinterp_hub"]
+        return hub
+
+    @property
+    def models(self) -> Models:
+        models: Models = self.settings["codeinterp_models"]
+        return models
+
+    def answer(self, value: Any) -> None:
+        self.set_header("Content-Type", "application/json")
+        self.finish(msgspec.json.encode(value))
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Errors of ours in words; the others as jupyter_server writes them."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        if isinstance(error, CodeInterpError):
+            self.set_status(_STATUS.get(error.code, HTTPStatus.BAD_REQUEST))
+            self.answer({"code": error.code, "message": error.message})
+        else:
+            super().write_error(status_code, **kwargs)
+
+    def log_exception(self, *exc_info: Any) -> None:
+        if not isinstance(exc_info[1], CodeInterpError):
+            super().log_exception(*exc_info)
+
+    def body(self) -> dict[str, Any]:
+        try:
+            given = msgspec.json.decode(self.request.body or b"{}", type=dict)
+        except msgspec.MsgspecError as error:
+            raise CommandError("malformed", f"Not a JSON object: {error}") from None
+        return dict(given)
+
+    def text(self, given: dict[str, Any], name: str) -> str:
+        value = given.get(name, "")
+        if not isinstance(value, str):
+            raise CommandError("malformed", f"“{name}” must be a string.")
+        return value.strip()
+
+
+class StatusHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        self.answer(self.status())
+
+    def status(self) -> dict[str, Any]:
+        models = self.models
+        return {
+            "configured": models.source != "none",
+            "source": models.source,
+            "default_model": models.default,
+            "demo_model": DEMO_MODEL,
+            "highest_mode": self.hub.rules.highest_mode,
+            "base_url_host": models.host,
+            "version": self.settings["codeinterp_version"],
+            "warning": getattr(self.hub.store, "warning", "") or "",
+        }
+
+
+class KeyHandler(StatusHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def post(self) -> None:
+        given = self.body()
+        await self.models.set_key(
+            self.text(given, "key"), self.text(given, "base_url"), self.text(given, "model")
+        )
+        self.answer(self.status())
+
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def delete(self) -> None:
+        self.models.forget_key()
+        self.answer(self.status())
+
+
+class ModelsHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        try:
+            found = await self.models.available()
+        except CodeInterpError as error:
+            self.answer({"models": [], "error": {"code": error.code, "message": error.message}})
+        else:
+            self.answer({"models": found})
+
+
+class LocalHandler(Handler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def get(self) -> None:
+        self.answer({"servers": await self.models.local_servers()})
+
+
+class DemoHandler(Handler):
+    @web.authenticated
+    @authorized("write")
+    async def post(self) -> None:
+        """Copy the demo into a new folder, unless the notebook in front is a demo's."""
+        notebook = self.text(self.body(), "notebook")
+        if not is_demo(notebook):
+            root = Path(self.contents_manager.root_dir)
+            copied = await asyncio.to_thread(demo.copy_demo, root)
+            notebook = copied.relative_to(root).as_posix()
+        self.answer({"notebook": notebook, "model": DEMO_MODEL})
+
+
+class TicketsHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def post(self) -> None:
+        tickets: Tickets = self.settings["codeinterp_tickets"]
+        self.answer({"ticket": tickets.issue(self.current_user.username)})
+
+
+class SessionsHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        notebook = self.get_query_argument("notebook", "") or None
+        self.answer({"sessions": self.hub.list(notebook)})
+
+
+class SessionHandler(Handler):
+    @web.authenticated
+    @authorized("write")
+    async def delete(self, session_id: str) -> None:
+        await self.hub.delete(session_id)
+        self.set_status(HTTPStatus.NO_CONTENT)
+        self.finish()
+
+
+class EventsHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str) -> None:
+        after = self.get_query_argument("after", "0")
+        if not after.isdecimal():
+            raise CommandError("malformed", "“after” must be a number.")
+        self.hub.session(session_id)
+        events = self.hub.store.events(session_id, int(after))
+        self.answer({"events": [{"seq": seq, "event": event} for seq, event in events]})
+
+
+class SentHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str, step: str) -> None:
+        self.hub.session(session_id)
+        request = self.hub.store.request(session_id, int(step))
+        if request is None:
+            raise CommandError("unknown_step", "There was no such step.")
+        self.answer(request)
+
+
+_ID = r"([0-9a-f]{32})"
+
+
+def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
+    routes: list[tuple[str, type[web.RequestHandler]]] = [
+        (r"status", StatusHandler),
+        (r"models", ModelsHandler),
+        (r"local", LocalHandler),
+        (r"key", KeyHandler),
+        (r"demo", DemoHandler),
+        (r"tickets", TicketsHandler),
+        (r"sessions", SessionsHandler),
+        (rf"sessions/{_ID}", SessionHandler),
+        (rf"sessions/{_ID}/events", EventsHandler),
+        (rf"sessions/{_ID}/sent/(\d+)", SentHandler),
+        (r"channel", ChannelHandler),
+    ]
+    return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in routes]
