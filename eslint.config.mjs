@@ -34,7 +34,7 @@ export default defineConfig([
   {
     files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.recommended, jupyter.configs.recommended],
-    plugins: { jupyter, 'react-hooks': reactHooks },
+    plugins: { jupyter },
     languageOptions: {
       parserOptions: {
         project: ['tsconfig.test.json', 'ui-tests/tsconfig.json'],
@@ -42,11 +42,15 @@ export default defineConfig([
       }
     },
     rules: {
-      ...reactHooks.configs.recommended.rules,
-      'react-hooks/exhaustive-deps': 'error',
       '@typescript-eslint/naming-convention': [
         'error',
-        { selector: 'interface', format: ['PascalCase'], prefix: ['I'] }
+        {
+          selector: 'interface',
+          format: ['PascalCase'],
+          prefix: ['I'],
+          // Declared by the DOM, extended by tests.
+          filter: { regex: '^Window$', match: false }
+        }
       ],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
@@ -54,12 +58,28 @@ export default defineConfig([
         'error',
         { checksVoidReturn: { attributes: false } }
       ],
-      '@typescript-eslint/no-unused-vars': ['error', { args: 'none' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { args: 'none', ignoreRestSiblings: true, varsIgnorePattern: '^_+$' }
+      ],
       '@typescript-eslint/no-namespace': 'off',
       curly: ['error', 'all'],
       eqeqeq: 'error',
-      'prefer-arrow-callback': 'error'
+      // A named function gives a memoised component its name.
+      'prefer-arrow-callback': ['error', { allowNamedFunctions: true }]
     }
+  },
+  {
+    files: ['src/**/*.tsx'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error'
+    }
+  },
+  {
+    files: ['**/__tests__/**', 'ui-tests/**'],
+    rules: { 'jupyter/no-untranslated-string': 'off' }
   },
   prettier
 ]);
