@@ -7,8 +7,8 @@
  * own; it comes first, within the same task, so that no save can fall between the two.
  */
 import type { ISharedBaseCell, YNotebook } from '@jupyter/ydoc';
-import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
+import type { PartialJSONValue } from '@lumino/coreutils';
 import { isCode, showOutputs } from './outputs';
 import type {
   BeginRun,
@@ -118,7 +118,11 @@ function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {
   if (cell.getMetadata('editable') === false) {
     return lockedCell(cell, 'editable');
   }
-  if (old !== op.source && old !== op.expect && !target.isHint(op.cell_id, old)) {
+  if (
+    old !== op.source &&
+    old !== op.expect &&
+    !target.isHint(op.cell_id, old)
+  ) {
     return conflict(old);
   }
   const receipt = { ...answer('done'), ...standing(target.model, index) };
@@ -144,7 +148,7 @@ function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
   const ours = { ...provenance(cell), ...op.metadata, run_id: op.run_id };
   edit(target, () => {
     const fresh = retype(target.model, index, 'code');
-    fresh.setMetadata('codeinterp', ours as nbformat.IBaseCellMetadata);
+    fresh.setMetadata('codeinterp', ours as PartialJSONValue);
   });
   const begun = target.model.cells.get(index);
   if (isCode(begun)) {
@@ -194,7 +198,10 @@ function missing(): Receipt {
 }
 
 function conflict(source: string): Receipt {
-  return { ...answer('conflict', source), reason: 'the cell has changed since' };
+  return {
+    ...answer('conflict', source),
+    reason: 'the cell has changed since'
+  };
 }
 
 function lockedCell(cell: ISharedBaseCell, key: string): Receipt {

@@ -1,26 +1,17 @@
 /**
- * The source of a shared cell, changed as little as possible, so that carets, selections
+ * The source of a cell, changed as little as possible, so that carets, selections
  * and scroll positions of the person stay where they are.
  */
-import type { ISharedBaseCell } from '@jupyter/ydoc';
+import type { ISharedText } from '@jupyter/ydoc';
 
 /** Line ends as CodeMirror keeps them; with others, positions drift apart from Yjs. */
 export function normalise(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
 
-/** The length in characters as the server counts them: code points, not UTF-16 units. */
-export function characters(text: string): number {
-  let count = text.length;
-  for (const _ of text.matchAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)) {
-    count--;
-  }
-  return count;
-}
-
 /** Replace the differing middle. Both texts must be free of carriage returns. */
-export function updateSource(cell: ISharedBaseCell, text: string): void {
-  const old = cell.getSource();
+export function updateSource(shared: ISharedText, text: string): void {
+  const old = shared.getSource();
   if (old === text) {
     return;
   }
@@ -46,7 +37,7 @@ export function updateSource(cell: ISharedBaseCell, text: string): void {
     tail--;
   }
   const part = text.slice(head, text.length - tail);
-  cell.updateSource(head, old.length - tail, part);
+  shared.updateSource(head, old.length - tail, part);
 }
 
 function splitsPair(text: string, at: number): boolean {

@@ -28,7 +28,10 @@ function open(cells: Cell[], options: object, minor = 5): NotebookModel {
   return model;
 }
 
-function target(model: NotebookModel, more: Partial<IOpTarget> = {}): IOpTarget {
+function target(
+  model: NotebookModel,
+  more: Partial<IOpTarget> = {}
+): IOpTarget {
   const mark = () => model.setMetadata('applied', true);
   return { model, locked: '', isHint: () => false, mark, ...more };
 }
@@ -75,7 +78,8 @@ describe.each(MODES)('$mode', options => {
     for (const cell of model.cells) {
       if (cell.type === 'code') {
         const shared = cell.sharedModel.toJSON() as Cell;
-        const area = (cell as never as { outputs: { toJSON(): Cell[] } }).outputs;
+        const area = (cell as never as { outputs: { toJSON(): Cell[] } })
+          .outputs;
         expect(area.toJSON()).toEqual(shared['outputs']);
       }
     }

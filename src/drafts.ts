@@ -1,0 +1,143 @@
+/** The bars under the draft cells of one panel, kept in step with the open drafts. */
+import type { Cell } from '@jupyterlab/cells';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { INotebookModel, Notebook } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+import type { PanelLayout } from '@lumino/widgets';
+import { DraftBar } from './bar';
+import type { Decide } from './bar';
+import type { Proposal } from './proposal';
+import type { IDraftView } from './tokens';
+
+/** On a raw cell that is a draft; the key bindings look for it. */
+export const DRAFT_CLASS = 'jp-codeinterp-draft';
+/** On a cell for which an edit or a deletion is proposed. */
+const TARGET_CLASS = 'jp-codeinterp-target';
+const MARKDOWN = 'text/x-ipythongfm';
+
+export class DraftBars implements IDisposable {
+  constructor(
+    private readonly _notebook: Notebook,
+    private readonly _options: {
+      drafts: () => readonly IDraftView[];
+      decide: Decide;
+      proposal: (draftId: string) => Proposal;
+      editors: IEditorServices;
+      trans: TranslationBundle;
+    }
+  ) {
+    _notebook.modelChanged.connect(this._onModel, this);
+    this._onModel();
+  }
+
+  /** Draw soon, once for all changes of this task. */
+  update(): void {
+    if (!this._due) {
+      this._due = true;
+      queueMicrotask(() => {
+        this._due = false;
+        this._reconcile();
+      });
+    }
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    this._bars.forEach(bar => bar.dispose());
+    this._bars.clear();
+    Signal.clearData(this);
+  }
+
+  private _onModel(): void {
+    const model = this._notebook.model;
+    if (model && model !== this._model) {
+      this._model = model;
+      model.cells.changed.connect(this.update, this);
+      // The language of the kernel may become known only now.
+      model.metadataChanged.connect(this.update, this);
+    }
+    this.update();
+  }
+
+  private _reconcile(): void {
+    if (this._isDisposed || this._notebook.isDisposed) {
+      return;
+    }
+    const drafts = this._options.drafts();
+    const wanted = new Map(drafts.map(draft => [draft.cell_id, draft]));
+    for (const [cell, bar] of this._bars) {
+      const id = cell.isDisposed ? '' : cell.model.id;
+      if (wanted.get(id)?.draft_id !== bar.draftId) {
+        this._drop(cell, bar);
+      }
+    }
+    if (wanted.size) {
+      for (const cell of this._notebook.widgets) {
+        const draft = wanted.get(cell.model.id);
+        if (draft) {
+          this._show(cell, draft);
+        }
+      }
+    }
+  }
+
+  private _show(cell: Cell, draft: IDraftView): void {
+    const own = draft.kind === 'insert' || draft.kind === 'markdown';
+    const markdown =
+      draft.kind === 'markdown' || cell.model.type === 'markdown';
+    const mimeType = markdown ? MARKDOWN : this._notebook.codeMimetype;
+    if (own && cell.model.type === 'raw' && cell.model.mimeType !== mimeType) {
+      cell.model.mimeType = mimeType;
+    }
+    const shown = this._bars.get(cell);
+    if (shown) {
+      shown.draw(draft, mimeType);
+      return;
+    }
+    const { decide, editors, proposal, trans } = this._options;
+    const bar = new DraftBar({
+      draft,
+      runs: !markdown,
+      decide,
+      editors,
+      trans,
+      mimeType,
+      proposal: draft.kind === 'edit' ? proposal(draft.draft_id) : null
+    });
+    this._bars.set(cell, bar);
+    cell.addClass(own ? DRAFT_CLASS : TARGET_CLASS);
+    void cell.ready.then(() => attach(cell, bar));
+  }
+
+  private _drop(cell: Cell, bar: DraftBar): void {
+    this._bars.delete(cell);
+    bar.dispose();
+    if (!cell.isDisposed) {
+      cell.removeClass(DRAFT_CLASS);
+      cell.removeClass(TARGET_CLASS);
+    }
+  }
+
+  private readonly _bars = new Map<Cell, DraftBar>();
+  private _model: INotebookModel | null = null;
+  private _due = false;
+  private _isDisposed = false;
+}
+
+/** Put the bar below the input, above outputs. Before the cell is ready it has no parts. */
+function attach(cell: Cell, bar: DraftBar): void {
+  if (cell.isDisposed || bar.isDisposed) {
+    return;
+  }
+  const layout = cell.layout as PanelLayout;
+  const input = layout.widgets.findIndex(widget =>
+    widget.hasClass('jp-Cell-inputWrapper')
+  );
+  layout.insertWidget(input + 1, bar);
+}

@@ -1,0 +1,331 @@
+/**
+ * One notebook that is open in this window, in however many panels: applies what the
+ * server sends for it, and answers.
+ */
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
+import type { Contents } from '@jupyterlab/services';
+import { DisposableSet } from '@lumino/disposable';
+import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+import { keepFocus } from './focus';
+import { applyOp, readBack, runIdOf, transact } from './ops';
+import { Displays, isCode, showOutputs } from './outputs';
+import { Proposal } from './proposal';
+import type {
+  Command,
+  DisplayFrame,
+  Lease,
+  OpFrame,
+  OutputsFrame,
+  ReadNotebook,
+  Receipt,
+  StreamFrame
+} from './protocol';
+import { Saver } from './saving';
+import { takeSnapshot } from './snapshot';
+import { normalise } from './sources';
+import type { IDraftView } from './tokens';
+import { watchDeletions } from './watch';
+
+type Context = DocumentRegistry.IContext<INotebookModel>;
+/** A frame for the window that holds the notebook's lease. */
+export type DocumentFrame =
+  OpFrame | StreamFrame | OutputsFrame | DisplayFrame | ReadNotebook;
+
+/** Receipts kept to be given again; a turn has fewer ops than that. */
+const RECEIPTS_KEPT = 500;
+
+export class LiveNotebook implements IDisposable {
+  /** `post` sends to the server; nothing is posted before the context is ready. */
+  constructor(
+    readonly context: Context,
+    private readonly _options: {
+      path: string;
+      contents: Contents.IManager;
+      drafts: () => readonly IDraftView[];
+      post: (command: Command) => void;
+    }
+  ) {
+    this.path = _options.path;
+    this._saver = new Saver(
+      context as unknown as DocumentRegistry.Context,
+      _options.contents
+    );
+    this._disposables.add(this._saver);
+    context.sessionContext.kernelChanged.connect(this._onKernel, this);
+    this._disposables.add(
+      watchDeletions(context.model, ids => this._deleted(ids))
+    );
+  }
+
+  /** Where the server knows the notebook. */
+  path: string;
+  readonly panels = new Set<NotebookPanel>();
+  /** The lease as the server last told it; undefined until it has. */
+  lease: Lease | undefined;
+
+  get model(): INotebookModel {
+    return this.context.model;
+  }
+
+  get kernelId(): string {
+    return this.context.sessionContext.session?.kernel?.id ?? '';
+  }
+
+  /** Tell the server that the notebook is open here. */
+  announce(): void {
+    if (this.context.isReady && !this.isDisposed) {
+      this._options.post({
+        type: 'open_notebook',
+        notebook: this.path,
+        applied: this.applied,
+        kernel_id: this.kernelId
+      });
+    }
+  }
+
+  /** For each session the number of the last op that the document holds. */
+  get applied(): Record<string, number> {
+    const ours = this.model.getMetadata('codeinterp') as
+      { applied?: Record<string, number> } | undefined;
+    return ours?.applied ?? {};
+  }
+
+  /** Take a frame of the server; one of another epoch than the lease's is dropped. */
+  receive(frame: DocumentFrame): void {
+    if (!this.lease?.held || frame.epoch !== this.lease.epoch) {
+      return;
+    }
+    switch (frame.type) {
+      case 'op':
+        return this._receiveOp(frame);
+      case 'stream':
+        return this._stream(frame);
+      case 'outputs':
+        return this._showOutputs(frame);
+      case 'display':
+        return this._displays.update(
+          this.model,
+          frame.display_id,
+          frame.data,
+          frame.metadata
+        );
+      case 'read':
+        return this._read(frame);
+    }
+  }
+
+  /** What a decision on the draft would run now; null if its cell is gone. */
+  sourceOf(draft: IDraftView): string | null {
+    const cell = this.model.sharedModel.cells.find(
+      c => c.getId() === draft.cell_id
+    );
+    if (!cell) {
+      return null;
+    }
+    return draft.kind === 'edit'
+      ? this.proposal(draft.draft_id).source
+      : cell.getSource();
+  }
+
+  proposal(draftId: string): Proposal {
+    let proposal = this._proposals.get(draftId);
+    if (!proposal) {
+      proposal = new Proposal();
+      this._proposals.set(draftId, proposal);
+    }
+    return proposal;
+  }
+
+  /** Bring proposals in step with the drafts that are open. */
+  followDrafts(): void {
+    const drafts = this._options.drafts();
+    const edits = drafts.filter(draft => draft.kind === 'edit');
+    edits.forEach(draft => this.proposal(draft.draft_id).follow(draft));
+    const open = new Set(edits.map(draft => draft.draft_id));
+    for (const id of this._seenEdits) {
+      if (!open.has(id)) {
+        this._proposals.get(id)?.dispose();
+        this._proposals.delete(id);
+      }
+    }
+    this._seenEdits = open;
+  }
+
+  /** Save if the agent has worked here since the last save. */
+  saveWork(): void {
+    if (this._worked) {
+      this._worked = false;
+      this._saver.request();
+    }
+  }
+
+  get isDisposed(): boolean {
+    return this._disposables.isDisposed;
+  }
+
+  dispose(): void {
+    this._disposables.dispose();
+    this._proposals.forEach(proposal => proposal.dispose());
+    this._proposals.clear();
+    Signal.clearData(this);
+  }
+
+  // --- ops --------------------------------------------------------------------------
+
+  private _receiveOp(frame: OpFrame): void {
+    const receipt = this._applied(frame) ?? this._apply(frame);
+    const key = `${frame.session_id} ${frame.seq}`;
+    this._receipts.delete(key);
+    this._receipts.set(key, receipt);
+    if (this._receipts.size > RECEIPTS_KEPT) {
+      this._receipts.delete(this._receipts.keys().next().value as string);
+    }
+    this._options.post({
+      type: 'receipt',
+      notebook: this.path,
+      epoch: frame.epoch,
+      session_id: frame.session_id,
+      seq: frame.seq,
+      receipt
+    });
+    if (frame.op.op === 'finish_run' && receipt.status === 'done') {
+      this.saveWork();
+    }
+  }
+
+  /** The receipt of an op that the document holds already. */
+  private _applied(frame: OpFrame): Receipt | undefined {
+    if (frame.seq > (this.applied[frame.session_id] ?? 0)) {
+      return undefined;
+    }
+    const key = `${frame.session_id} ${frame.seq}`;
+    return this._receipts.get(key) ?? readBack(this.model, frame.op);
+  }
+
+  private _apply({ op, session_id, seq }: OpFrame): Receipt {
+    const receipt = keepFocus(this.panels, () =>
+      applyOp(
+        {
+          model: this.model,
+          locked: this._locked,
+          isHint: (id, source) => this._hints.get(id) === source,
+          mark: () => this._mark(session_id, seq)
+        },
+        op
+      )
+    );
+    this._hints.delete(op.cell_id);
+    if (receipt.status === 'done') {
+      this._worked = true;
+      if (op.op === 'finish_run') {
+        this._displays.remember(op.cell_id, 0, op.outputs);
+      }
+    }
+    return receipt;
+  }
+
+  private get _locked(): string {
+    const writable = this.context.contentsModel?.writable ?? true;
+    return this.model.readOnly || !writable ? 'the notebook is read-only' : '';
+  }
+
+  private _mark(sessionId: string, seq: number): void {
+    const ours = this.model.getMetadata('codeinterp') as object | undefined;
+    const applied = { ...this.applied, [sessionId]: seq };
+    this.model.setMetadata('codeinterp', { ...ours, applied });
+  }
+
+  // --- hints ------------------------------------------------------------------------
+
+  private _stream(frame: StreamFrame): void {
+    if (frame.kind === 'edit') {
+      this.proposal(frame.draft_id).append(frame.start, frame.text);
+      return;
+    }
+    const cell = this.model.sharedModel.cells.find(
+      c => c.getId() === frame.cell_id
+    );
+    const source = cell?.getSource() ?? '';
+    const ours = this._hints.get(frame.cell_id) ?? source;
+    if (cell?.cell_type !== 'raw' || ours !== source) {
+      return;
+    }
+    if (source.length === frame.start) {
+      const part = normalise(frame.text);
+      transact(this.model, () =>
+        cell.updateSource(source.length, source.length, part)
+      );
+      this._hints.set(frame.cell_id, cell.getSource());
+      this._worked = true;
+    }
+  }
+
+  private _showOutputs(frame: OutputsFrame): void {
+    const cell = [...this.model.cells].find(c => c.id === frame.cell_id);
+    if (!cell || !isCode(cell) || runIdOf(cell.sharedModel) !== frame.run_id) {
+      return;
+    }
+    if (showOutputs(this.model, cell, frame.start, frame.outputs)) {
+      this._displays.remember(frame.cell_id, frame.start, frame.outputs);
+    }
+  }
+
+  // --- reading ----------------------------------------------------------------------
+
+  private _read(frame: ReadNotebook): void {
+    this._options.post({
+      type: 'snapshot',
+      notebook: this.path,
+      epoch: frame.epoch,
+      request_id: frame.request_id,
+      cells: takeSnapshot(this.model),
+      active_cell_id: this.activeCellId
+    });
+    if (frame.save) {
+      this._worked = false;
+      this._saver.request();
+    }
+  }
+
+  get activeCellId(): string {
+    const [panel] = this.panels;
+    return panel?.content.activeCell?.model.id ?? '';
+  }
+
+  private _onKernel(): void {
+    if (this.context.isReady) {
+      this._options.post({
+        type: 'kernel_of',
+        notebook: this.path,
+        kernel_id: this.kernelId
+      });
+    }
+  }
+
+  private _deleted(cellIds: readonly string[]): void {
+    if (!this.lease?.held) {
+      return;
+    }
+    for (const draft of this._options.drafts()) {
+      if (cellIds.includes(draft.cell_id)) {
+        this._options.post({
+          type: 'draft_gone',
+          notebook: this.path,
+          cell_id: draft.cell_id
+        });
+      }
+    }
+  }
+
+  private readonly _saver: Saver;
+  private readonly _disposables = new DisposableSet();
+  private readonly _displays = new Displays();
+  private readonly _proposals = new Map<string, Proposal>();
+  private readonly _receipts = new Map<string, Receipt>();
+  /** What hints alone have made of a draft's source, by cell id. */
+  private readonly _hints = new Map<string, string>();
+  private _seenEdits = new Set<string>();
+  private _worked = false;
+}
