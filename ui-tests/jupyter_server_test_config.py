@@ -1,0 +1,19 @@
+"""Configuration of the JupyterLab that the browser tests drive.
+
+Never for real use: there is no token, no XSRF check, and pages get at the application object.
+"""
+
+import os
+
+from jupyterlab.galata import configure_jupyter_server
+
+c = get_config()  # noqa: F821 - traitlets puts it there
+configure_jupyter_server(c)
+
+c.ServerApp.ip = "127.0.0.1"
+c.ServerApp.port = int(os.environ["CODEINTERP_TEST_PORT"])
+c.ServerApp.allow_root = True
+c.ServerApp.log_level = "ERROR"
+c.LabApp.workspaces_dir = os.environ["CODEINTERP_TEST_WORKSPACES"]
+c.LabApp.news_url = None
+c.JupyterNotebookApp.expose_app_in_browser = True

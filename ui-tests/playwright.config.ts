@@ -1,0 +1,86 @@
+import { execFileSync } from 'child_process';
+import path from 'path';
+import { defineConfig } from '@playwright/test';
+import type { IOptions } from './support/fixtures';
+import {
+  KEYLESS_URL,
+  LAB_URL,
+  MODEL_URL,
+  serverEnvironment
+} from './support/servers';
+
+/** The system's Chromium; without one Playwright's own is used. */
+function chromium(): string {
+  const look =
+    'for name in chromium chromium-browser google-chrome; do' +
+    ' command -v $name && break; done; true';
+  return execFileSync('sh', ['-c', look], { encoding: 'utf8' }).trim();
+}
+
+const jupyterLab = 'jupyter lab --config=jupyter_server_test_config.py';
+
+export default defineConfig<IOptions>({
+  testDir: 'tests',
+  // One server and one fake model serve all tests, one test at a time.
+  workers: 1,
+  retries: 0,
+  forbidOnly: !!process.env.CI,
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  reporter: [['list'], ['html', { open: 'never' }]],
+  use: {
+    baseURL: LAB_URL,
+    viewport: { width: 1280, height: 800 },
+    trace: 'retain-on-failure',
+    // Playwright would want an ffmpeg of its own for it.
+    video: 'off',
+    launchOptions: {
+      executablePath: process.env.CHROMIUM || chromium() || undefined,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync'
+      ]
+    }
+  },
+  // A test tagged @notebook7 is run in Notebook 7 as well.
+  projects: [
+    { name: 'lab', use: { app: 'lab' } },
+    { name: 'notebook7', use: { app: 'notebook7' }, grep: /@notebook7/ }
+  ],
+  webServer: [
+    {
+      name: 'model',
+      command: `exec python -m tests.fake_anthropic --port ${new URL(MODEL_URL).port}`,
+      cwd: path.dirname(__dirname),
+      url: MODEL_URL
+    },
+    {
+      name: 'lab',
+      command: `exec ${jupyterLab}`,
+      env: {
+        ...serverEnvironment('lab', LAB_URL),
+        ANTHROPIC_BASE_URL: MODEL_URL,
+        ANTHROPIC_API_KEY: 'sk-ant-test-0123456789'
+      },
+      url: `${LAB_URL}/api`
+    },
+    {
+      name: 'keyless',
+      command:
+        'exec env -u ANTHROPIC_API_KEY -u ANTHROPIC_AUTH_TOKEN' +
+        ` -u ANTHROPIC_BASE_URL ${jupyterLab}`,
+      env: serverEnvironment('keyless', KEYLESS_URL),
+      url: `${KEYLESS_URL}/api`
+    }
+  ].map(server => ({
+    ...server,
+    reuseExistingServer: false,
+    timeout: 60_000,
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 5_000 }
+  }))
+});

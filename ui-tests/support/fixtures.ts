@@ -1,0 +1,75 @@
+/**
+ * The `test` of all browser tests: Galata's, with the panel, a notebook and the fake model.
+ *
+ *   app       which application (set by the project)
+ *   model     the fake model's control; empty before each test
+ *   notebook  makes and opens a notebook, reads it, runs things in it
+ *   panel     the sidebar
+ */
+import { test as galata } from '@jupyterlab/galata';
+import { FakeModel } from './model';
+import { type App, NotebookHelper } from './notebook';
+import { Panel } from './panel';
+
+export { expect } from '@playwright/test';
+
+export interface IOptions {
+  app: App;
+}
+
+interface IFixtures {
+  model: FakeModel;
+  notebook: NotebookHelper;
+  panel: Panel;
+  stopKernels: void;
+}
+
+export const test = galata.extend<IOptions & IFixtures>({
+  app: ['lab', { option: true }],
+  appPath: async ({ app }, use) => {
+    await use(app === 'lab' ? '/lab' : '');
+  },
+  autoGoto: false,
+
+  // Galata would answer /codeinterp/api/sessions in place of the server: its pattern for
+  // the sessions API matches any address that ends so. Kernels are stopped by stopKernels.
+  kernels: null,
+  sessions: null,
+
+  stopKernels: [
+    async ({ request }, use) => {
+      await use();
+      const response = await request.get('/api/sessions');
+      const sessions: { id: string }[] = await response.json();
+      await Promise.all(
+        sessions.map(({ id }) => request.delete(`/api/sessions/${id}`))
+      );
+    },
+    { auto: true }
+  ],
+
+  // Galata's own waits for the launcher, which does not come up with a notebook.
+  waitForApplication: async ({ baseURL: _ }, use) => {
+    await use(async page => {
+      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
+      await page.evaluate(() => window.jupyterapp.restored);
+    });
+  },
+
+  model: [
+    async ({ request }, use) => {
+      const model = new FakeModel(request);
+      await model.reset();
+      await use(model);
+    },
+    { auto: true }
+  ],
+
+  notebook: async ({ app, page, tmpPath }, use) => {
+    await use(new NotebookHelper(page, app, tmpPath));
+  },
+
+  panel: async ({ page }, use) => {
+    await use(new Panel(page));
+  }
+});

@@ -1,0 +1,240 @@
+/** A notebook with its kernel, made over the server's API and open in the page. */
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type * as nbformat from '@jupyterlab/nbformat';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { JSHandle, Locator } from '@playwright/test';
+
+export type App = 'lab' | 'notebook7';
+
+declare global {
+  interface Window {
+    /** Every code that the kernel of the open notebook began to run, from any client. */
+    codeinterpExecuted?: string[];
+  }
+}
+
+export interface ICreateOptions {
+  /** File name; `test.ipynb` if not given. */
+  name?: string;
+  /** `null`: no kernel is started, and the notebook does not ask for one. */
+  kernel?: string | null;
+}
+
+/** The parts of a cell that are given; the rest is that of an empty code cell. */
+export type CellLike = string | Partial<nbformat.ICell>;
+
+export class NotebookHelper {
+  constructor(
+    readonly page: IJupyterLabPageFixture,
+    private readonly _app: App,
+    private readonly _folder: string
+  ) {}
+
+  /** Write a notebook and start its kernel; the notebook's path. */
+  async create(
+    cells: readonly CellLike[] = [''],
+    { name = 'test.ipynb', kernel = 'python3' }: ICreateOptions = {}
+  ): Promise<string> {
+    const path = `${this._folder}/${name}`;
+    await this._request('PUT', `contents/${path}`, {
+      type: 'notebook',
+      format: 'json',
+      content: notebook(cells, kernel)
+    });
+    if (kernel) {
+      await this._request('POST', 'sessions', {
+        path,
+        name,
+        type: 'notebook',
+        kernel: { name: kernel }
+      });
+    }
+    return path;
+  }
+
+  /**
+   * Load the application on a notebook, the panel open; resolves once the kernel is idle.
+   * The panel opens by itself because the address says so, unless `panel` is false.
+   */
+  async open(path: string, { panel = true } = {}): Promise<void> {
+    const folder = this._app === 'lab' ? 'tree' : 'notebooks';
+    await this.page.goto(
+      `${folder}/${path}` + (panel ? '?codeinterp=open' : '')
+    );
+    await this.attach(path);
+  }
+
+  /** After a reload: wait for the notebook and its kernel again. */
+  async attach(path: string): Promise<void> {
+    this._panel = await this.page.waitForFunction(wanted => {
+      const widgets = Array.from(window.jupyterapp.shell.widgets('main'));
+      return widgets.find(
+        (widget): widget is NotebookPanel =>
+          (widget as NotebookPanel).context?.path === wanted
+      );
+    }, path);
+    await this._panel.evaluate(async panel => {
+      const { context, sessionContext } = panel!;
+      await Promise.all([context.ready, panel!.revealed]);
+      window.codeinterpExecuted = [];
+      sessionContext.iopubMessage.connect((_, message) => {
+        if (message.header.msg_type === 'execute_input') {
+          const { code } = message.content as { code: string };
+          window.codeinterpExecuted!.push(code);
+        }
+      });
+      await sessionContext.ready;
+      await sessionContext.session?.kernel?.info;
+    });
+  }
+
+  /** Make, open, and return the path. */
+  async start(
+    cells?: readonly CellLike[],
+    options?: ICreateOptions
+  ): Promise<string> {
+    const path = await this.create(cells, options);
+    await this.open(path);
+    return path;
+  }
+
+  /** The cells as the page holds them now, saved or not. */
+  async cells(): Promise<nbformat.ICell[]> {
+    return this._handle.evaluate(panel =>
+      Array.from(panel!.content.model!.cells, cell => ({
+        ...cell.toJSON(),
+        id: cell.id,
+        source: cell.sharedModel.getSource()
+      }))
+    );
+  }
+
+  async sources(): Promise<string[]> {
+    return (await this.cells()).map(cell => cell.source as string);
+  }
+
+  /** A cell in the page, by its place or by a text in it. */
+  cell(which: number | string | RegExp): Locator {
+    const cells = this.page.locator('.jp-Notebook .jp-Cell');
+    return typeof which === 'number'
+      ? cells.nth(which)
+      : cells.filter({ hasText: which });
+  }
+
+  async select(index: number): Promise<void> {
+    await this._handle.evaluate((panel, place) => {
+      panel!.content.deselectAll();
+      panel!.content.activeCellIndex = place;
+    }, index);
+  }
+
+  /** Replace the source of a cell as typing would. */
+  async edit(index: number, source: string): Promise<void> {
+    await this._handle.evaluate(
+      (panel, [place, text]) => {
+        panel!.content.widgets[place].model.sharedModel.setSource(text);
+      },
+      [index, source] as const
+    );
+  }
+
+  /** Run one of the application's commands and wait for its end. */
+  async command(id: string, args: Record<string, string> = {}): Promise<void> {
+    await this.page.evaluate(
+      async ([name, values]) => {
+        await window.jupyterapp.commands.execute(name, values);
+      },
+      [id, args] as const
+    );
+  }
+
+  /** Run a cell as the person would (not by a click, which the bar of a draft could catch). */
+  async run(index: number): Promise<void> {
+    await this.select(index);
+    await this.command('notebook:run-cell');
+  }
+
+  async save(): Promise<void> {
+    await this._handle.evaluate(panel => panel!.context.save());
+  }
+
+  /** The repr of a Python expression in the kernel, or `Name: message` of its exception. */
+  async value(expression: string): Promise<string> {
+    return this._handle.evaluate(async (panel, asked) => {
+      const kernel = panel!.sessionContext.session!.kernel!;
+      const { content } = await kernel.requestExecute({
+        code: '',
+        silent: true,
+        user_expressions: { asked }
+      }).done;
+      if (content.status !== 'ok') {
+        throw new Error(`the kernel answered ${content.status}`);
+      }
+      const answer = content.user_expressions.asked as unknown as
+        | { status: 'ok'; data: { 'text/plain': string } }
+        | { status: 'error'; ename: string; evalue: string };
+      return answer.status === 'ok'
+        ? answer.data['text/plain']
+        : `${answer.ename}: ${answer.evalue}`;
+    }, expression);
+  }
+
+  /** Every code that the kernel began to run since the notebook was opened, by whomever. */
+  async executed(): Promise<string[]> {
+    return this.page.evaluate(() => window.codeinterpExecuted ?? []);
+  }
+
+  /** What stands on the disk. */
+  async saved(path: string): Promise<nbformat.INotebookContent> {
+    const { content } = await this._request<{
+      content: nbformat.INotebookContent;
+    }>('GET', `contents/${path}?content=1`);
+    return content;
+  }
+
+  private async _request<T>(
+    method: string,
+    route: string,
+    data?: object
+  ): Promise<T> {
+    const response = await this.page.request.fetch(`/api/${route}`, {
+      method,
+      data
+    });
+    if (!response.ok()) {
+      const text = await response.text();
+      throw new Error(`${method} ${route}: ${response.status()} ${text}`);
+    }
+    return response.json();
+  }
+
+  private get _handle(): JSHandle<NotebookPanel | undefined> {
+    if (!this._panel) {
+      throw new Error('no notebook is open: call open() or start() first');
+    }
+    return this._panel;
+  }
+
+  private _panel: JSHandle<NotebookPanel | undefined> | undefined;
+}
+
+function notebook(
+  cells: readonly CellLike[],
+  kernel: string | null
+): nbformat.INotebookContent {
+  return {
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: kernel
+      ? { kernelspec: { name: kernel, display_name: kernel } }
+      : { kernelspec: undefined },
+    cells: cells.map((cell, index) => ({
+      id: `cell-${index}`,
+      cell_type: 'code',
+      metadata: {},
+      execution_count: null,
+      outputs: [],
+      ...(typeof cell === 'string' ? { source: cell } : cell)
+    })) as nbformat.ICell[]
+  };
+}

@@ -1,0 +1,50 @@
+/** The sidebar, by role and name. */
+import { expect, type Locator, type Page } from '@playwright/test';
+
+export class Panel {
+  constructor(readonly page: Page) {
+    this.root = page.locator('#codeinterp-panel');
+    this.tab = page.getByRole('tab', { name: 'Code Interpreter' });
+    this.log = this.root.getByRole('log', { name: 'Conversation' });
+    this.message = this.root.getByRole('textbox', { name: 'Message' });
+    this.sendButton = this.root.getByRole('button', { name: 'Send' });
+    this.stopButton = this.root.getByRole('button', { name: 'Stop' });
+    this.mode = this.root.getByRole('combobox', { name: 'Permission mode' });
+    this.cards = this.log.getByRole('group', { name: 'Review cell' });
+  }
+
+  readonly root: Locator;
+  readonly tab: Locator;
+  readonly log: Locator;
+  readonly message: Locator;
+  readonly sendButton: Locator;
+  readonly stopButton: Locator;
+  readonly mode: Locator;
+  /** The cards that wait for a decision. */
+  readonly cards: Locator;
+
+  /** Send a message; resolves once the turn runs. */
+  async ask(text: string): Promise<void> {
+    await this.message.fill(text);
+    await this.sendButton.click();
+    await expect(this.stopButton).toBeVisible();
+  }
+
+  /** Resolves at the end of the turn, however it ended. */
+  async ended(): Promise<void> {
+    await expect(this.stopButton).toBeHidden({ timeout: 30_000 });
+  }
+
+  /** Resolves once a draft is whole and waits for the person; its card. */
+  async waiting(title?: string): Promise<Locator> {
+    const card = title ? this.cards.filter({ hasText: title }) : this.cards;
+    await expect(card.getByRole('button', { name: 'Run' })).toBeEnabled();
+    return card;
+  }
+
+  /** Press a button of the card that waits. */
+  async decide(name: 'Run' | 'Reject', title?: string): Promise<void> {
+    const card = await this.waiting(title);
+    await card.getByRole('button', { name, exact: true }).click();
+  }
+}
