@@ -47,16 +47,16 @@ class _Piece(msgspec.Struct, frozen=True):
 def see(
     outputs: Sequence[Output],
     *,
-    images_left: int,
+    images_left: int | None,
     budget: int = BUDGET,
     scale: Scale | None = None,
 ) -> Seen:
     """The outputs as a tool result shows them, in at most ``budget`` characters.
 
-    ``images_left`` is how many more images the conversation may have; ``scale`` makes an
-    image that is too large fit.
+    ``images_left`` is how many more images the conversation may have (None: only text is
+    wanted, and an image is a line); ``scale`` makes an image that is too large fit.
     """
-    allowed = min(images_left, IMAGES_A_RESULT)
+    allowed = min(images_left or 0, IMAGES_A_RESULT)
     shown: list[Image] = []
     texts: list[str] = []
     closing = 0
@@ -65,7 +65,7 @@ def see(
         if piece.error is not None:
             text = tracebacks.folded(piece.error, min(tracebacks.LIMIT, budget))
             closing = len(text)
-        elif piece.image:
+        elif piece.image and images_left is not None:
             image = _show(piece.image, allowed - len(shown), allowed, scale)
             if isinstance(image, str):
                 text = image

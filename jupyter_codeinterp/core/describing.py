@@ -1,0 +1,212 @@
+"""Notebook, files and variables as text for the model, bounded, in tags of its own.
+
+The tags mark where the notebook's text ends. That text cannot forge one: a `<` before the
+name of a tag of ours becomes `<\\`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from .document import CellView, Output
+from .outputs import see
+from .plain_text import cut
+from .ports import KernelInfo
+
+PRIVATE = "codeinterp-private"
+"""The tag of cells whose content is never sent."""
+MOST_FILES = 50
+
+_LINE = 100
+"""Characters of a cell's first line, or of a file's name."""
+_OUTPUTS = 300
+"""Characters of a cell's outputs; `read_notebook` and `read_output` give more."""
+_PART = 1_500
+"""Characters of a cell that is too long to be shown whole."""
+_VARIABLE = 200
+
+_TAGS = "context|changes|kernel|files|variables|cells|cell|outputs|removed|moved|active"
+_FORGED = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+
+
+class Item(msgspec.Struct, frozen=True):
+    """A cell to show. ``facts`` are attributes besides the cell's own (`change`, `after`)."""
+
+    cell: CellView
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+def inert(text: str) -> str:
+    """``text`` with no tag of ours in it."""
+    return _FORGED.sub(r"<\\", text)
+
+
+def tag(name: str, body: str, **facts: str) -> str:
+    """``body``, which must be inert, in a tag; facts that are "" are left out."""
+    named = "".join(f' {key}="{_quoted(value)}"' for key, value in facts.items() if value)
+    inside = f"\n{body}\n" if "\n" in body else body
+    return f"<{name}{named}>{inside}</{name}>"
+
+
+def one_line(text: str, limit: int = _LINE) -> str:
+    """The first line that says something, inert."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return inert(line if len(line) <= limit else f"{line[: limit - 1]}…")
+
+
+def is_private(cell: CellView) -> bool:
+    return PRIVATE in cell.tags
+
+
+# --- cells ---------------------------------------------------------------------------
+
+
+def cells(
+    items: Sequence[Item], own: set[str], active: str, room: int
+) -> tuple[list[str], set[str]]:
+    """Texts of the items in their order, and the ids of those whose source is shown whole.
+
+    Every item gets its id and first line if ``room`` (characters) allows; then those
+    nearest to the active cell (to the end, if it is not among them) are shown in full, as
+    far as it goes. If not even the first lines fit, the last text says how many are left out.
+    """
+    ids = [item.cell.cell_id for item in items]
+    center = ids.index(active) if active in ids else len(ids)
+    nearest = sorted(range(len(items)), key=lambda index: (abs(index - center), index))
+    texts: dict[int, str] = {}
+    left = room
+    for index in nearest:
+        text = _brief(items[index], own, active)
+        if len(text) + 1 > left - 60:  # the line on what is left out
+            break
+        texts[index] = text
+        left -= len(text) + 1
+    whole: set[str] = set()
+    for index in nearest:
+        if index not in texts or left < _LINE:
+            break
+        item = items[index]
+        for form in (_whole, _part):
+            text = form(item, own, active)
+            if len(text) - len(texts[index]) <= left:
+                left -= len(text) - len(texts[index])
+                texts[index] = text
+                if form is _whole and not is_private(item.cell):
+                    whole.add(item.cell.cell_id)
+                break
+    shown = [texts[index] for index in sorted(texts)]
+    if len(texts) < len(items):
+        shown.append(f"[{len(items) - len(texts)} more cells; read_notebook shows them]")
+    return shown, whole
+
+
+def _whole(item: Item, own: set[str], active: str) -> str:
+    return _cell(item, own, active, item.cell.source)
+
+
+def _part(item: Item, own: set[str], active: str) -> str:
+    source = item.cell.source
+    lines = str(source.count("\n") + 1)
+    return _cell(item, own, active, cut(source, _PART), lines=lines, shown="part")
+
+
+def _brief(item: Item, own: set[str], active: str) -> str:
+    cell = item.cell
+    facts = _facts(item, own, active)
+    if is_private(cell):
+        return tag("cell", "", **facts)
+    if cell.source.strip() not in cell.source.split("\n")[:1] or len(cell.source) > _LINE:
+        facts |= {"lines": str(cell.source.count("\n") + 1), "shown": "first line"}
+    return tag("cell", one_line(cell.source), **facts)
+
+
+def _cell(item: Item, own: set[str], active: str, source: str, **more: str) -> str:
+    facts = _facts(item, own, active) | more
+    if is_private(item.cell):
+        return tag("cell", "", **facts)
+    body = inert(source)
+    if item.cell.outputs:
+        body = f"{body}\n{tag('outputs', outputs_text(item.cell.outputs))}"
+    return tag("cell", body, **facts)
+
+
+def _facts(item: Item, own: set[str], active: str) -> dict[str, str]:
+    cell = item.cell
+    count = cell.execution_count
+    return {
+        "id": cell.cell_id,
+        "type": cell.cell_type,
+        "private": "its content is not shown" if is_private(cell) else "",
+        "count": "" if count is None else str(count),
+        "by": "you" if cell.cell_id in own else "",
+        "active": "yes" if cell.cell_id == active else "",
+        **dict(item.facts),
+    }
+
+
+def outputs_text(outputs: Sequence[Output]) -> str:
+    return inert(see(outputs, images_left=None, budget=_OUTPUTS).text)
+
+
+# --- kernel, files, variables --------------------------------------------------------
+
+
+def kernel_text(kernel: KernelInfo | None) -> str:
+    if kernel is None:
+        return tag("kernel", "none: the notebook has no kernel")
+    return tag("kernel", inert(f"{kernel.language} {kernel.language_version}"))
+
+
+def file_lines(files: Iterable[tuple[str, int]]) -> list[str]:
+    """Name and size of at most 50 files."""
+    every = list(files)
+    lines = [f"{one_line(name)} {_size(size)}" for name, size in every[:MOST_FILES]]
+    if len(every) > MOST_FILES:
+        lines.append(f"[{len(every) - MOST_FILES} more files]")
+    return lines
+
+
+def variable_lines(variables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """A line for each variable, under its name: `df: DataFrame shape=[3, 2] …`."""
+    lines: dict[str, str] = {}
+    for variable in variables:
+        name = str(variable.get("name", ""))
+        facts = [
+            f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+            for key, value in variable.items()
+            if key not in ("name", "type") and value not in (None, "", [], {})
+        ]
+        line = " ".join([f"{name}:", str(variable.get("type", "")), *facts])
+        lines[name] = one_line(line.replace("\n", " "), _VARIABLE)
+    return lines
+
+
+def bounded(lines: Sequence[str], room: int, what: str) -> str:
+    """As many lines as fit into ``room`` characters, and how many do not."""
+    kept: list[str] = []
+    left = room - 80
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            kept.append(f"[{len(lines) - len(kept)} more {what}]")
+            break
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _size(size: int) -> str:
+    if size < 1_000:
+        return f"{size} B"
+    if size < 1_000_000:
+        return f"{size / 1_000:.0f} kB"
+    return f"{size / 1_000_000:,.1f} MB"
+
+
+def _quoted(value: str) -> str:
+    flat = " ".join(value.split())[:200]
+    return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
