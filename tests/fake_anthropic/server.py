@@ -1,0 +1,375 @@
+"""The fake's server: HTTP/1.1 and server-sent events on asyncio, on loopback only.
+
+It writes its own HTTP so that a test can cut a stream at any byte, tear a connection, or
+let it hang, and so that it sees when a client goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import socket
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from .checks import LARGEST_REQUEST, problems
+from .frames import Stream, frame
+from .history import History
+from .request import Request
+from .scripts import Script, in_order
+from .turns import (
+    Answer,
+    HttpError,
+    Speed,
+    Step,
+    Turn,
+    bad_request,
+    prompt_too_long,
+    unknown_model,
+    wrong_key,
+)
+
+MODELS = {
+    "claude-sonnet-5-5": "Claude Sonnet 5.5",
+    "claude-opus-5-5": "Claude Opus 5.5",
+    "claude-haiku-5-5": "Claude Haiku 5.5",
+}
+FULL_SPEED = Speed()
+_RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER on, zero seconds: closing sends RST instead of FIN."""
+
+
+@dataclass
+class Exchange:
+    """One request and what became of it. ``size``: bytes of its body. Times are of
+    ``time.monotonic``. ``gone`` is set when the client left before the answer's end."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    size: int
+    received: float
+    status: int = 0
+    finished: float = 0.0
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def as_json(self) -> dict[str, Any]:
+        kept = ("method", "path", "body", "size", "received", "status", "finished")
+        return {name: getattr(self, name) for name in kept} | {"gone": self.gone.is_set()}
+
+
+Route = Callable[[Exchange], Mapping[str, Any]]
+
+
+class FakeAnthropic:
+    """``async with FakeAnthropic(script) as api: … api.url …``
+
+    script          a Script, or an iterable of steps that are played in order
+    speed           of answers that have none of their own
+    models          id -> name; others are unknown
+    models_api      False: no ``/v1/models``, as on some other servers
+    models_delay    seconds until ``/v1/models`` answers
+    context_window  tokens (bytes of the request divided by four) that a prompt may have
+    routes          further ``"METHOD /path"`` -> function of the exchange giving JSON
+    check           False: requests are not checked (for measurements)
+
+    ``requests`` are those to ``/v1/messages``, ``violations`` what was wrong with them;
+    a request with a violation is answered with status 400.
+    """
+
+    def __init__(
+        self,
+        script: Script | Iterable[Step] = (),
+        *,
+        speed: Speed = FULL_SPEED,
+        models: Mapping[str, str] = MODELS,
+        models_api: bool = True,
+        models_delay: float = 0.0,
+        context_window: int = 1_000_000,
+        routes: Mapping[str, Route] | None = None,
+        check: bool = True,
+        port: int = 0,
+    ) -> None:
+        self.speed = speed
+        self.exchanges: list[Exchange] = []
+        self.violations: list[str] = []
+        self.connections = 0
+        self._models = dict(models)
+        self._models_api = models_api
+        self._models_delay = models_delay
+        self._context_window = context_window
+        self._routes = dict(routes or {})
+        self._check = check
+        self._port = port
+        self._history = History()
+        self._bodies: Counter[bytes] = Counter()
+        self._run = secrets.token_hex(3)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._arrived = asyncio.Condition()
+        self._server: asyncio.Server | None = None
+        self.play(script)
+
+    def play(self, script: Script | Iterable[Step]) -> None:
+        """Answer by this script from now on."""
+        self._script = script if callable(script) else in_order(script)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def requests(self) -> list[Exchange]:
+        return [exchange for exchange in self.exchanges if exchange.path == "/v1/messages"]
+
+    async def seen(self, count: int) -> list[Exchange]:
+        """Wait until so many requests to ``/v1/messages`` have come."""
+        async with self._arrived:
+            await self._arrived.wait_for(lambda: len(self.requests) >= count)
+        return self.requests
+
+    def forget(self) -> None:
+        """Drop what was recorded. Conversations go on being known."""
+        self.exchanges.clear()
+        self.violations.clear()
+
+    async def __aenter__(self) -> FakeAnthropic:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    # --- HTTP ------------------------------------------------------------------------
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        self.connections += 1
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                while exchange := await self._receive(reader):
+                    await self._handle(exchange, Wire(reader, writer, exchange))
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _receive(self, reader: asyncio.StreamReader) -> Exchange | None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").strip().split("\r\n")
+        method, target, _ = first.split(" ")
+        pairs = (line.split(":", 1) for line in lines)
+        headers = {name.lower(): value.strip() for name, value in pairs}
+        data = await reader.readexactly(int(headers.get("content-length", 0)))
+        self._bodies[data] += 1
+        body = json.loads(data) if data else {}
+        path = target.split("?")[0]
+        exchange = Exchange(method, path, headers, body, len(data), monotonic())
+        exchange.headers["x-attempt"] = str(self._bodies[data])
+        if not path.startswith("/control/"):
+            self.exchanges.append(exchange)
+            async with self._arrived:
+                self._arrived.notify_all()
+        return exchange
+
+    async def _handle(self, exchange: Exchange, wire: Wire) -> None:
+        route = f"{exchange.method} {exchange.path}"
+        if route in self._routes:
+            await wire.json(200, self._routes[route](exchange))
+        elif not _key(exchange) or "wrong" in _key(exchange):
+            await wire.error(wrong_key())
+        elif route == "POST /v1/messages":
+            await self._answer(exchange, wire)
+        elif route == "POST /v1/messages/count_tokens":
+            await wire.json(200, {"input_tokens": exchange.size // 4})
+        elif exchange.method == "GET" and exchange.path.startswith("/v1/models"):
+            await self._list(exchange.path.removeprefix("/v1/models").strip("/"), wire)
+        else:
+            await wire.error(HttpError(404, "not_found_error", "Not found"))
+        exchange.finished = monotonic()
+
+    async def _list(self, model: str, wire: Wire) -> None:
+        await asyncio.sleep(self._models_delay)
+        if not self._models_api or (model and model not in self._models):
+            await wire.error(HttpError(404, "not_found_error", f"model: {model}"))
+        elif model:
+            await wire.json(200, self._entry(model))
+        else:
+            entries = [self._entry(name) for name in self._models]
+            await wire.json(200, {"data": entries, "has_more": False, "last_id": model})
+
+    def _entry(self, model: str) -> dict[str, Any]:
+        return {
+            "type": "model",
+            "id": model,
+            "display_name": self._models[model],
+            "max_input_tokens": self._context_window,
+            "max_tokens": 128_000,
+            "lifecycle": "active",
+            "created_at": "2026-10-01T00:00:00Z",
+        }
+
+    # --- messages --------------------------------------------------------------------
+
+    async def _answer(self, exchange: Exchange, wire: Wire) -> None:
+        refusal = self._refusal(exchange)
+        turn: Answer = refusal or self._script(
+            Request(exchange.body, int(exchange.headers["x-attempt"]))
+        )
+        if isinstance(turn, HttpError):
+            await wire.error(turn)
+            return
+        given = self._history.begin(exchange.body)
+        message_id = f"msg_{self._run}{len(self._history.given):05d}"
+        usage = self._usage(exchange)
+        stream = Stream(turn, exchange.body, message_id=message_id, usage=usage)
+        if await wire.stream(turn, stream, turn.speed or self.speed):
+            given.content = stream.content
+            given.paused = turn.stop_reason == "pause_turn"
+
+    def _refusal(self, exchange: Exchange) -> HttpError | None:
+        body = exchange.body
+        found: list[str] = []
+        if self._check:
+            found = problems(body)
+            if "anthropic-version" not in exchange.headers:
+                found.append("anthropic-version: header is required")
+            if not found:
+                found += self._history.problems(body)
+        self.violations += found
+        if exchange.size > LARGEST_REQUEST:
+            return HttpError(413, "request_too_large", "Request exceeds the maximum size")
+        if found:
+            return bad_request(found[0])
+        if body["model"] not in self._models:
+            return unknown_model(body["model"])
+        if exchange.size // 4 > self._context_window:
+            return prompt_too_long(exchange.size // 4, self._context_window)
+        return None
+
+    def _usage(self, exchange: Exchange) -> dict[str, int]:
+        """A quarter of a token a byte; what an earlier request had too is read from the
+        cache, if the client asked for one."""
+        total = exchange.size // 4
+        if "cache_control" not in exchange.body:
+            return {"input_tokens": total}
+        sizes = [e.size for e in self.requests[:-1] if e.body["messages"][0] == _first(exchange)]
+        cached = min(max(sizes, default=0) // 4, total)
+        return {
+            "input_tokens": 0,
+            "cache_creation_input_tokens": total - cached,
+            "cache_read_input_tokens": cached,
+        }
+
+
+class Wire:
+    """Writes the answer to one request, and notices when the client goes away."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, exchange: Exchange
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._exchange = exchange
+
+    async def json(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+        data = json.dumps(value).encode()
+        self._head(status, {"content-type": "application/json", **(headers or {})}, len(data))
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def error(self, error: HttpError) -> None:
+        inner: dict[str, Any] = {"type": error.type, "message": error.message}
+        if error.details:
+            inner["details"] = error.details
+        body = {"type": "error", "error": inner, "request_id": "req_fake"}
+        await self.json(error.status, body, error.headers)
+
+    async def stream(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
+        """Whether the whole answer went out. Stops when the client has gone."""
+        sending = asyncio.ensure_future(self._events(turn, stream, speed))
+        leaving = asyncio.ensure_future(self._client_gone())
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                return sending.result()
+            self._exchange.gone.set()
+            raise ConnectionResetError
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _client_gone(self) -> None:
+        """A client that waits for its answer sends nothing, until it closes."""
+        with suppress(ConnectionError):
+            await self._reader.read(1)
+
+    async def _events(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
+        await asyncio.sleep(speed.first)
+        self._head(200, {"content-type": "text/event-stream; charset=utf-8"})
+        deltas = 0
+        for event in stream.events(speed):
+            if turn.cut and (deltas == turn.cut.after or event["type"] == "message_stop"):
+                await self._cut(turn)
+                return False
+            await self._chunks(frame(event), speed.split)
+            if event["type"] == "content_block_delta":
+                deltas += 1
+                await asyncio.sleep(speed.delay)
+        await self._chunks(b"", 0)
+        return True
+
+    async def _cut(self, turn: Turn) -> None:
+        cut = turn.cut
+        assert cut is not None
+        if cut.how == "stall":
+            await asyncio.Event().wait()
+        elif cut.how == "reset":
+            sock = self._writer.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            self._writer.transport.abort()
+            raise ConnectionResetError
+        if cut.how == "error":
+            error = {"type": cut.error_type, "message": cut.message}
+            await self._chunks(frame({"type": "error", "error": error}), 0)
+        await self._chunks(b"", 0)
+
+    def _head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> None:
+        self._exchange.status = status
+        body = "transfer-encoding: chunked" if length is None else f"content-length: {length}"
+        lines = [f"HTTP/1.1 {status} -", "request-id: req_fake", body]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        self._writer.write("\r\n".join([*lines, "", ""]).encode())
+
+    async def _chunks(self, data: bytes, size: int) -> None:
+        """Each piece is an HTTP chunk and a write of its own; nothing at all is the end."""
+        pieces = [data[at : at + size] for at in range(0, len(data), size)] if size else [data]
+        for piece in pieces:
+            self._writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await self._writer.drain()
+            await asyncio.sleep(0)
+
+
+def _key(exchange: Exchange) -> str:
+    bearer = exchange.headers.get("authorization", "").removeprefix("Bearer")
+    return (bearer or exchange.headers.get("x-api-key", "")).strip()
+
+
+def _first(exchange: Exchange) -> Any:
+    return exchange.body["messages"][0]
