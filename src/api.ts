@@ -1,0 +1,158 @@
+/** The REST side of the server part: one method a route. */
+import { URLExt } from '@jupyterlab/coreutils';
+import { ServerConnection } from '@jupyterlab/services';
+import type { SessionInfo } from './protocol';
+import type { Mode } from './view';
+
+/** Whether and how a model is connected. */
+export interface IStatus {
+  readonly configured: boolean;
+  readonly source: 'env' | 'stored' | 'none';
+  readonly default_model: string;
+  /** The id of the offline demo, as a model. */
+  readonly demo_model: string;
+  readonly highest_mode: Mode;
+  readonly base_url_host: string;
+  readonly version: string;
+  /** What the person should know of the server's state; '' if nothing. */
+  readonly warning: string;
+}
+
+export interface IModelInfo {
+  readonly id: string;
+  readonly name: string;
+  /** Tokens. */
+  readonly context_window: number;
+}
+
+/** A model server that was found on the machine where the Jupyter server runs. */
+export interface ILocalServer {
+  readonly name: string;
+  readonly base_url: string;
+  readonly models: readonly string[];
+}
+
+/** How to reach a model. Without an address: Anthropic's, or the server's own setting. */
+export interface ICredentials {
+  readonly key?: string;
+  readonly base_url?: string;
+  /** The default from now on. */
+  readonly model?: string;
+}
+
+/** What was sent to the model in one step. */
+export type SentRequest = Record<string, unknown>;
+
+/** The server refused, or is not there. `message` is for people. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string
+  ) {
+    super(message);
+  }
+}
+
+export interface IApi {
+  status(): Promise<IStatus>;
+  models(): Promise<readonly IModelInfo[]>;
+  /** Good for opening one socket. */
+  ticket(): Promise<string>;
+  /** Newest first; of all notebooks with ''. */
+  sessions(notebook: string): Promise<readonly SessionInfo[]>;
+  deleteSession(sessionId: string): Promise<void>;
+  sent(sessionId: string, step: number): Promise<SentRequest>;
+  /** The key is kept by the server; it never comes back. */
+  saveKey(credentials: ICredentials): Promise<IStatus>;
+  localServers(): Promise<readonly ILocalServer[]>;
+  /** Make the folder of the offline demo. */
+  startDemo(): Promise<{ notebook: string; model: string }>;
+}
+
+export class Api implements IApi {
+  constructor(readonly settings: ServerConnection.ISettings) {}
+
+  status(): Promise<IStatus> {
+    return this._call('GET', 'status');
+  }
+
+  async models(): Promise<readonly IModelInfo[]> {
+    const { models, error } = await this._call<{
+      models: IModelInfo[];
+      error?: { code: string; message: string };
+    }>('GET', 'models');
+    if (error) {
+      throw new ApiError(200, error.code, error.message);
+    }
+    return models;
+  }
+
+  async ticket(): Promise<string> {
+    return (await this._call<{ ticket: string }>('POST', 'tickets', {})).ticket;
+  }
+
+  async sessions(notebook: string): Promise<readonly SessionInfo[]> {
+    const query = notebook ? URLExt.objectToQueryString({ notebook }) : '';
+    return (
+      await this._call<{ sessions: SessionInfo[] }>('GET', 'sessions' + query)
+    ).sessions;
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    await this._call('DELETE', `sessions/${encodeURIComponent(sessionId)}`);
+  }
+
+  sent(sessionId: string, step: number): Promise<SentRequest> {
+    return this._call(
+      'GET',
+      `sessions/${encodeURIComponent(sessionId)}/sent/${step}`
+    );
+  }
+
+  saveKey(credentials: ICredentials): Promise<IStatus> {
+    return this._call('POST', 'key', credentials);
+  }
+
+  async localServers(): Promise<readonly ILocalServer[]> {
+    return (await this._call<{ servers: ILocalServer[] }>('GET', 'local'))
+      .servers;
+  }
+
+  startDemo(): Promise<{ notebook: string; model: string }> {
+    return this._call('POST', 'demo', {});
+  }
+
+  private async _call<T>(
+    method: string,
+    route: string,
+    body?: object
+  ): Promise<T> {
+    const url =
+      URLExt.join(this.settings.baseUrl, 'codeinterp', 'api') + '/' + route;
+    const init = body
+      ? { method, body: JSON.stringify(body) }
+      : { method, cache: 'no-store' as const };
+    const response = await ServerConnection.makeRequest(
+      url,
+      init,
+      this.settings
+    );
+    const text = await response.text();
+    if (!response.ok) {
+      throw refusal(response, text);
+    }
+    return (text ? JSON.parse(text) : undefined) as T;
+  }
+}
+
+/** What a refusal says. Bodies that are not ours (a proxy's page) are not shown. */
+function refusal(response: Response, text: string): ApiError {
+  const fallback = `${response.status} ${response.statusText}`;
+  try {
+    const { code, message } = JSON.parse(text);
+    return new ApiError(response.status, code ?? '', message ?? fallback);
+  } catch {
+    return new ApiError(response.status, '', fallback);
+  }
+}

@@ -1,0 +1,173 @@
+/** The window's one socket to the server: opened with a ticket, opened again when lost. */
+import { URLExt } from '@jupyterlab/coreutils';
+import type { ServerConnection } from '@jupyterlab/services';
+import { PromiseDelegate } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import { ApiError, IApi } from './api';
+import type { Command, Reply, ServerFrame } from './protocol';
+import type { IClient } from './tokens';
+
+/** A command that was refused, or whose reply was lost. `message` is for people. */
+export class CommandFailure extends Error {
+  constructor(
+    readonly code: string,
+    message: string
+  ) {
+    super(message);
+  }
+}
+
+/** Milliseconds before each new attempt to connect; the last one from then on. */
+const DELAYS = [250, 1000, 2000, 5000, 10000];
+
+export class Client implements IClient, IDisposable {
+  constructor(options: {
+    api: Pick<IApi, 'ticket'>;
+    settings: ServerConnection.ISettings;
+  }) {
+    this._api = options.api;
+    this._settings = options.settings;
+  }
+
+  get frames(): ISignal<this, ServerFrame> {
+    return this._frames;
+  }
+
+  get connectedChanged(): ISignal<this, boolean> {
+    return this._connectedChanged;
+  }
+
+  get connected(): boolean {
+    return this._connected;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Connect, and stay connected until disposed. */
+  async connect(): Promise<void> {
+    window.clearTimeout(this._timer);
+    let ticket: string;
+    try {
+      ticket = await this._api.ticket();
+    } catch (error) {
+      // Without the route there is no server part: asking again would not help.
+      if (!(error instanceof ApiError && error.status === 404)) {
+        this._again();
+      }
+      return;
+    }
+    if (!this._isDisposed) {
+      this._open(ticket);
+    }
+  }
+
+  send(command: Command): Promise<Record<string, unknown>> {
+    if (!this._connected || !this._socket) {
+      return Promise.reject(lost());
+    }
+    const id = ++this._lastId;
+    const reply = new PromiseDelegate<Record<string, unknown>>();
+    this._pending.set(id, reply);
+    this._socket.send(JSON.stringify({ ...command, id }));
+    return reply.promise;
+  }
+
+  post(command: Command): void {
+    if (this._connected) {
+      this._socket?.send(JSON.stringify(command));
+    }
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    window.clearTimeout(this._timer);
+    this._socket?.close();
+    Signal.clearData(this);
+  }
+
+  private _open(ticket: string): void {
+    const { wsUrl, token, appendToken, WebSocket } = this._settings;
+    const query = appendToken && token ? { ticket, token } : { ticket };
+    const url =
+      URLExt.join(wsUrl, 'codeinterp', 'api', 'channel') +
+      URLExt.objectToQueryString(query);
+    const socket = new WebSocket(url);
+    this._socket = socket;
+    socket.onopen = () => {
+      this._attempts = 0;
+      this._setConnected(true);
+    };
+    socket.onmessage = message => this._receive(JSON.parse(message.data));
+    socket.onclose = () => {
+      this._setConnected(false);
+      this._again();
+    };
+  }
+
+  private _receive(frame: ServerFrame): void {
+    if (frame.type === 'reply') {
+      this._settle(frame);
+    } else {
+      this._frames.emit(frame);
+    }
+  }
+
+  private _settle(reply: Reply): void {
+    const pending = this._pending.get(reply.id);
+    this._pending.delete(reply.id);
+    if (reply.error === null) {
+      pending?.resolve(reply.result);
+    } else {
+      pending?.reject(new CommandFailure(reply.error, reply.message));
+    }
+  }
+
+  private _setConnected(connected: boolean): void {
+    if (connected === this._connected) {
+      return;
+    }
+    this._connected = connected;
+    if (!connected) {
+      const pending = [...this._pending.values()];
+      this._pending.clear();
+      pending.forEach(reply => reply.reject(lost()));
+    }
+    this._connectedChanged.emit(connected);
+  }
+
+  private _again(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    const delay = DELAYS[Math.min(this._attempts++, DELAYS.length - 1)];
+    this._timer = window.setTimeout(() => void this.connect(), delay);
+  }
+
+  private _api: Pick<IApi, 'ticket'>;
+  private _settings: ServerConnection.ISettings;
+  private _socket: WebSocket | null = null;
+  private _connected = false;
+  private _isDisposed = false;
+  private _attempts = 0;
+  private _timer = 0;
+  private _lastId = 0;
+  private _pending = new Map<
+    number,
+    PromiseDelegate<Record<string, unknown>>
+  >();
+  private _frames = new Signal<this, ServerFrame>(this);
+  private _connectedChanged = new Signal<this, boolean>(this);
+}
+
+function lost(): CommandFailure {
+  return new CommandFailure(
+    'disconnected',
+    'The connection to the Jupyter server is lost.'
+  );
+}

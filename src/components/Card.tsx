@@ -1,0 +1,178 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import React from 'react';
+import { ICardItem, isUndecided } from '../view';
+import { Button } from './Button';
+import { usePanel } from './context';
+import { StateIcon, nameOf } from './StateIcon';
+import { seconds, useElapsed } from './time';
+
+/** One tool call: state, title and time on a line; the decision while it waits. */
+export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
+  const { store, trans } = usePanel();
+  const [open, setOpen] = React.useState(false);
+  const undecided = isUndecided(card.phase) && card.phase !== 'writing';
+  const title = card.title || fallbackTitle(card, trans);
+  const source = card.source || card.draft?.source || '';
+  const foldable = Boolean(source || card.detail);
+  return (
+    <div
+      className="jp-codeinterp-Card"
+      role="group"
+      aria-label={undecided ? trans.__('Review cell') : title}
+      data-phase={card.phase}
+    >
+      <div className="jp-codeinterp-Card-line">
+        <StateIcon card={card} trans={trans} />
+        {card.cellId ? (
+          <button
+            type="button"
+            className="jp-codeinterp-Card-title"
+            title={trans.__('Go to the cell')}
+            onClick={() => void store.reveal(card.cellId)}
+          >
+            {title}
+          </button>
+        ) : (
+          <span className="jp-codeinterp-Card-title">{title}</span>
+        )}
+        <CardStatus card={card} />
+        {foldable && (
+          <Button
+            look="icon"
+            aria-expanded={open}
+            aria-label={trans.__('Code and result')}
+            title={trans.__('Code and result')}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? <caretDownIcon.react /> : <caretRightIcon.react />}
+          </Button>
+        )}
+      </div>
+      {open && source && (
+        <pre className="jp-codeinterp-Card-code">{source}</pre>
+      )}
+      {open && card.detail && (
+        <pre className="jp-codeinterp-Card-result">{card.detail}</pre>
+      )}
+      {undecided && <Decision card={card} />}
+      {card.failure && (
+        <p className="jp-codeinterp-Card-failure" role="alert">
+          {card.failure}
+        </p>
+      )}
+      {card.leftover && (
+        <div className="jp-codeinterp-Card-leftover">
+          {trans.__('This cell failed and is still in the notebook.')}{' '}
+          <Button
+            look="link"
+            onClick={() => void store.removeCell(card.cellId)}
+          >
+            {trans.__('Remove')}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+});
+
+function Decision({ card }: { card: ICardItem }): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const draft = card.draft;
+  if (!draft) {
+    return null;
+  }
+  const disabled = card.phase === 'deciding';
+  const decide = (action: 'run' | 'reject', runAll = false) =>
+    void store.decide(draft.draft_id, action, runAll);
+  const [yes, no] = {
+    insert: [trans.__('Run'), trans.__('Reject')],
+    edit: [trans.__('Run'), trans.__('Reject')],
+    markdown: [trans.__('Accept'), trans.__('Reject')],
+    delete: [trans.__('Delete'), trans.__('Keep')]
+  }[draft.kind];
+  return (
+    <>
+      {draft.notices.map(notice => (
+        <p key={notice} className="jp-codeinterp-Card-notice">
+          {notice}
+        </p>
+      ))}
+      <div className="jp-codeinterp-Card-buttons">
+        <Button look="primary" disabled={disabled} onClick={() => decide('run')}>
+          {yes}
+        </Button>
+        <Button disabled={disabled} onClick={() => decide('reject')}>
+          {no}
+        </Button>
+        {draft.can_run_all && (
+          <Button
+            look="link"
+            disabled={disabled}
+            title={trans.__(
+              'Run this cell, and the others of this turn without asking'
+            )}
+            onClick={() => decide('run', true)}
+          >
+            {trans.__('Run all in this turn')}
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function CardStatus({ card }: { card: ICardItem }): JSX.Element {
+  const { trans } = usePanel();
+  const running = card.phase === 'running';
+  const elapsed = useElapsed(card.callId, running);
+  const time = seconds(running ? elapsed : card.elapsed, trans);
+  const ran = card.phase === 'done' && card.elapsed > 0;
+  const silent =
+    card.phase === 'writing' ||
+    card.phase === 'waiting' ||
+    card.phase === 'deciding' ||
+    card.status === 'ok' ||
+    card.status === 'error' ||
+    running;
+  return (
+    <>
+      {card.edited && (
+        <span className="jp-codeinterp-Card-status">
+          {trans.__('edited by you')}
+        </span>
+      )}
+      {card.mended && (
+        <span className="jp-codeinterp-Card-status">
+          {trans.__('→ mended')}
+        </span>
+      )}
+      {!silent && (
+        <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>
+      )}
+      {(ran || running) && (
+        <span className="jp-codeinterp-Card-time">{time}</span>
+      )}
+    </>
+  );
+}
+
+/** A title for calls that the model did not name. */
+function fallbackTitle(card: ICardItem, trans: TranslationBundle): string {
+  switch (card.tool) {
+    case 'edit_cell':
+      return trans.__('Change a cell');
+    case 'add_markdown':
+      return trans.__('Write text');
+    case 'delete_cell':
+      return trans.__('Delete a cell');
+    case 'read_notebook':
+      return trans.__('Read the notebook');
+    case 'read_output':
+      return trans.__('Read more of an output');
+    case 'inspect_variables':
+      return trans.__('Look at the variables');
+    default:
+      return trans.__('New cell');
+  }
+}

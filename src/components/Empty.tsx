@@ -1,0 +1,27 @@
+import React from 'react';
+import { Button } from './Button';
+import { usePanel } from './context';
+
+/** A new conversation: what this is for, and ways to begin. */
+export function Empty(): JSX.Element {
+  const { store, trans } = usePanel();
+  const prompts = [
+    trans.__('What is in the data files of this folder?'),
+    trans.__('Plot the most interesting trend'),
+    trans.__('Explain the last error and mend it')
+  ];
+  return (
+    <div className="jp-codeinterp-Empty">
+      <p>
+        {trans.__(
+          'Ask a question about your data. The code appears in your notebook, and you decide what runs.'
+        )}
+      </p>
+      {prompts.map(prompt => (
+        <Button key={prompt} onClick={() => store.prefill(prompt)}>
+          {prompt}
+        </Button>
+      ))}
+    </div>
+  );
+}

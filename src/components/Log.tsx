@@ -1,0 +1,121 @@
+import React from 'react';
+import { cellOfLink } from '../markdown';
+import { IPanelState, isDemo } from '../panel-state';
+import type { ISessionView } from '../view';
+import { usePanel } from './context';
+import { Empty } from './Empty';
+import { FirstRun } from './FirstRun';
+import { ItemView, RetryLine } from './items';
+
+/** Pixels from the end within which the log counts as being at its end. */
+const AT_END = 32;
+
+/** The conversation. It follows its end unless the person has scrolled away from it. */
+export function Log(props: {
+  view: ISessionView | null;
+  state: IPanelState;
+}): JSX.Element {
+  const { view, state } = props;
+  const { store, trans } = usePanel();
+  const items = view?.items ?? [];
+  const last = items[items.length - 1];
+  const sessionId = view?.info.session_id ?? '';
+  const { frame, content, onScroll } = useStickToEnd(sessionId);
+
+  const onClick = (event: React.MouseEvent) => {
+    const link = (event.target as Element).closest('a');
+    const cellId = cellOfLink(link?.getAttribute('href') ?? '');
+    if (cellId) {
+      event.preventDefault();
+      void store.reveal(cellId);
+    }
+  };
+  const noKey = state.status?.configured === false && !isDemo(state);
+  const badKey =
+    last?.kind === 'end' &&
+    ['no_key', 'wrong_key'].includes(last.end.code) &&
+    !state.freshKey;
+  const streams = last?.kind === 'text' && !last.done;
+  return (
+    <div className="jp-codeinterp-Log" ref={frame} onScroll={onScroll}>
+      <div
+        ref={content}
+        className="jp-codeinterp-Log-content"
+        role="log"
+        aria-label={trans.__('Conversation')}
+        aria-busy={streams}
+        onClick={onClick}
+      >
+        {items.map(item => (
+          <div
+            key={item.key}
+            className="jp-codeinterp-Item"
+            data-kind={item.kind}
+          >
+            <ItemView item={item} sessionId={sessionId} last={item === last} />
+          </div>
+        ))}
+        {view?.retrying && (
+          <RetryLine key={view.seq} retrying={view.retrying} />
+        )}
+        {isQuiet(view) && (
+          <div className="jp-codeinterp-Working" role="status">
+            <span className="jp-codeinterp-StateIcon jp-mod-busy" />
+            {trans.__('Working…')}
+          </div>
+        )}
+        {(noKey || badKey) && <FirstRun />}
+        {items.length === 0 && !noKey && <Empty />}
+      </div>
+    </div>
+  );
+}
+
+/** A turn is running, and nothing in the log shows it. */
+function isQuiet(view: ISessionView | null): boolean {
+  const last = view?.items[view.items.length - 1];
+  if (!view?.info.running || view.retrying || !last) {
+    return false;
+  }
+  switch (last.kind) {
+    case 'text':
+    case 'thinking':
+      return last.done;
+    case 'card':
+      return last.phase === 'done';
+    case 'question':
+      return last.closed;
+    default:
+      return true;
+  }
+}
+
+function useStickToEnd(sessionId: string): {
+  frame: React.RefObject<HTMLDivElement>;
+  content: React.RefObject<HTMLDivElement>;
+  onScroll: () => void;
+} {
+  const frame = React.useRef<HTMLDivElement>(null);
+  const content = React.useRef<HTMLDivElement>(null);
+  const atEnd = React.useRef(true);
+  const toEnd = React.useCallback(() => {
+    if (frame.current && atEnd.current) {
+      frame.current.scrollTop = frame.current.scrollHeight;
+    }
+  }, []);
+  React.useLayoutEffect(() => {
+    atEnd.current = true;
+    toEnd();
+  }, [sessionId, toEnd]);
+  React.useEffect(() => {
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(content.current!);
+    observer.observe(frame.current!);
+    return () => observer.disconnect();
+  }, [toEnd]);
+  const onScroll = () => {
+    const { scrollHeight, scrollTop, clientHeight } = frame.current!;
+    atEnd.current = scrollHeight - scrollTop - clientHeight < AT_END;
+  };
+  return { frame, content, onScroll };
+}

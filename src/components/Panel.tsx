@@ -1,0 +1,100 @@
+import { PathExt } from '@jupyterlab/coreutils';
+import React from 'react';
+import { IPanelState, elsewhere, isDemo, shownView } from '../panel-state';
+import { Button } from './Button';
+import { Composer } from './Composer';
+import { usePanel, usePanelState } from './context';
+import { Header } from './Header';
+import { Log } from './Log';
+
+export function Panel(): JSX.Element {
+  const state = usePanelState();
+  const view = shownView(state);
+  return (
+    <>
+      <Header view={view} state={state} />
+      <Log view={view} state={state} />
+      <Lines state={state} />
+      <Composer view={view} state={state} />
+    </>
+  );
+}
+
+/** What a person must know besides the conversation, each on a line. */
+function Lines({ state }: { state: IPanelState }): JSX.Element {
+  const { store, trans, openNotebook } = usePanel();
+  return (
+    <div className="jp-codeinterp-Lines" aria-live="polite">
+      {state.connection === 'lost' && (
+        <Line level="warning">
+          {trans.__('The connection to the Jupyter server is lost. Connecting…')}
+        </Line>
+      )}
+      {state.status?.warning && (
+        <Line level="warning">{state.status.warning}</Line>
+      )}
+      {isDemo(state) && (
+        <Line>
+          {trans.__('Offline demo: recorded code, live execution')}
+        </Line>
+      )}
+      {elsewhere(state).map(({ view, waiting }) => (
+        <Line key={view.info.session_id}>
+          <span>
+            {waiting
+              ? trans.__('%1 waits for you', title(view.info.notebook))
+              : trans.__('Working in %1', title(view.info.notebook))}
+          </span>
+          <Button
+            look="link"
+            onClick={() => {
+              void openNotebook(view.info.notebook);
+              store.showIn(view.info.notebook, view.info.session_id);
+            }}
+          >
+            {trans.__('Show')}
+          </Button>
+        </Line>
+      ))}
+      {store.notebooks.holdsLease(state.notebook) === false && (
+        <Line>
+          <span>
+            {trans.__(
+              'This notebook is open in another window, and cells are written there.'
+            )}
+          </span>
+          <Button look="link" onClick={() => void store.takeLease()}>
+            {trans.__('Work here')}
+          </Button>
+        </Line>
+      )}
+      {state.failure && (
+        <Line level="error">
+          <span>{state.failure}</span>
+          <Button look="link" onClick={() => store.dismissFailure()}>
+            {trans.__('Dismiss')}
+          </Button>
+        </Line>
+      )}
+    </div>
+  );
+}
+
+function Line(props: {
+  level?: 'info' | 'warning' | 'error';
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div
+      className="jp-codeinterp-Note"
+      data-level={props.level ?? 'info'}
+      role={props.level === 'error' ? 'alert' : undefined}
+    >
+      {props.children}
+    </div>
+  );
+}
+
+function title(notebook: string): string {
+  return PathExt.basename(notebook);
+}

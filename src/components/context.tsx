@@ -1,0 +1,41 @@
+/** What every component of the panel may use. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { ModelMarkdown } from '../markdown';
+import type { IPanelState } from '../panel-state';
+import type { Store } from '../store';
+
+export interface IPanelContext {
+  readonly store: Store;
+  readonly trans: TranslationBundle;
+  readonly markdown: ModelMarkdown;
+  /** Open a notebook and bring it to the front. */
+  openNotebook(path: string): Promise<void>;
+  /** Show what was sent to the model in the newest step. */
+  showSent(): Promise<void>;
+  /** Ask before a conversation is deleted for good. */
+  confirmDelete(title: string): Promise<boolean>;
+}
+
+export const PanelContext = React.createContext<IPanelContext | null>(null);
+
+export function usePanel(): IPanelContext {
+  const context = React.useContext(PanelContext);
+  if (!context) {
+    throw new Error('Drawn outside of the panel.');
+  }
+  return context;
+}
+
+/** The panel's state; the component is drawn again when it changes. */
+export function usePanelState(): IPanelState {
+  const { state } = usePanel().store;
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      state.changed.connect(listener);
+      return () => void state.changed.disconnect(listener);
+    },
+    [state]
+  );
+  return React.useSyncExternalStore(subscribe, () => state.now);
+}

@@ -1,0 +1,124 @@
+/** Wires the parts to each other and to the application; decides nothing. */
+import {
+  ILabShell,
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ILatexTypesetter, IMarkdownParser } from '@jupyterlab/rendermime';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { Api } from './api';
+import { Client } from './client';
+import { addCommands } from './commands';
+import { addDraftKeys } from './keys';
+import { ModelMarkdown } from './markdown';
+import { Notebooks } from './notebook';
+import { Notifier } from './notifier';
+import { CodeInterpreterPanel } from './panel';
+import { Store } from './store';
+import type { Mode } from './view';
+import { rememberOpen, wasOpen } from './was-open';
+
+const PLUGIN_ID = 'jupyter-codeinterp:plugin';
+
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: PLUGIN_ID,
+  description: 'A code interpreter that lives in the notebook.',
+  autoStart: true,
+  requires: [INotebookTracker, IDocumentManager, IEditorServices],
+  optional: [
+    ITranslator,
+    IMarkdownParser,
+    ILatexTypesetter,
+    ISettingRegistry,
+    ICommandPalette,
+    ILabShell,
+    ILayoutRestorer
+  ],
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    docManager: IDocumentManager,
+    editorServices: IEditorServices,
+    translator: ITranslator | null,
+    markdownParser: IMarkdownParser | null,
+    typesetter: ILatexTypesetter | null,
+    settingRegistry: ISettingRegistry | null,
+    palette: ICommandPalette | null,
+    labShell: ILabShell | null,
+    restorer: ILayoutRestorer | null
+  ) => {
+    const { commands, shell } = app;
+    const trans = (translator ?? nullTranslator).load('jupyter_codeinterp');
+    const settings = app.serviceManager.serverSettings;
+
+    const api = new Api(settings);
+    const client = new Client({ api, settings });
+    const notebooks = new Notebooks({
+      tracker,
+      client,
+      docManager,
+      editorServices,
+      trans
+    });
+    const store = new Store({ api, client, notebooks, trans });
+    notebooks.follow(store);
+    addDraftKeys(commands, notebooks, trans);
+
+    const openNotebook = async (path: string) => {
+      await commands.execute('docmanager:open', { path });
+    };
+    const markdown = new ModelMarkdown(markdownParser, typesetter);
+    const panel = new CodeInterpreterPanel({
+      store,
+      trans,
+      markdown,
+      openNotebook
+    });
+    const open = () => shell.activateById(panel.id);
+    shell.add(panel, 'right', { rank: 900 });
+    restorer?.add(panel, panel.id);
+    addCommands({ commands, palette, store, trans, open });
+    new Notifier({
+      store,
+      trans,
+      show: async notebook => {
+        await openNotebook(notebook);
+        open();
+      }
+    });
+
+    void client.connect();
+    const openAtStart = settingRegistry
+      ? applySettings(settingRegistry, store)
+      : Promise.resolve(false);
+    void Promise.all([openAtStart, app.restored]).then(([wanted]) => {
+      if (wanted || (!labShell && wasOpen())) {
+        open();
+      }
+      if (!labShell) {
+        rememberOpen(panel);
+      }
+    });
+  }
+};
+
+/** Follow the person's settings; whether the panel is to open with the application. */
+async function applySettings(
+  registry: ISettingRegistry,
+  store: Store
+): Promise<boolean> {
+  const settings = await registry.load(PLUGIN_ID);
+  const apply = () =>
+    store.state.patch({ mode: settings.get('defaultMode').composite as Mode });
+  settings.changed.connect(apply);
+  apply();
+  return settings.get('openAtStart').composite as boolean;
+}
+
+export default plugin;

@@ -1,0 +1,55 @@
+/** How a model is connected: the key, a local server, the list of models, the demo. */
+import type { IApi, ICredentials, ILocalServer } from './api';
+import type { PanelState } from './panel-state';
+
+export class Setup {
+  constructor(
+    private _state: PanelState,
+    private _api: IApi
+  ) {}
+
+  async refresh(): Promise<void> {
+    await this._state.attempt(async () => {
+      this._state.patch({ status: await this._api.status() });
+    });
+  }
+
+  /** Ask for the list of models, once one is connected. */
+  async loadModels(): Promise<void> {
+    const { status, models } = this._state.now;
+    if (models.length || !status?.configured) {
+      return;
+    }
+    try {
+      this._state.patch({ models: await this._api.models() });
+    } catch (error) {
+      // A turn says what is wrong with the connection; the list is a convenience.
+      console.warn('The list of models could not be read:', error);
+    }
+  }
+
+  /** Rejects with an error in words if the key was refused. */
+  async saveKey(credentials: ICredentials): Promise<void> {
+    const status = await this._api.saveKey(credentials);
+    this._state.patch({
+      status,
+      models: [],
+      model: '',
+      freshKey: true,
+      failure: ''
+    });
+    await this.loadModels();
+  }
+
+  localServers(): Promise<readonly ILocalServer[]> {
+    return this._api.localServers();
+  }
+
+  /** Make the demo's notebook; its path. The first question waits in the composer. */
+  async startDemo(): Promise<string> {
+    const { notebook, model } = await this._api.startDemo();
+    const text = this._state.trans.__('Which region grew fastest? Show it.');
+    this._state.patch({ model, prefill: { text } });
+    return notebook;
+  }
+}

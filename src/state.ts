@@ -1,0 +1,396 @@
+/**
+ * A session's view as a pure function of its events: replayed or live, the same view.
+ */
+import type { Draft, Event, SessionInfo, ToolDone } from './protocol';
+import type { ICardItem, ISessionView, Item } from './view';
+
+/** The view of a session of which no event has been seen yet. */
+export function emptyView(info: SessionInfo): ISessionView {
+  return {
+    info,
+    seq: 0,
+    items: [],
+    made: 0,
+    step: 0,
+    retrying: null,
+    usage: null
+  };
+}
+
+/** The view after event number `seq`; the same view if that was seen already. */
+export function reduce(
+  view: ISessionView,
+  seq: number,
+  event: Event
+): ISessionView {
+  if (seq <= view.seq) {
+    return view;
+  }
+  const settled = settle({ ...view, seq }, event);
+  return apply(settled, event);
+}
+
+function apply(view: ISessionView, event: Event): ISessionView {
+  switch (event.type) {
+    case 'turn_started':
+      return append(
+        withInfo(view, {
+          running: true,
+          mode: event.mode,
+          model: event.model || view.info.model
+        }),
+        key => ({ kind: 'message', key, turn: event.turn, text: event.text })
+      );
+    case 'step_started':
+      return { ...view, step: event.step };
+    case 'turn_ended':
+      return endTurn(view, event);
+    case 'turn_undone':
+      return replace(
+        view,
+        item => item.kind === 'end' && item.end.turn === event.turn,
+        item => ({
+          ...item,
+          undone: { restored: event.restored.length, kept: event.kept.length }
+        })
+      );
+    case 'cell_removed':
+      return replace(
+        view,
+        item => item.kind === 'card' && item.cellId === event.cell_id,
+        item => ({ ...item, leftover: false })
+      );
+
+    case 'text_delta':
+    case 'text_done':
+      return text(view, event.block, event.text, event.type === 'text_done');
+    case 'thinking_delta':
+      return thinking(view, event.block, event.text);
+    case 'step_discarded':
+      return append(
+        {
+          ...view,
+          items: view.items.filter(item => !isOfStep(view, item, event.step))
+        },
+        key => ({ kind: 'note', key, level: 'info', text: event.reason })
+      );
+    case 'retrying':
+      return { ...view, retrying: event };
+    case 'usage':
+      return {
+        ...view,
+        usage: { share: event.context_share, cost: event.cost }
+      };
+
+    case 'tool_started':
+      return event.name === 'ask_user'
+        ? view
+        : card(view, event.call_id, {
+            tool: event.name,
+            title: event.title
+          });
+    case 'draft_opened':
+      return card(view, event.call_id, {
+        draft: { ...NO_DRAFT, ...pick(event) },
+        cellId: event.cell_id,
+        title: event.title
+      });
+    case 'draft_waiting':
+      return card(view, event.draft.call_id, {
+        draft: event.draft,
+        cellId: event.draft.cell_id,
+        title: event.draft.title,
+        phase: 'waiting'
+      });
+    case 'draft_decided':
+      return card(view, event.call_id, {
+        phase: 'decided',
+        source: event.source,
+        edited: event.edited,
+        failure: ''
+      });
+    case 'kernel_waiting':
+      return card(view, event.call_id, { phase: 'kernel' });
+    case 'run_started':
+      return card(view, event.call_id, {
+        phase: 'running',
+        cellId: event.cell_id
+      });
+    case 'tool_done':
+      return toolDone(view, event);
+    case 'question_asked':
+      return append(view, key => ({
+        kind: 'question',
+        key,
+        step: view.step,
+        callId: event.call_id,
+        question: event.question,
+        options: event.options,
+        answer: null,
+        closed: false
+      }));
+    case 'question_answered':
+      return replace(
+        view,
+        item => item.kind === 'question' && item.callId === event.call_id,
+        item => ({ ...item, answer: event.answer, closed: true })
+      );
+
+    case 'note':
+      return append(view, key => ({
+        kind: 'note',
+        key,
+        level: event.level,
+        text: event.text
+      }));
+    case 'mode_changed':
+      return withInfo(view, { mode: event.mode });
+    case 'model_changed':
+      return withInfo(view, { model: event.model });
+    case 'title_changed':
+      return withInfo(view, { title: event.title });
+    case 'notebook_moved':
+      return withInfo(view, { notebook: event.notebook });
+  }
+}
+
+/** Whatever follows ends a wait for the model, and the thinking that came before it. */
+function settle(view: ISessionView, event: Event): ISessionView {
+  const retrying = event.type === 'usage' ? view.retrying : null;
+  const last = view.items[view.items.length - 1];
+  const goesOn = event.type === 'thinking_delta' || event.type === 'usage';
+  if (last?.kind !== 'thinking' || last.done || goesOn) {
+    return { ...view, retrying };
+  }
+  const items = [...view.items.slice(0, -1), { ...last, done: true }];
+  return { ...view, retrying, items };
+}
+
+function text(
+  view: ISessionView,
+  block: number,
+  part: string,
+  done: boolean
+): ISessionView {
+  const index = findBlock(view, 'text', block);
+  if (index < 0) {
+    return append(view, key => ({
+      kind: 'text',
+      key,
+      step: view.step,
+      block,
+      text: part,
+      done
+    }));
+  }
+  const item = view.items[index];
+  if (item.kind !== 'text') {
+    return view;
+  }
+  const whole = done ? part : item.text + part;
+  return swap(view, index, { ...item, text: whole, done });
+}
+
+function thinking(
+  view: ISessionView,
+  block: number,
+  part: string
+): ISessionView {
+  const index = findBlock(view, 'thinking', block);
+  const item = view.items[index];
+  if (item?.kind !== 'thinking') {
+    return append(view, key => ({
+      kind: 'thinking',
+      key,
+      step: view.step,
+      block,
+      text: part,
+      done: false
+    }));
+  }
+  return swap(view, index, { ...item, text: item.text + part });
+}
+
+/** Change the card of a call, or make it. An empty title never replaces one. */
+function card(
+  view: ISessionView,
+  callId: string,
+  change: Partial<ICardItem>
+): ISessionView {
+  const isIt = (item: Item) => item.kind === 'card' && item.callId === callId;
+  const known = view.items.some(isIt)
+    ? view
+    : append(view, key => ({ ...NEW_CARD, key, step: view.step, callId }));
+  return replace(known, isIt, item => ({
+    ...item,
+    ...change,
+    title: change.title || (item as ICardItem).title
+  }));
+}
+
+function toolDone(view: ISessionView, event: ToolDone): ISessionView {
+  if (event.name === 'ask_user') {
+    return replace(
+      view,
+      item => item.kind === 'question' && item.callId === event.call_id,
+      item => ({ ...item, closed: true })
+    );
+  }
+  const healed = event.mended
+    ? replace(
+        view,
+        item =>
+          item.kind === 'card' &&
+          item.cellId === event.cell_id &&
+          item.status === 'error',
+        item => ({ ...item, mended: true })
+      )
+    : view;
+  return card(healed, event.call_id, {
+    tool: event.name,
+    title: event.title,
+    phase: 'done',
+    status: event.status,
+    ...(event.cell_id ? { cellId: event.cell_id } : {}),
+    elapsed: event.elapsed,
+    summary: event.summary,
+    detail: event.detail,
+    failure: ''
+  });
+}
+
+/** Close what is still open, and mark the last card of each cell that was left failed. */
+function endTurn(
+  view: ISessionView,
+  end: Extract<Event, { type: 'turn_ended' }>
+): ISessionView {
+  const failed = new Set(end.failed);
+  const items = [...view.items]
+    .reverse()
+    .map(item => {
+      if (item.kind === 'text' && !item.done) {
+        return { ...item, done: true };
+      }
+      if (item.kind === 'question' && !item.closed) {
+        return { ...item, closed: true };
+      }
+      if (item.kind !== 'card') {
+        return item;
+      }
+      // `delete` answers true once a cell id: for the newest card of the cell.
+      const leftover = failed.delete(item.cellId);
+      if (item.phase === 'done') {
+        return leftover ? { ...item, leftover } : item;
+      }
+      const status =
+        item.phase === 'running'
+          ? ('interrupted' as const)
+          : ('not_started' as const);
+      return { ...item, phase: 'done' as const, status, leftover };
+    })
+    .reverse();
+  return append(withInfo({ ...view, items }, { running: false }), key => ({
+    kind: 'end',
+    key,
+    end,
+    undone: null
+  }));
+}
+
+const NO_DRAFT: Draft = {
+  draft_id: '',
+  call_id: '',
+  kind: 'insert',
+  cell_id: '',
+  title: '',
+  source: '',
+  nonce: '',
+  old_source: '',
+  notices: [],
+  can_run_all: false
+};
+
+const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
+  kind: 'card',
+  tool: '',
+  title: '',
+  phase: 'writing',
+  status: null,
+  draft: null,
+  cellId: '',
+  source: '',
+  edited: false,
+  elapsed: 0,
+  summary: '',
+  detail: '',
+  mended: false,
+  leftover: false,
+  failure: ''
+};
+
+function pick(
+  event: Extract<Event, { type: 'draft_opened' }>
+): Partial<Draft> {
+  const { type: _, ...rest } = event;
+  return rest;
+}
+
+function withInfo(
+  view: ISessionView,
+  change: Partial<SessionInfo>
+): ISessionView {
+  return { ...view, info: { ...view.info, ...change } };
+}
+
+function append(view: ISessionView, make: (key: string) => Item): ISessionView {
+  const made = view.made + 1;
+  return { ...view, made, items: [...view.items, make(String(made))] };
+}
+
+function swap(view: ISessionView, index: number, item: Item): ISessionView {
+  const items = view.items.slice();
+  items[index] = item;
+  return { ...view, items };
+}
+
+function replace(
+  view: ISessionView,
+  which: (item: Item) => boolean,
+  change: (item: Item) => object
+): ISessionView {
+  const items = view.items.map(item =>
+    which(item) ? (change(item) as Item) : item
+  );
+  return { ...view, items };
+}
+
+/** Index of a block of the running step, -1 if it has not begun. */
+function findBlock(
+  view: ISessionView,
+  kind: 'text' | 'thinking',
+  block: number
+): number {
+  for (let index = view.items.length - 1; index >= 0; index--) {
+    const item = view.items[index];
+    if (item.kind === 'message') {
+      break;
+    }
+    if (item.kind === kind && item.step === view.step && item.block === block) {
+      return index;
+    }
+  }
+  return -1;
+}
+
+/** Whether an item came of `step` of the newest turn. */
+function isOfStep(view: ISessionView, item: Item, step: number): boolean {
+  return (
+    'step' in item &&
+    item.step === step &&
+    view.items.indexOf(item) > lastMessage(view)
+  );
+}
+
+function lastMessage(view: ISessionView): number {
+  return view.items.map(item => item.kind).lastIndexOf('message');
+}

@@ -1,0 +1,355 @@
+/**
+ * What a person can do in the panel, as methods: commands go out here, frames come in,
+ * and the state changes. Components draw the state and call these.
+ */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ISignal, Signal } from '@lumino/signaling';
+import type { IApi, SentRequest } from './api';
+import { PanelState, shownView } from './panel-state';
+import type { Command, ServerFrame } from './protocol';
+import { Sessions } from './sessions';
+import { Setup } from './setup';
+import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
+import { ICardItem, ISessionView, Mode, openDrafts } from './view';
+
+export class Store implements IDrafts {
+  constructor(options: {
+    client: IClient;
+    api: IApi;
+    notebooks: INotebooks;
+    trans: TranslationBundle;
+  }) {
+    this._client = options.client;
+    this._api = options.api;
+    this.notebooks = options.notebooks;
+    this.state = new PanelState(options.trans);
+    this.setup = new Setup(this.state, this._api);
+    this._sessions = new Sessions(this.state, this._client);
+    this.state.changed.connect(() => this._emitDrafts());
+    this._client.frames.connect((_, frame) => this._receive(frame));
+    this._client.connectedChanged.connect((_, connected) => {
+      this._connected(connected);
+    });
+    this.notebooks.currentChanged.connect((_, path) => void this._front(path));
+    this.notebooks.renamed.connect((_, { from, to }) => this._rename(from, to));
+    this.notebooks.leaseChanged.connect(() => this.state.touch());
+    this._connected(this._client.connected);
+    void this._front(this.notebooks.currentPath);
+    void this.setup.refresh();
+  }
+
+  readonly notebooks: INotebooks;
+  readonly state: PanelState;
+  readonly setup: Setup;
+
+  get shown(): ISessionView | null {
+    return shownView(this.state.now);
+  }
+
+  // --- the turn ----------------------------------------------------------------------
+
+  /** Send a message. False, with `failure` set, if the server did not take it. */
+  async send(text: string): Promise<boolean> {
+    if (this.state.now.sending) {
+      return false;
+    }
+    this.state.patch({ sending: true, failure: '' });
+    const sent = await this.state.attempt(async () => {
+      const { notebook: front, mode, model } = this.state.now;
+      const notebook = front || (await this.notebooks.createNotebook());
+      const info = this._shownAt(notebook)?.info;
+      const { session_id } = await this._client.send({
+        type: 'send_message',
+        text,
+        notebook,
+        session_id: info?.session_id ?? '',
+        mode: info?.mode ?? mode,
+        model: info?.model ?? model,
+        active_cell_id: this.notebooks.activeCellId(notebook)
+      });
+      this._show(notebook, session_id as string);
+    });
+    this.state.patch({ sending: false });
+    return sent;
+  }
+
+  stop(): Promise<boolean> {
+    return this._command(session_id => ({ type: 'cancel', session_id }));
+  }
+
+  retry(): Promise<boolean> {
+    return this._command(session_id => ({ type: 'retry', session_id }));
+  }
+
+  answer(call_id: string, text: string): Promise<boolean> {
+    return this._command(session_id => ({
+      type: 'answer',
+      session_id,
+      call_id,
+      text
+    }));
+  }
+
+  undoTurn(turn: number): Promise<boolean> {
+    return this._command(session_id => ({
+      type: 'undo_turn',
+      session_id,
+      turn
+    }));
+  }
+
+  removeCell(cell_id: string): Promise<boolean> {
+    return this._command(session_id => ({
+      type: 'remove_cell',
+      session_id,
+      cell_id
+    }));
+  }
+
+  /** For this conversation and the new ones to come in this window. */
+  setMode(mode: Mode): void {
+    this.state.patch({ mode });
+    void this._command(session_id => ({ type: 'set_mode', session_id, mode }));
+  }
+
+  setModel(model: string): void {
+    this.state.patch({ model });
+    void this._command(session_id => ({
+      type: 'set_model',
+      session_id,
+      model
+    }));
+  }
+
+  // --- drafts ------------------------------------------------------------------------
+
+  get draftsChanged(): ISignal<this, void> {
+    return this._draftsChanged;
+  }
+
+  drafts(notebook: string): readonly IDraftView[] {
+    return this._sessions
+      .all()
+      .filter(view => view.info.notebook === notebook)
+      .flatMap(view => openDrafts(view).map(card => draftView(view, card)));
+  }
+
+  async decide(
+    draftId: string,
+    action: 'run' | 'reject',
+    runAll = false
+  ): Promise<void> {
+    const found = this._sessions.findDraft(draftId);
+    if (found?.card.phase !== 'waiting') {
+      return;
+    }
+    const draft = draftView(found.view, found.card);
+    const source = this.notebooks.sourceOf(draft);
+    if (action === 'run' && source === null) {
+      const failure = this.state.trans.__('Its cell is not in the notebook.');
+      this._sessions.patchDraft(draftId, { failure });
+      return;
+    }
+    this._sessions.patchDraft(draftId, { phase: 'deciding', failure: '' });
+    try {
+      await this._client.send({
+        type: 'decide',
+        session_id: draft.sessionId,
+        draft_id: draftId,
+        nonce: draft.nonce,
+        action,
+        source: source ?? '',
+        run_all: runAll
+      });
+    } catch (error) {
+      const failure = this.state.words(error);
+      this._sessions.patchDraft(draftId, { phase: 'waiting', failure });
+    }
+  }
+
+  // --- which conversation ------------------------------------------------------------
+
+  newConversation(): void {
+    const { shown, notebook } = this.state.now;
+    this.state.patch({ shown: { ...shown, [notebook]: '' }, history: null });
+  }
+
+  openSession(sessionId: string): void {
+    this._show(this.state.now.notebook, sessionId);
+    this.state.patch({ history: null });
+  }
+
+  /** Show a conversation once its notebook comes to the front. */
+  showIn(notebook: string, sessionId: string): void {
+    this._show(notebook, sessionId);
+  }
+
+  async toggleHistory(): Promise<void> {
+    if (this.state.now.history) {
+      this.state.patch({ history: null });
+      return;
+    }
+    await this.state.attempt(async () => {
+      const history = await this._api.sessions(this.state.now.notebook);
+      this.state.patch({ history });
+    });
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    await this.state.attempt(async () => {
+      await this._api.deleteSession(sessionId);
+      this._sessions.forget(sessionId);
+      const kept = this.state.now.history?.filter(
+        info => info.session_id !== sessionId
+      );
+      this.state.patch({ history: kept ?? null });
+    });
+  }
+
+  /** What was sent in the newest step of the conversation shown; null on failure. */
+  async sent(): Promise<SentRequest | null> {
+    const view = this.shown;
+    let request: SentRequest | null = null;
+    await this.state.attempt(async () => {
+      if (view) {
+        request = await this._api.sent(view.info.session_id, view.step);
+      }
+    });
+    return request;
+  }
+
+  // --- the notebook ------------------------------------------------------------------
+
+  async reveal(cellId: string): Promise<void> {
+    await this.notebooks.reveal(this.state.now.notebook, cellId);
+  }
+
+  /** Let the agent work in this window. */
+  async takeLease(): Promise<void> {
+    const { notebook } = this.state.now;
+    await this.state.attempt(() =>
+      this._client.send({ type: 'take_lease', notebook })
+    );
+  }
+
+  // --- the composer and the line above it --------------------------------------------
+
+  prefill(text: string): void {
+    this.state.patch({ prefill: { text } });
+  }
+
+  dismissFailure(): void {
+    this.state.patch({ failure: '' });
+  }
+
+  // --- inside ------------------------------------------------------------------------
+
+  private _connected(connected: boolean): void {
+    const { connection } = this.state.now;
+    if (!connected) {
+      const after = connection === 'connected' ? 'lost' : connection;
+      this.state.patch({ connection: after });
+      return;
+    }
+    this.state.patch({ connection: 'connected' });
+    this._sessions.catchUp();
+    void this.state.attempt(async () => {
+      for (const info of await this._api.sessions('')) {
+        if (info.running) {
+          this._sessions.learn(info);
+          this._sessions.follow(info.session_id, info.notebook);
+        }
+      }
+    });
+  }
+
+  /** The notebook in front has changed: show its newest conversation. */
+  private async _front(notebook: string): Promise<void> {
+    this.state.patch({ notebook, history: null });
+    if (!notebook || this.state.now.shown[notebook] !== undefined) {
+      return;
+    }
+    await this.state.attempt(async () => {
+      const [newest] = await this._api.sessions(notebook);
+      if (newest && this.state.now.shown[notebook] === undefined) {
+        this._sessions.learn(newest);
+        this._show(notebook, newest.session_id);
+      }
+    });
+  }
+
+  private _show(notebook: string, sessionId: string): void {
+    const { shown } = this.state.now;
+    this.state.patch({ shown: { ...shown, [notebook]: sessionId } });
+    this._sessions.follow(sessionId, notebook);
+  }
+
+  private _shownAt(notebook: string): ISessionView | null {
+    return this._sessions.get(this.state.now.shown[notebook] ?? '');
+  }
+
+  private _receive(frame: ServerFrame): void {
+    if (frame.type === 'session') {
+      const { session_id, notebook, running } = frame.session;
+      this._sessions.learn(frame.session);
+      if (running) {
+        this._sessions.follow(session_id, notebook);
+      }
+      if (running && !this.state.now.shown[notebook]) {
+        this._show(notebook, session_id);
+      }
+    } else if (frame.type === 'event') {
+      const changed = this._sessions.receive(frame);
+      if (changed && frame.event.type === 'turn_ended') {
+        this.state.patch({ freshKey: false });
+      }
+    }
+  }
+
+  private _rename(from: string, to: string): void {
+    const { [from]: sessionId, ...shown } = this.state.now.shown;
+    if (sessionId !== undefined) {
+      this.state.patch({ shown: { ...shown, [to]: sessionId } });
+    }
+    this._sessions.rename(from, to);
+  }
+
+  /** A command about the conversation shown; false if there is none, or it failed. */
+  private async _command(
+    make: (sessionId: string) => Command
+  ): Promise<boolean> {
+    const view = this.shown;
+    return (
+      view !== null &&
+      this.state.attempt(() => this._client.send(make(view.info.session_id)))
+    );
+  }
+
+  private _emitDrafts(): void {
+    const drafts = this._sessions.all().flatMap(openDrafts);
+    const known = this._lastDrafts;
+    if (
+      drafts.length !== known.length ||
+      drafts.some((card, index) => card !== known[index])
+    ) {
+      this._lastDrafts = drafts;
+      this._draftsChanged.emit();
+    }
+  }
+
+  private _client: IClient;
+  private _api: IApi;
+  private _sessions: Sessions;
+  private _lastDrafts: readonly ICardItem[] = [];
+  private _draftsChanged = new Signal<this, void>(this);
+}
+
+function draftView(view: ISessionView, card: ICardItem): IDraftView {
+  const { info } = view;
+  return {
+    ...card.draft!,
+    sessionId: info.session_id,
+    notebook: info.notebook,
+    state: card.phase as IDraftView['state']
+  };
+}
