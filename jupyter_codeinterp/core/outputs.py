@@ -190,8 +190,8 @@ def _rich(data: dict[str, Any]) -> _Piece:
         return _Piece(f"[widget: {cut(plain, _WIDGET_LIMIT)}]" if plain else "[widget]")
     for media in ("image/png", "image/jpeg"):
         if media in data:
-            title = f" {plain}" if plain and not _BARE.fullmatch(plain) else ""
-            return _Piece(f"[image:{title[:_WIDGET_LIMIT] or ' ' + media}]", _text(data[media]))
+            title = media if not plain or _BARE.fullmatch(plain) else " ".join(plain.split())
+            return _Piece(f"[image: {title[:100]}]", _text(data[media]))
     for media in ("text/markdown", "text/latex"):
         if media in data:
             return _Piece(clean(_text(data[media])).strip("\n"))

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import get_args
+
+import pytest
+
+from jupyter_codeinterp.core.events import Mode
+from jupyter_codeinterp.core.policy import (
+    Action,
+    cap,
+    decide,
+    hidden_characters,
+    notices,
+    refusal,
+    remote_or_raw,
+)
+
+MODES = get_args(Mode)
+CHANGES = ("run_new", "edit", "markdown", "delete")
+
+# action, owned: what plan, review and auto say.
+TABLE = [
+    ("run_new", False, "refuse ask run"),
+    ("run_new", True, "refuse ask run"),
+    ("edit", True, "refuse ask run"),
+    ("edit", False, "refuse ask ask"),
+    ("delete", True, "refuse ask run"),
+    ("delete", False, "refuse ask ask"),
+    ("markdown", False, "refuse run run"),
+    ("markdown", True, "refuse run run"),
+    ("read", False, "run run run"),
+    ("inspect", False, "run run run"),
+    ("ask", False, "run run run"),
+]
+
+
+@pytest.mark.parametrize(("action", "owned", "words"), TABLE)
+def test_modes(action: Action, owned: bool, words: str) -> None:
+    said = [
+        decide(action, mode, owned=owned, suspicious=False) for mode in ("plan", "review", "auto")
+    ]
+    assert said == words.split()
+
+
+def test_table_is_whole() -> None:
+    assert {action for action, _, _ in TABLE} == set(get_args(Action))
+
+
+@pytest.mark.parametrize(("action", "owned"), list(product(CHANGES, (True, False))))
+def test_suspicious_asks_in_every_mode_but_plan(action: Action, owned: bool) -> None:
+    said = {
+        mode: decide(action, mode, owned=owned, suspicious=True, always_ask=False) for mode in MODES
+    }
+    assert said == {"plan": "refuse", "review": "ask", "auto": "ask"}
+
+
+@pytest.mark.parametrize("action", ("run_new", "edit", "delete"))
+def test_a_recording_asks_in_auto(action: Action) -> None:
+    assert decide(action, "auto", owned=True, suspicious=False, always_ask=True) == "ask"
+    assert decide(action, "plan", owned=True, suspicious=False, always_ask=True) == "refuse"
+
+
+@pytest.mark.parametrize(("mode", "highest"), list(product(MODES, MODES)))
+def test_cap_never_goes_above_either(mode: Mode, highest: Mode) -> None:
+    order = ("plan", "review", "auto")
+    assert order.index(cap(mode, highest)) == min(order.index(mode), order.index(highest))
+
+
+@pytest.mark.parametrize("action", CHANGES)
+def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None:
+    words = refusal(action, "plan")
+    assert words.startswith("Plan mode: nothing runs and nothing changes; ")
+    assert "not " in words or "no " in words
+    assert "Write the plan in words" in words
+
+
+# --- what else runs ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("df.head()", ()),
+        ("%matplotlib inline\nplot()", ()),
+        ("%run -i clean.py", ("Line 1 runs the file clean.py (%run).",)),
+        ("!ls -l", ("Line 1 runs a shell command (!ls).",)),
+        ("x = 1\nfiles = !ls", ("Line 2 runs a shell command (!ls).",)),
+        ("files = %sx ls", ("Line 1 runs a shell command (%sx).",)),
+        ("if True:\n    !ls", ("Line 2 runs a shell command (!ls).",)),
+        ("%pip install x", ("Line 1 changes what is installed (%pip).",)),
+        ("%load_ext x", ("Line 1 loads other code (%load_ext).",)),
+        ("%%bash\nls", ("Line 1 gives the whole cell to a shell or program (%%bash).",)),
+        ("\n%%sh\nls", ("Line 2 gives the whole cell to a shell or program (%%sh).",)),
+        ("%%sql\nselect", ("Line 1 gives the whole cell to something else (%%sql).",)),
+        ("%%html\n<b>", ("Line 1 runs the cell in the browser (%%html).",)),
+        ("%%writefile a.py\nx", ("Line 1 writes the cell to the file a.py (%%writefile).",)),
+        (
+            "%%time\n%%bash\nls",
+            ("Line 2 gives the whole cell to a shell or program (%%bash).",),
+        ),
+        ("%%time\neval('1')", ("Line 2 runs code that it makes itself (eval).",)),
+        ("%%timeit exec('1')\n1", ("Line 1 runs code that it makes itself (exec).",)),
+        ("%timeit -n 10 exec('1')", ("Line 1 runs code that it makes itself (exec).",)),
+        ("%time !ls", ("Line 1 runs a shell command (!ls).",)),
+        ("import os\nos.system('x')", ("Line 2 runs a shell command (os.system).",)),
+        ("from os import system as s\ns('x')", ("Line 2 runs a shell command (os.system).",)),
+        ("list(map(os.popen, x))", ("Line 1 runs a shell command (os.popen).",)),
+        (
+            "import subprocess as sp\nsp.run(['x'], stdout=sp.PIPE)",
+            ("Line 2 starts another program (subprocess.run).",),
+        ),
+        (
+            "get_ipython().system('ls')",
+            ("Line 1 runs a shell command (get_ipython().system).",),
+        ),
+        ("import builtins\nbuiltins.exec(x)", ("Line 2 runs code that it makes itself (exec).",)),
+        ("df.eval('a + b'); model.eval()", ()),
+        ("import helpers", ("Line 1 imports, and so runs, the local module helpers.",)),
+        ("from clean.dates import x", ("Line 1 imports, and so runs, the local module clean.",)),
+        ("import pandas, json", ()),
+        ("s = '''\n!important\n%run x.py\n'''", ()),
+        ("df?\n?df", ()),
+        ("await f()\nasync for x in y: pass", ()),
+        (
+            ",os.system ls",
+            (
+                "Line 1 and what follows could not be read as Python: "
+                "what else runs is not checked.",
+            ),
+        ),
+    ],
+)
+def test_notices(source: str, expected: tuple[str, ...]) -> None:
+    assert notices(source, "python", frozenset({"helpers.py", "clean"})) == expected
+
+
+def test_notices_of_other_languages() -> None:
+    none: frozenset[str] = frozenset()
+    assert notices("x <- 1\nsystem('ls')", "R", none) == ("Line 2 runs a shell command.",)
+    assert notices('include("a.jl")', "julia", none) == ("Line 1 runs a file.",)
+    assert notices("ls | wc", "bash", none) == ()
+
+
+def test_notices_are_few() -> None:
+    said = notices("\n".join(f"!ls {n}" for n in range(50)), "python", frozenset())
+    assert len(said) == 8
+    assert said[-1] == "43 more lines run something else."
+
+
+def test_notices_of_absurd_nesting_are_given() -> None:
+    said = notices("x = " + "-" * 50_000 + "1\nexec('1')", "python", frozenset())
+    assert "not checked" in said[0]
+
+
+# --- hidden characters ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = 1\n\ty = 'äöü — “ok” 漢字 é'", ()),
+        ("print('👩‍💻 ✔️ 👍🏽 🏳️‍🌈')", ()),
+        (
+            "ok\nif admin:\u202e x",
+            ("Hidden character in line 2: Right-to-left override (U+202E).",),
+        ),
+        ("a\u200bb", ("Hidden character in line 1: Zero width space (U+200B).",)),
+        ("a\u200db", ("Hidden character in line 1: Zero width joiner (U+200D).",)),
+        ("a\ufe0fb", ("Hidden character in line 1: Variation selector-16 (U+FE0F).",)),
+        ("a\u00a0b", ("Hidden character in line 1: No-break space (U+00A0).",)),
+        ("\ufeffx", ("Hidden character in line 1: Zero width no-break space (U+FEFF).",)),
+        ("x\U000e0041", ("Hidden character in line 1: Tag latin capital letter a (U+E0041).",)),
+        ("x\U000e0100", ("Hidden character in line 1: Variation selector-17 (U+E0100).",)),
+        ("\u3164 = 1", ("Hidden character in line 1: Hangul filler (U+3164).",)),
+        ("x\x1b[8m", ("Hidden character in line 1: Control character (U+001B).",)),
+        ("x\u2028y", ("Hidden character in line 1: Line separator (U+2028).",)),
+        (
+            "\u200b\n\u200b\u200b\n\n\u200b",
+            ("Hidden character in lines 1, 2, 4: Zero width space (U+200B).",),
+        ),
+    ],
+)
+def test_hidden_characters(source: str, expected: tuple[str, ...]) -> None:
+    assert hidden_characters(source) == expected
+
+
+def test_hidden_characters_are_told_in_few_lines() -> None:
+    every = "".join(chr(code) for code in range(0x2000, 0x2010))
+    said = hidden_characters("\n".join([every] * 20))
+    assert len(said) == 8
+    assert "lines 1, 2, 3, 4, 5, …" in said[0]
+    assert said[-1] == "9 more kinds of hidden characters."
+
+
+# --- Markdown ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "# Title\n\n- a < b and c > d\n- x<y\n\n**bold** [link](https://example.org)",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "missing values are `<NA>`, of `<class 'str'>`",
+        "![plot](plot.png) and ![inside](attachment:image.png)",
+        "<https://example.org> and <me@example.org>",
+        "```python\nx = y if a<b_c else 1\n```",
+    ],
+)
+def test_plain_markdown(markdown: str) -> None:
+    assert not remote_or_raw(markdown)
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "<img src=x>",
+        "text <SCRIPT>alert(1)</SCRIPT>",
+        "<custom onclick='x'>",
+        "<custom/onclick='x'>",
+        "<!-- hidden -->",
+        "<?php",
+        "<div\nclass=x>",
+        "`<img src=x>`",
+        "\\`<img src=http://x>\\`",
+        "![x](http://evil/x.png)",
+        "![a [nested] alt](HTTPS://evil/x.png)",
+        "![x](//evil/x.png)",
+        "![x](\\/\\/evil/x.png)",
+        "![x](&#104;ttp://evil/x.png)",
+        "![x](http&colon;//evil/x.png)",
+        "![x](/\\evil/x.png)",
+        "![x][ref]\n\n[ref]: https://evil/x.png",
+        "![x](<https://evil/a b.png>)",
+        "![x](file:///etc/passwd)",
+    ],
+)
+def test_remote_or_raw_markdown(markdown: str) -> None:
+    assert remote_or_raw(markdown)
