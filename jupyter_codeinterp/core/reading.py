@@ -270,7 +270,7 @@ def _told(char: str, lines: list[int]) -> str:
 # Code spans are not left out: whoever wants to hide a tag from this check need only make
 # it disagree with the renderer on where code begins.
 _TAG = re.compile(
-    r"<\s*/?\s*(?:a|abbr|address|applet|area|article|aside|audio|b|base|bdi|bdo|big|blink|"
+    r"</?(?:a|abbr|address|applet|area|article|aside|audio|b|base|bdi|bdo|big|blink|"
     r"blockquote|body|br|button|canvas|caption|center|cite|code|col|colgroup|data|datalist|dd|"
     r"del|details|dfn|dialog|dir|div|dl|dt|em|embed|fieldset|figcaption|figure|font|footer|form|"
     r"frame|frameset|h[1-6]|head|header|hgroup|hr|html|i|iframe|image|img|input|ins|kbd|keygen|"

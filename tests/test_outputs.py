@@ -1,0 +1,543 @@
+from __future__ import annotations
+
+import base64
+import io
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image as Pillow
+
+from jupyter_codeinterp.core import images
+from jupyter_codeinterp.core.messages import Image
+from jupyter_codeinterp.core.outputs import (
+    Seen,
+    error_signature,
+    excerpt,
+    full_text,
+    read,
+    result_text,
+    see,
+)
+from jupyter_codeinterp.core.plain_text import clean, cut, ends, strip_html
+
+Output = dict[str, Any]
+ESC = "\x1b"
+
+
+def stream(text: str, name: str = "stdout") -> Output:
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def display(**data: Any) -> Output:
+    bundle = {key.replace("__", "/").replace("_xml", "+xml"): value for key, value in data.items()}
+    return {"output_type": "display_data", "data": bundle, "metadata": {}}
+
+
+def error(*traceback: str, ename: str = "KeyError", evalue: str = "'b'") -> Output:
+    return {
+        "output_type": "error",
+        "ename": ename,
+        "evalue": evalue,
+        "traceback": list(traceback),
+    }
+
+
+def picture(width: int = 4, height: int = 3, kind: str = "PNG", noise: bool = False) -> bytes:
+    image = Pillow.new("RGB", (width, height), "red")
+    if noise:
+        image = Pillow.effect_noise((width, height), 200)
+    buffer = io.BytesIO()
+    image.save(buffer, kind)
+    return buffer.getvalue()
+
+
+def encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+PNG = encoded(picture())
+JPEG = encoded(picture(kind="JPEG"))
+
+
+# --- text ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain\ntext\t1", "plain\ntext\t1"),
+        (f"{ESC}[1;31mred{ESC}[0m", "red"),
+        (f"{ESC}]8;;http://x{ESC}\\link{ESC}]8;;{ESC}\\", "link"),
+        (f"{ESC}]0;title\x07text", "text"),
+        (f"a{ESC}(Bb", "ab"),
+        ("  0%|  | 0/2\r 50%|# | 1/2\r100%|##| 2/2\n", "100%|##| 2/2\n"),
+        ("long line\rshort", "shortline"),
+        ("windows\r\nends\r\n", "windows\nends\n"),
+        ("ab\b\bcd", "cd"),
+        ("\b\bx", "x"),
+        (f"working…\r{ESC}[Kdone", "done"),
+        (f"working…{ESC}[2K\rdone", "done"),
+        (f"working{ESC}[1K", ""),
+        (f"a: 0%\nb: 0%\n{ESC}[A{ESC}[A\ra: 9%\nb: 9%\n", "a: 9%\nb: 9%\n"),
+        (f"a\nb\n{ESC}[2Ax", "x\nb\n"),
+        (f"a{ESC}[99Ab", "ab"),
+        ("nul\0bell\x07", "nulbell"),
+        ("half \ud800 pair", "half ? pair"),
+        ("![x](data:image/png;base64," + "A" * 400 + ")", "![x](data:image/png;base64,[…])"),
+    ],
+)
+def test_clean(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+@given(st.text(alphabet=st.sampled_from(f"ab\n\r\b{ESC}[]AK2;m\x07"), max_size=200))
+def test_clean_leaves_no_controls(text: str) -> None:
+    assert not set(clean(text)) & set(f"{ESC}\r\b\x07")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 500_000 + "\b" * 500_000 + "b" * 10,
+        ("x" * 2_000 + "\n") * 200 + f"{ESC}[200A" * 50_000,
+        ("x" * 500_000) + "\bx" * 200_000,
+        f"{ESC}[A\n" * 200_000,
+        f"{ESC}]" * 300_000,
+        f"{ESC}[" + "0" * 800_000,
+        "data:" * 200_000,
+        "data:" + "a" * 800_000,
+    ],
+)
+def test_hostile_text_takes_linear_time(text: str) -> None:
+    start = time.perf_counter()
+    clean(text)
+    assert time.perf_counter() - start < 3
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<b>bold</b> &amp; &lt;x&gt;", "bold & <x>"),
+        (
+            "<table><tr><th></th><th>a</th></tr>\n<tr><td>0</td><td>1</td></tr></table>",
+            "a\n0\t1",
+        ),
+        ("<style>p{}</style><script>evil()</script><p>one</p><p>two</p>", "one\ntwo"),
+        ("<div>a<br>b</div>", "a\nb"),
+        ("<svg><text>x</text></svg>after", "after"),
+        ("<script>never closed", ""),
+        ("</script>stray", "stray"),
+    ],
+)
+def test_strip_html(html: str, expected: str) -> None:
+    assert strip_html(html) == expected
+
+
+@given(st.text(alphabet="ab\n", min_size=1, max_size=600), st.integers(60, 300), st.integers(0, 60))
+def test_cut_keeps_within_its_limit_and_both_ends(text: str, limit: int, tail: int) -> None:
+    said = cut(text, limit, tail)
+    assert len(said) <= limit
+    if len(text) <= limit:
+        assert said == text
+    else:
+        head, foot = ends(text, limit - 50, min(tail, limit - 50))
+        assert text.startswith(head) and text.endswith(foot)
+        assert len(foot) >= min(tail, limit - 50)
+        left_out = len(text) - len(head) - len(foot)
+        assert f"{left_out:,} characters left out" in said
+
+
+# --- which representation ------------------------------------------------------------
+
+FIGURE = "<Figure size 640x480 with 1 Axes>"
+BARE = "<IPython.core.display.HTML object>"
+WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}}
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"text/plain": "42", "text/html": "<b>42</b>"}, "42"),
+        ({"text/plain": BARE, "text/html": "<b>42</b>"}, "42"),
+        ({"text/plain": "<Styler at 0x7f00>", "text/html": "<td>1</td>"}, "1"),
+        ({"text/html": "<b>only</b>"}, "only"),
+        ({"text/plain": "<Markdown object>", "text/markdown": "# Hi"}, "# Hi"),
+        ({"text/plain": "x**2", "text/latex": "$x^2$"}, "$x^2$"),
+        (
+            {"text/plain": "<JSON object>", "application/json": {"a": ["é"]}},
+            '{\n "a": [\n  "é"\n ]\n}',
+        ),
+        ({"text/plain": "IntSlider(value=0)", **WIDGET}, "[widget: IntSlider(value=0)]"),
+        (WIDGET, "[widget]"),
+        ({"application/javascript": "alert(1)"}, "[application/javascript not shown]"),
+        ({"image/svg+xml": "<svg/>", "text/plain": FIGURE}, FIGURE),
+        ({"image/svg+xml": "<svg/>"}, "[image/svg+xml not shown]"),
+        (
+            {"application/vnd.plotly.v1+json": {"data": [1] * 99}},
+            "[application/vnd.plotly.v1+json not shown]",
+        ),
+        ({"image/png": PNG, "text/plain": FIGURE}, f"[image: {FIGURE}]"),
+        ({"image/jpeg": JPEG}, "[image: image/jpeg]"),
+        ({"text/plain": ["a\n", "b"]}, "a\nb"),
+        ({}, ""),
+    ],
+)
+def test_representation(data: dict[str, Any], expected: str) -> None:
+    assert see([{"output_type": "execute_result", "data": data}], images_left=9).text == expected
+
+
+def test_outputs_stay_in_order_and_streams_go_on() -> None:
+    outputs = [
+        stream("50%\r"),
+        stream("100%\n"),
+        stream("warned\n", "stderr"),
+        display(text__plain="shown"),
+        stream("after"),
+    ]
+    assert see(outputs, images_left=0).text == "100%\n[stderr]\nwarned\nshown\nafter"
+
+
+def test_nothing() -> None:
+    assert see([], images_left=3) == Seen("")
+    assert see([stream("\n\n")], images_left=3) == Seen("")
+
+
+# --- bounds --------------------------------------------------------------------------
+
+
+def test_long_output_says_where_to_read_on() -> None:
+    text = "\n".join(f"line {n}" for n in range(20_000))
+    said = see([stream(text)], images_left=0).text
+    assert len(said) <= 10_000
+    head, _, foot = said.partition("\n[… ")
+    assert 5_000 < len(head) < 6_000 and 3_500 < len(foot) < 4_200
+    assert head.endswith(text[: len(head)][-20:]) and foot.endswith("line 19999")
+    assert f"start={len(head)}, length=10000" in foot
+    assert excerpt(full_text([stream(text)]), len(head), 50).endswith(text[len(head) :][:50])
+
+
+def test_a_traceback_survives_a_flood_whole() -> None:
+    outputs = [stream("x" * 50_000), error("Cell In[1], line 1\n----> 1 f()\n", "KeyError: 'b'")]
+    said = see(outputs, images_left=0).text
+    assert len(said) <= 10_000
+    assert said.endswith("Cell In[1], line 1\n----> 1 f()\nKeyError: 'b'")
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=3_000).map(stream),
+            st.text(max_size=500).map(lambda t: display(text__plain=t)),
+            st.text(max_size=5_000).map(lambda t: error(t, evalue=t)),
+        ),
+        max_size=6,
+    ),
+    st.integers(200, 2_000),
+)
+def test_never_over_budget(outputs: list[Output], budget: int) -> None:
+    assert len(see(outputs, images_left=0, budget=budget).text) <= budget
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "expected"),
+    [
+        (0, 4, "[characters 0 to 4 of 10]\n0123"),
+        (8, 4, "[characters 8 to 10 of 10]\n89"),
+        (-3, 9, "[characters 7 to 10 of 10]\n789"),
+        (10, 4, "[nothing at 10: the output has 10 characters]"),
+        (2, 0, "[characters 2 to 3 of 10]\n2"),
+    ],
+)
+def test_excerpt(start: int, length: int, expected: str) -> None:
+    assert excerpt("0123456789", start, length) == expected
+
+
+def test_excerpt_is_bounded() -> None:
+    assert len(excerpt("x" * 99_999, 0, 99_999)) < 10_100
+
+
+# --- tracebacks ----------------------------------------------------------------------
+
+SITE = "/home/me/.venv/lib/python3.12/site-packages"
+RED, GREEN, OFF = f"{ESC}[31m", f"{ESC}[32m", f"{ESC}[39m"
+
+COLOURED = error(
+    f"{RED}{'-' * 75}{OFF}",
+    f"{RED}KeyError{OFF}                                  Traceback (most recent call last)",
+    f"Cell {GREEN}In[3]{OFF}{GREEN}, line 2{OFF}\n"
+    f"      1 import pandas\n{GREEN}----> 2{OFF} f(df)\n",
+    f"Cell {GREEN}In[1]{OFF}{GREEN}, line 4{OFF}, in f(x)\n"
+    "      3 def f(x):\n----> 4     return x['b']\n",
+    f"File {GREEN}{SITE}/pandas/core/frame.py:4330{OFF}, in DataFrame.__getitem__(self, key)\n"
+    "   4328 a\n-> 4330 b\n",
+    "File pandas/_libs/index.pyx:172, in pandas._libs.index.get_loc()\n--> 172 'no source'\n",
+    f"File {SITE}/numpy/core.py:1, in x()\n----> 1 y\n",
+    f"{RED}KeyError{OFF}: 'b'",
+)
+
+
+def test_library_frames_fold_and_the_persons_stay() -> None:
+    assert see([COLOURED], images_left=0).text == (
+        "KeyError Traceback (most recent call last)\n"
+        "Cell In[3], line 2\n      1 import pandas\n----> 2 f(df)\n"
+        "Cell In[1], line 4, in f(x)\n      3 def f(x):\n----> 4     return x['b']\n"
+        "… 3 frames in pandas, numpy …\n"
+        "KeyError: 'b'"
+    )
+    assert "-> 4330 b" in full_text([COLOURED])
+
+
+@pytest.mark.parametrize(
+    ("place", "package"),
+    [
+        (f'File "{SITE}/pandas/x.py", line 3, in f', "pandas"),
+        (f"File {SITE}/six.py:3, in f()", "six"),
+        ("File ~/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py:3, in f()", "json"),
+        ("File /usr/lib/python3/dist-packages/numpy/x.py:3, in f()", "numpy"),
+        ("/usr/lib/python3/dist-packages/numpy/x.py in f(a)", "numpy"),
+        (r"File C:\Python312\Lib\site-packages\pandas\x.py:3, in f()", "pandas"),
+        (r"File C:\Python312\Lib\json\x.py:3, in f()", "json"),
+        ('File "<frozen importlib._bootstrap>", line 3, in f', "importlib"),
+        ("File sklearn/_tree.pyx:3, in sklearn._tree.f()", "sklearn"),
+        ("File ~/work/helpers.py:3, in f()", None),
+        ("File ~/work/lib/helpers.py:3, in f()", None),
+        ("Cell In[3], line 1, in f()", None),
+        ("Input In [3], in f()", None),
+        ("In [3], in f()", None),
+        ("<ipython-input-3-0a1b2c> in f(a)", None),
+        ("File /tmp/ipykernel_1/234.py:3, in f()", None),
+    ],
+)
+def test_whose_frame(place: str, package: str | None) -> None:
+    said = see([error(f"{place}\n----> 3 code()\n", "KeyError: 'b'")], images_left=0).text
+    if package is None:
+        assert said == f"{place}\n----> 3 code()\nKeyError: 'b'"
+    else:
+        assert said == f"… 1 frame in {package} …\nKeyError: 'b'"
+
+
+def test_one_string_of_plain_python() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/home/me/run.py", line 2, in <module>\n    f()\n'
+        f'  File "{SITE}/click/core.py", line 9, in f\n    g()\n'
+        f'  File "{SITE}/click/core.py", line 10, in g\n    h()\n'
+        "click.exceptions.UsageError: no such option\n"
+    )
+    said = see([error(text, ename="UsageError", evalue="no such option")], images_left=0).text
+    assert said == (
+        "Traceback (most recent call last):\n"
+        '  File "/home/me/run.py", line 2, in <module>\n    f()\n'
+        "… 2 frames in click …\n"
+        "click.exceptions.UsageError: no such option"
+    )
+
+
+def test_endless_recursion_is_short() -> None:
+    frame = "Cell In[5], line 2, in r(n)\n      1 def r(n):\n----> 2     return r(n+1)\n"
+    last = "RecursionError: maximum recursion depth exceeded"
+    said = see([error(*[frame] * 975, last, ename="RecursionError")], images_left=0).text
+    assert said == f"{frame}… the same frame 974 more times …\n{last}"
+
+
+def test_a_long_traceback_is_cut_but_not_its_end() -> None:
+    frames = [f"Cell In[{n}], line 1, in f{n}()\n----> 1 {'x' * 90}\n" for n in range(100)]
+    said = see([error(*frames, "ValueError: the end", ename="ValueError")], images_left=0).text
+    assert 3_000 < len(said) <= 4_000
+    assert said.endswith("\nValueError: the end")
+    assert "characters left out" in said
+
+
+def test_a_long_message_keeps_its_head() -> None:
+    message = "ValidationError: " + "field wrong\n" * 5_000
+    said = see(
+        [error("Cell In[1], line 1\n----> 1 f()\n", message, ename="ValidationError")],
+        images_left=0,
+    ).text
+    assert len(said) <= 4_000
+    assert "----> 1 f()" in said and "\nValidationError: field wrong\n" in said
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (error(), "KeyError: 'b'"),
+        (error(ename="Stop", evalue=""), "Stop"),
+        (error("something else"), "something else\nKeyError: 'b'"),
+        ({"output_type": "error", "ename": "bash", "evalue": "1"}, "bash: 1"),
+    ],
+)
+def test_a_bare_error(output: Output, expected: str) -> None:
+    assert see([output], images_left=0).text == expected
+
+
+# --- the loop guard's signature ------------------------------------------------------
+
+
+def test_signature_names_error_and_the_persons_line() -> None:
+    assert error_signature([stream("x"), COLOURED], "") == "KeyError: 'b' | return x['b']"
+    assert error_signature([stream("x")], "") is None
+
+
+def test_signature_of_a_syntax_error() -> None:
+    output = error(
+        "  Cell In[2], line 1\n    x = (1,\n        ^\nSyntaxError: '(' was never closed\n",
+        ename="SyntaxError",
+        evalue="'(' was never closed (123.py, line 1)",
+    )
+    signature = error_signature([output], "x = (1,")
+    assert signature is not None and signature.endswith("| x = (1,")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("object at 0x7f01 is bad", "object at 0x7f99 is bad", True),
+        ("row 3", "row 4", False),
+        ("first\nsecond", "first\nother", True),
+    ],
+)
+def test_signature_ignores_what_varies(one: str, other: str, same: bool) -> None:
+    left = error_signature([error(evalue=one)], "f()")
+    right = error_signature([error(evalue=other)], "f()")
+    assert (left == right) is same
+
+
+# --- images --------------------------------------------------------------------------
+
+
+def test_images_go_along_three_a_result() -> None:
+    outputs = [display(image__png=PNG) for _ in range(5)]
+    seen = see(outputs, images_left=19)
+    assert [image.source.media_type for image in seen.images] == ["image/png"] * 3
+    assert seen.images[0].source.data == PNG
+    note = "[image not shown: a result has at most 3; read_output can fetch it]"
+    assert seen.text.split("\n") == ["[image: image/png]"] * 3 + [note] * 2
+
+
+def test_images_left_in_the_conversation() -> None:
+    seen = see([display(image__png=PNG), display(image__jpeg=JPEG)], images_left=1)
+    assert len(seen.images) == 1
+    assert "a conversation has at most 19" in seen.text
+
+
+def test_text_alone() -> None:
+    assert see([display(image__png=PNG)], images_left=None) == Seen("[image: image/png]")
+
+
+def test_read_brings_the_images_of_the_excerpt() -> None:
+    outputs = [*[display(image__png=PNG) for _ in range(3)], display(image__jpeg=JPEG)]
+    start = full_text(outputs).rindex("[image:")
+    seen = read(outputs, start, images_left=5)
+    assert [image.source.media_type for image in seen.images] == ["image/jpeg"]
+    assert seen.text.endswith("[image: image/jpeg]")
+    assert len(read(outputs, 0, images_left=5).images) == 3
+    assert "[image not shown: a result" in read(outputs, 0, images_left=5).text
+    assert read([stream("text")], 0, images_left=5) == Seen("[characters 0 to 4 of 4]\ntext")
+
+
+def test_base64_with_line_breaks_is_sent_without() -> None:
+    wrapped = "\n".join(PNG[n : n + 20] for n in range(0, len(PNG), 20))
+    assert see([display(image__png=wrapped)], images_left=1).images[0].source.data == PNG
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@pytest.mark.parametrize("size", [(1, 1), (1_568, 2), (3, 700)])
+def test_size_is_read(kind: str, size: tuple[int, int]) -> None:
+    assert images.size(picture(*size, kind=kind)) == size
+
+
+def test_size_of_a_progressive_jpeg() -> None:
+    buffer = io.BytesIO()
+    Pillow.new("RGB", (30, 20)).save(buffer, "JPEG", progressive=True, comment=b"x" * 500)
+    assert images.size(buffer.getvalue()) == (30, 20)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_what_is_not_whole_is_never_sent(kind: str) -> None:
+    data = picture(kind=kind)
+    for length in range(len(data)):
+        assert images.size(data[:length]) is None, length
+
+
+def test_a_flipped_bit_in_a_png_is_found() -> None:
+    data = bytearray(picture(noise=True, width=50, height=50))
+    data[len(data) // 2] ^= 1
+    assert see([display(image__png=encoded(bytes(data)))], images_left=1).images == ()
+
+
+@pytest.mark.parametrize(
+    "data", ["not base64!", encoded(b"GIF89a..."), "", encoded(b"\x89PNG\r\n\x1a\n")]
+)
+def test_damaged_images_are_a_note(data: str) -> None:
+    seen = see([display(image__png=data, text__plain="x")], images_left=1)
+    assert seen.images == ()
+
+
+def test_the_media_type_is_what_the_data_is() -> None:
+    seen = see([display(image__png=JPEG)], images_left=1)
+    assert seen.images[0].source.media_type == "image/jpeg"
+
+
+WIDE = picture(1_569, 2)
+HEAVY = picture(1_500, 1_500, noise=True)
+
+
+@pytest.mark.parametrize("data", [WIDE, HEAVY])
+def test_too_large_without_a_scaler(data: bytes) -> None:
+    seen = see([display(image__png=encoded(data))], images_left=1)
+    assert seen.images == ()
+    assert "are too large]" in seen.text
+
+
+@pytest.mark.parametrize("data", [WIDE, HEAVY])
+def test_too_large_is_scaled(data: bytes) -> None:
+    asked = []
+
+    def scale(given: bytes, media_type: str) -> bytes:
+        asked.append((given, media_type))
+        return picture(kind="JPEG")
+
+    image = see([display(image__png=encoded(data))], images_left=1, scale=scale).images[0]
+    assert asked == [(data, "image/png")]
+    assert image.source.media_type == "image/jpeg" and image.source.data == JPEG
+
+
+@pytest.mark.parametrize("answer", [None, WIDE, b"rubbish"])
+def test_a_scaler_that_cannot(answer: bytes | None) -> None:
+    seen = see([display(image__png=encoded(WIDE))], images_left=1, scale=lambda d, m: answer)
+    assert seen.images == () and seen.text.startswith("[image not shown: ")
+
+
+def test_small_images_are_not_scaled() -> None:
+    loaded = images.load(PNG, scale=lambda d, m: pytest.fail("asked"))
+    assert isinstance(loaded, Image)
+
+
+# --- the whole result ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"status": "rejected"}, "status=rejected"),
+        (
+            {
+                "status": "ok",
+                "cell_id": "a1",
+                "execution_count": 3,
+                "elapsed": 0.449,
+                "body": "42",
+                "notes": ("edited by the person",),
+            },
+            "status=ok cell_id=a1 execution_count=3 elapsed=0.4s\nedited by the person\n42",
+        ),
+        ({"status": "error", "elapsed": 0.0}, "status=error elapsed=0.0s"),
+    ],
+)
+def test_result_text(facts: dict[str, Any], expected: str) -> None:
+    assert result_text(**facts) == expected
