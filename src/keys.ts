@@ -7,13 +7,15 @@ import { DRAFT_CLASS } from './drafts';
 import type { Notebooks } from './notebook';
 
 export const RUN_DRAFT = 'codeinterp:run-draft';
+const UNDO = 'codeinterp:undo-in-proposal';
+const REDO = 'codeinterp:redo-in-proposal';
 
-const KEYS = ['Shift Enter', 'Ctrl Enter', 'Alt Enter', 'Accel Enter'];
-const SELECTORS = [
-  `.jp-Notebook .jp-Cell.${DRAFT_CLASS}.jp-mod-active`,
-  // In an edited cell the keys run the draft from its diff only: the cell is the person's.
-  '.jp-Notebook .jp-Cell.jp-mod-active .jp-codeinterp-diff'
-];
+const RUN_KEYS = ['Shift Enter', 'Ctrl Enter', 'Alt Enter', 'Accel Enter'];
+/** Doubled to be more specific than Lab's bindings for the focused cell. */
+const DRAFT = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${DRAFT_CLASS}.${DRAFT_CLASS}.jp-mod-active`;
+/** In an edited cell the keys run the draft from its diff only: the cell is the person's. */
+const DIFF = '.jp-Notebook .jp-Cell.jp-mod-active .jp-codeinterp-diff';
+const NO_ARGS = { args: { type: 'object', properties: {} } } as const;
 
 export function addDraftKeys(
   commands: CommandRegistry,
@@ -21,10 +23,13 @@ export function addDraftKeys(
   trans: TranslationBundle
 ): IDisposable {
   const added = new DisposableSet();
+  const bind = (command: string, keys: string, selector: string) =>
+    added.add(commands.addKeyBinding({ command, keys: [keys], selector }));
+
   added.add(
     commands.addCommand(RUN_DRAFT, {
       label: trans.__('Run Draft Cell'),
-      describedBy: { args: { type: 'object', properties: {} } },
+      describedBy: NO_ARGS,
       isEnabled: () => notebooks.activeDraft !== undefined,
       execute: () => {
         const draft = notebooks.activeDraft;
@@ -35,12 +40,30 @@ export function addDraftKeys(
       }
     })
   );
-  for (const selector of SELECTORS) {
-    for (const keys of KEYS) {
-      added.add(
-        commands.addKeyBinding({ command: RUN_DRAFT, keys: [keys], selector })
-      );
-    }
+  for (const keys of RUN_KEYS) {
+    bind(RUN_DRAFT, keys, DRAFT);
+    bind(RUN_DRAFT, keys, DIFF);
   }
+
+  // Lab's undo would take back what the person last did in the cell above the diff.
+  added.add(
+    commands.addCommand(UNDO, {
+      label: trans.__('Undo in Proposed Change'),
+      describedBy: NO_ARGS,
+      isEnabled: () => notebooks.activeProposal !== undefined,
+      execute: () => notebooks.activeProposal?.undo()
+    })
+  );
+  added.add(
+    commands.addCommand(REDO, {
+      label: trans.__('Redo in Proposed Change'),
+      describedBy: NO_ARGS,
+      isEnabled: () => notebooks.activeProposal !== undefined,
+      execute: () => notebooks.activeProposal?.redo()
+    })
+  );
+  bind(UNDO, 'Accel Z', DIFF);
+  bind(REDO, 'Accel Shift Z', DIFF);
+  bind(REDO, 'Accel Y', DIFF);
   return added;
 }

@@ -13,6 +13,7 @@ import { Signal } from '@lumino/signaling';
 import type { ISignal } from '@lumino/signaling';
 import { DraftBars } from './drafts';
 import { LiveNotebook } from './live';
+import type { Proposal } from './proposal';
 import type { Lease, ServerFrame } from './protocol';
 import { revealCell } from './reveal';
 import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
@@ -118,6 +119,14 @@ export class Notebooks implements INotebooks, IDisposable {
     const cellId = this.activeCellId(this.currentPath);
     const drafts = this._draftsOf(this.currentPath);
     return drafts.find(draft => draft.cell_id === cellId);
+  }
+
+  /** The new source of the edit that is proposed for the active cell. */
+  get activeProposal(): Proposal | undefined {
+    const draft = this.activeDraft;
+    return draft?.kind === 'edit'
+      ? this._find(draft.notebook)?.proposal(draft.draft_id)
+      : undefined;
   }
 
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {

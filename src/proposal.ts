@@ -29,6 +29,16 @@ export class Proposal implements IDisposable {
     this._whole = true;
     this._nonce = draft.nonce;
     updateSource(this.model.sharedModel, normalise(draft.source));
+    // Undo is for what the person changes from here on.
+    this.model.sharedModel.clearUndoHistory();
+  }
+
+  undo(): void {
+    this.model.sharedModel.undo();
+  }
+
+  redo(): void {
+    this.model.sharedModel.redo();
   }
 
   get isDisposed(): boolean {
