@@ -2,16 +2,17 @@
  * The `test` of all browser tests: Galata's, with the panel, a notebook and the fake model.
  *
  *   app       which application (set by the project)
- *   model     the fake model's control; empty before each test
+ *   model     the fake model's control, as new; a request that it found wrong fails the test
  *   notebook  makes and opens a notebook, reads it, runs things in it
  *   panel     the sidebar
  */
 import { test as galata } from '@jupyterlab/galata';
+import { expect } from '@playwright/test';
 import { FakeModel } from './model';
 import { type App, NotebookHelper } from './notebook';
 import { Panel } from './panel';
 
-export { expect } from '@playwright/test';
+export { expect };
 
 export interface IOptions {
   app: App;
@@ -61,6 +62,7 @@ export const test = galata.extend<IOptions & IFixtures>({
       const model = new FakeModel(request);
       await model.reset();
       await use(model);
+      expect(await model.violations()).toEqual([]);
     },
     { auto: true }
   ],
