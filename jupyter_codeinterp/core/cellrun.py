@@ -62,6 +62,7 @@ class CellRun:
         """Code that the cell has put forward with set_next_input."""
         self._written = ""
         """The source as we last put it into the notebook."""
+        self._run_id = ""
         self._current = ""
         self._why = ""
 
@@ -268,6 +269,8 @@ class CellRun:
                 async for event in self._execute(call, slot, source, edited):
                     yield event
         except KernelError as error:
+            if self._run_id:
+                turn.apply(FinishRun(self.cell_id, self._run_id, (), None))
             self.result = turn.result(
                 call, "not_started", error.message, title=self.title, cell_id=self.cell_id
             )

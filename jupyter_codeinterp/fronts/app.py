@@ -6,10 +6,9 @@ the first message.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_core.utils import ensure_async
@@ -18,8 +17,10 @@ from jupyter_server.serverapp import ServerApp
 from traitlets import Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
+from ..adapters.live_document import LiveNotebook
 from ..adapters.sqlite_store import SqliteStore
 from ..adapters.zmq_kernel import KernelPool, ZmqKernel
+from ..core.events import Mode
 from ..core.ports import Kernel
 from ..core.secrets import Secrets
 from ..core.session import Rules
@@ -100,7 +101,7 @@ class CodeInterp(ExtensionApp):
             default_model=self.models.default_for,
             make_kernel=self._make_kernel,
             files=self._files,
-            rules=Rules(self._limits(), self.highest_mode, secrets.scrub),
+            rules=Rules(self._limits(), cast(Mode, self.highest_mode), secrets.scrub),
         )
         self.settings.update(
             codeinterp_hub=self.hub,
@@ -126,13 +127,22 @@ class CodeInterp(ExtensionApp):
             cost=self.max_cost,
         )
 
-    def _make_kernel(self, kernel_id: Callable[[], str]) -> Kernel:
-        return ZmqKernel(self.kernels, kernel_id)
+    def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
+        async def current_id() -> str | None:
+            """As the notebook's window says, else as the server's own list of sessions has it."""
+            live = notebook()
+            if live.kernel_id or live.is_open:
+                return live.kernel_id or None
+            sessions: Any = await ensure_async(self._server.session_manager.list_sessions())
+            ids = (s["kernel"]["id"] for s in sessions if s["path"] == live.path and s["kernel"])
+            return next(ids, None)
+
+        return ZmqKernel(self.kernels, current_id)
 
     async def _files(self, notebook: str) -> list[tuple[str, int]]:
         """Names and sizes of what lies beside the notebook, folders with a slash."""
         folder, _, own = notebook.rpartition("/")
-        contents = self._server.contents_manager
+        contents: Any = self._server.contents_manager
         model = await ensure_async(contents.get(folder, content=True, type="directory"))
         entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
         entries.sort(key=lambda entry: str(entry["name"]))
@@ -143,7 +153,6 @@ class CodeInterp(ExtensionApp):
 
     async def stop_extension(self) -> None:
         await self.hub.close()
-        await self.kernels.close()
+        self.kernels.close()
         await self.models.close()
-        await asyncio.sleep(0)
         self.store.close()

@@ -33,7 +33,7 @@ class NotebookPlace:
         self._session_id = session_id
         self._first = notebook
         self.document = SessionDocument(self._notebook, hub.store, session_id)
-        self.kernel = hub.make_kernel(lambda: self._notebook().kernel_id)
+        self.kernel = hub.make_kernel(self._notebook)
 
     def _notebook(self) -> LiveNotebook:
         session = self._hub.live(self._session_id)
@@ -55,12 +55,12 @@ class Hub:
         store: SessionStore,
         model: Callable[[str], Model],
         default_model: Callable[[str], str],
-        make_kernel: Callable[[Callable[[], str]], Kernel],
+        make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel],
         files: Files,
         rules: Rules,
     ) -> None:
         """``model`` gives the model for a name, ``default_model`` the name for a notebook,
-        ``make_kernel`` a kernel from a function that names the current kernel id."""
+        ``make_kernel`` the kernel of the notebook that a function gives."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
