@@ -5,12 +5,14 @@ turns.py      what it answers          scripts.py    what decides on the answer
 server.py     the server               scenarios.py  conversations, chosen by ``#name``
 checks.py, history.py, signing.py      what it refuses
 frames.py     turns as events          request.py    a request as scripts see it
+wire.py       HTTP, byte by byte       running.py    ``async def`` tests
 __main__.py   as a process, with ``/control/…`` for tests in a browser
 """
 
 from .request import Request
+from .running import on_loop
 from .scripts import Script, attempts, by_words, echo, in_order, scenario
-from .server import Exchange, FakeAnthropic
+from .server import FakeAnthropic
 from .turns import (
     Answer,
     Cut,
@@ -38,6 +40,7 @@ from .turns import (
     unknown_model,
     wrong_key,
 )
+from .wire import Exchange
 
 __all__ = [
     "Answer",
@@ -60,6 +63,7 @@ __all__ = [
     "edit_cell",
     "forbidden",
     "in_order",
+    "on_loop",
     "overloaded",
     "own_spend_limited",
     "prompt_too_long",

@@ -56,7 +56,7 @@ class Stream:
                 yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
             index += 1
-        end = {"stop_reason": self._turn.stop_reason, "stop_sequence": None}
+        end: Event = {"stop_reason": self._turn.stop_reason, "stop_sequence": None}
         if self._turn.stop_details:
             end["stop_details"] = self._turn.stop_details
         tokens = 1 + len(json.dumps(self.content)) // 4
@@ -72,7 +72,7 @@ class Stream:
             return {"type": "text", "text": ""}, _deltas("text_delta", "text", pieces)
         if isinstance(block, ThinkingBlock):
             signature = sign(self._body, self._place, block.thinking)
-            start = {"type": "thinking", "thinking": "", "signature": ""}
+            start: Event = {"type": "thinking", "thinking": "", "signature": ""}
             self.content.append({**start, "thinking": block.thinking, "signature": signature})
             pieces = _pieces(block.thinking, speed.chunk)
             deltas = _deltas("thinking_delta", "thinking", pieces)

@@ -8,6 +8,9 @@ from functools import cached_property
 from typing import Any
 
 _CELL_ID = re.compile(r"\bcell_id=(\S+)")
+_CONTEXT = re.compile(r"<(context|changes)\b.*?</\1>", re.DOTALL)
+"""What the product adds to the person's words."""
+_NOTEBOOK_CELL = re.compile(r'<cell [^>]*?\bid="([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class Request:
     @cached_property
     def said(self) -> list[str]:
         """What the person said, in order: the texts of user messages without results."""
-        return [_texts(message) for message in self.messages if _is_said(message)]
+        texts = [_texts(message) for message in self.messages if _is_said(message)]
+        return [_CONTEXT.sub("", text).strip() for text in texts]
 
     @cached_property
     def step(self) -> int:
@@ -35,19 +39,20 @@ class Request:
     @cached_property
     def results(self) -> list[str]:
         """The texts of the tool results in the last message."""
-        content = self.messages[-1]["content"]
-        blocks = content if isinstance(content, list) else []
+        blocks = _all_blocks(self.messages[-1:])
         return [_texts(block) for block in blocks if block["type"] == "tool_result"]
 
     @cached_property
     def cell_ids(self) -> list[str]:
         """The ids of the cells that results of the whole conversation name, in order."""
-        ids: list[str] = []
-        for message in self.messages:
-            for block in message["content"] if isinstance(message["content"], list) else []:
-                if block["type"] == "tool_result":
-                    ids += _CELL_ID.findall(_texts(block))
-        return ids
+        results = (block for block in _all_blocks(self.messages) if block["type"] == "tool_result")
+        return [name for block in results for name in _CELL_ID.findall(_texts(block))]
+
+    @property
+    def notebook_cell(self) -> str:
+        """The first cell of the notebook that the context or a result shows."""
+        found = _NOTEBOOK_CELL.search("\n".join(_all_texts(self.messages)))
+        return found[1] if found else "no-such-cell"
 
     @property
     def last_cell(self) -> str:
@@ -59,6 +64,16 @@ def _is_said(message: dict[str, Any]) -> bool:
     if message["role"] != "user":
         return False
     return isinstance(content, str) or all(block["type"] != "tool_result" for block in content)
+
+
+def _all_blocks(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    contents = (m["content"] for m in messages if isinstance(m["content"], list))
+    return [block for content in contents for block in content]
+
+
+def _all_texts(messages: list[dict[str, Any]]) -> list[str]:
+    results = (block for block in _all_blocks(messages) if block["type"] == "tool_result")
+    return [*map(_texts, messages), *map(_texts, results)]
 
 
 def _texts(value: dict[str, Any]) -> str:

@@ -1,25 +1,18 @@
-"""The fake's server: HTTP/1.1 and server-sent events on asyncio, on loopback only.
-
-It writes its own HTTP so that a test can cut a stream at any byte, tear a connection, or
-let it hang, and so that it sees when a client goes away.
-"""
+"""The fake's server, on loopback only: what each request is answered with."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import secrets
-import socket
-import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 from .checks import LARGEST_REQUEST, problems
-from .frames import Stream, frame
+from .frames import Stream
 from .history import History
 from .request import Request
 from .scripts import Script, in_order
@@ -28,12 +21,12 @@ from .turns import (
     HttpError,
     Speed,
     Step,
-    Turn,
     bad_request,
     prompt_too_long,
     unknown_model,
     wrong_key,
 )
+from .wire import Exchange, Wire
 
 MODELS = {
     "claude-sonnet-5-5": "Claude Sonnet 5.5",
@@ -41,29 +34,6 @@ MODELS = {
     "claude-haiku-5-5": "Claude Haiku 5.5",
 }
 FULL_SPEED = Speed()
-_RESET = struct.pack("ii", 1, 0)
-"""SO_LINGER on, zero seconds: closing sends RST instead of FIN."""
-
-
-@dataclass
-class Exchange:
-    """One request and what became of it. ``size``: bytes of its body. Times are of
-    ``time.monotonic``. ``gone`` is set when the client left before the answer's end."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: dict[str, Any]
-    size: int
-    received: float
-    status: int = 0
-    finished: float = 0.0
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def as_json(self) -> dict[str, Any]:
-        kept = ("method", "path", "body", "size", "received", "status", "finished")
-        return {name: getattr(self, name) for name in kept} | {"gone": self.gone.is_set()}
-
 
 Route = Callable[[Exchange], Mapping[str, Any]]
 
@@ -109,7 +79,7 @@ class FakeAnthropic:
         self._check = check
         self._port = port
         self._history = History()
-        self._bodies: Counter[bytes] = Counter()
+        self._bodies: Counter[int] = Counter()
         self._run = secrets.token_hex(3)
         self._tasks: set[asyncio.Task[None]] = set()
         self._arrived = asyncio.Condition()
@@ -135,9 +105,10 @@ class FakeAnthropic:
         return self.requests
 
     def forget(self) -> None:
-        """Drop what was recorded. Conversations go on being known."""
+        """Drop what was recorded, and how often a body came. Conversations stay known."""
         self.exchanges.clear()
         self.violations.clear()
+        self._bodies.clear()
 
     async def __aenter__(self) -> FakeAnthropic:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
@@ -176,11 +147,11 @@ class FakeAnthropic:
         pairs = (line.split(":", 1) for line in lines)
         headers = {name.lower(): value.strip() for name, value in pairs}
         data = await reader.readexactly(int(headers.get("content-length", 0)))
-        self._bodies[data] += 1
+        self._bodies[hash(data)] += 1
         body = json.loads(data) if data else {}
         path = target.split("?")[0]
-        exchange = Exchange(method, path, headers, body, len(data), monotonic())
-        exchange.headers["x-attempt"] = str(self._bodies[data])
+        attempt = self._bodies[hash(data)]
+        exchange = Exchange(method, path, headers, body, len(data), attempt, monotonic())
         if not path.startswith("/control/"):
             self.exchanges.append(exchange)
             async with self._arrived:
@@ -190,7 +161,10 @@ class FakeAnthropic:
     async def _handle(self, exchange: Exchange, wire: Wire) -> None:
         route = f"{exchange.method} {exchange.path}"
         if route in self._routes:
-            await wire.json(200, self._routes[route](exchange))
+            try:
+                await wire.json(200, self._routes[route](exchange))
+            except (LookupError, TypeError) as error:
+                await wire.json(400, {"error": repr(error)})
         elif not _key(exchange) or "wrong" in _key(exchange):
             await wire.error(wrong_key())
         elif route == "POST /v1/messages":
@@ -227,10 +201,7 @@ class FakeAnthropic:
     # --- messages --------------------------------------------------------------------
 
     async def _answer(self, exchange: Exchange, wire: Wire) -> None:
-        refusal = self._refusal(exchange)
-        turn: Answer = refusal or self._script(
-            Request(exchange.body, int(exchange.headers["x-attempt"]))
-        )
+        turn = self._refusal(exchange) or self._scripted(exchange)
         if isinstance(turn, HttpError):
             await wire.error(turn)
             return
@@ -242,11 +213,22 @@ class FakeAnthropic:
             given.content = stream.content
             given.paused = turn.stop_reason == "pause_turn"
 
+    def _scripted(self, exchange: Exchange) -> Answer:
+        try:
+            return self._script(Request(exchange.body, exchange.attempt))
+        except Exception as error:
+            # Such as a result that has no cell_id. The test must see it, not the client.
+            self.violations.append(f"the script failed: {error!r}")
+            return bad_request(repr(error))
+
     def _refusal(self, exchange: Exchange) -> HttpError | None:
         body = exchange.body
         found: list[str] = []
         if self._check:
-            found = problems(body)
+            try:
+                found = problems(body)
+            except (LookupError, TypeError, AttributeError) as error:
+                found = [f"malformed request: {error!r}"]
             if "anthropic-version" not in exchange.headers:
                 found.append("anthropic-version: header is required")
             if not found:
@@ -275,95 +257,6 @@ class FakeAnthropic:
             "cache_creation_input_tokens": total - cached,
             "cache_read_input_tokens": cached,
         }
-
-
-class Wire:
-    """Writes the answer to one request, and notices when the client goes away."""
-
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, exchange: Exchange
-    ) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._exchange = exchange
-
-    async def json(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        data = json.dumps(value).encode()
-        self._head(status, {"content-type": "application/json", **(headers or {})}, len(data))
-        self._writer.write(data)
-        await self._writer.drain()
-
-    async def error(self, error: HttpError) -> None:
-        inner: dict[str, Any] = {"type": error.type, "message": error.message}
-        if error.details:
-            inner["details"] = error.details
-        body = {"type": "error", "error": inner, "request_id": "req_fake"}
-        await self.json(error.status, body, error.headers)
-
-    async def stream(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
-        """Whether the whole answer went out. Stops when the client has gone."""
-        sending = asyncio.ensure_future(self._events(turn, stream, speed))
-        leaving = asyncio.ensure_future(self._client_gone())
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done():
-                return sending.result()
-            self._exchange.gone.set()
-            raise ConnectionResetError
-        finally:
-            for task in (sending, leaving):
-                task.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
-
-    async def _client_gone(self) -> None:
-        """A client that waits for its answer sends nothing, until it closes."""
-        with suppress(ConnectionError):
-            await self._reader.read(1)
-
-    async def _events(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
-        await asyncio.sleep(speed.first)
-        self._head(200, {"content-type": "text/event-stream; charset=utf-8"})
-        deltas = 0
-        for event in stream.events(speed):
-            if turn.cut and (deltas == turn.cut.after or event["type"] == "message_stop"):
-                await self._cut(turn)
-                return False
-            await self._chunks(frame(event), speed.split)
-            if event["type"] == "content_block_delta":
-                deltas += 1
-                await asyncio.sleep(speed.delay)
-        await self._chunks(b"", 0)
-        return True
-
-    async def _cut(self, turn: Turn) -> None:
-        cut = turn.cut
-        assert cut is not None
-        if cut.how == "stall":
-            await asyncio.Event().wait()
-        elif cut.how == "reset":
-            sock = self._writer.get_extra_info("socket")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-            self._writer.transport.abort()
-            raise ConnectionResetError
-        if cut.how == "error":
-            error = {"type": cut.error_type, "message": cut.message}
-            await self._chunks(frame({"type": "error", "error": error}), 0)
-        await self._chunks(b"", 0)
-
-    def _head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> None:
-        self._exchange.status = status
-        body = "transfer-encoding: chunked" if length is None else f"content-length: {length}"
-        lines = [f"HTTP/1.1 {status} -", "request-id: req_fake", body]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        self._writer.write("\r\n".join([*lines, "", ""]).encode())
-
-    async def _chunks(self, data: bytes, size: int) -> None:
-        """Each piece is an HTTP chunk and a write of its own; nothing at all is the end."""
-        pieces = [data[at : at + size] for at in range(0, len(data), size)] if size else [data]
-        for piece in pieces:
-            self._writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
-            await self._writer.drain()
-            await asyncio.sleep(0)
 
 
 def _key(exchange: Exchange) -> str:

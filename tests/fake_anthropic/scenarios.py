@@ -1,0 +1,306 @@
+"""Named conversations. The person's message names one: ``#growth Which region grew fastest?``
+
+Half of them are disobedient: the product must end well all the same.
+"""
+
+from __future__ import annotations
+
+from .request import Request
+from .scripts import Script, attempts, scenario
+from .turns import (
+    Block,
+    Turn,
+    answer,
+    call,
+    edit_cell,
+    overloaded,
+    rate_limited,
+    raw_call,
+    run_cell,
+    spend_limited,
+    text,
+    thinking,
+    wrong_key,
+)
+
+# --- code that the cells have ----------------------------------------------------------
+
+LOAD = """\
+import pandas as pd
+
+orders = pd.DataFrame(
+    {
+        "date": ["2024-03-05", "2024-09-17", "2025-02-11", "23.10.2025"] * 3,
+        "region": ["North"] * 4 + ["South"] * 4 + ["West"] * 4,
+        "revenue": [410, 380, 560, 610, 720, 690, 700, 735, 300, 320, 340, 310],
+    }
+)
+orders.head()"""
+PARSE = """\
+orders["year"] = pd.to_datetime(orders["date"], format="%Y-%m-%d").dt.year
+orders.groupby("year")["revenue"].sum()"""
+PARSE_MENDED = PARSE.replace('format="%Y-%m-%d"', 'format="mixed", dayfirst=True')
+PLOT = """\
+import matplotlib.pyplot as plt
+
+yearly = orders.pivot_table(index="region", columns="year", values="revenue", aggfunc="sum")
+ax = yearly.plot.bar(rot=0, title="Revenue by region")
+ax.set_ylabel("Revenue (USD)")
+plt.show()"""
+SINE = """\
+import matplotlib.pyplot as plt
+
+plt.plot([0, 1, 2, 3], [0, 1, 4, 9])
+plt.title("Squares")
+plt.xlabel("x")
+plt.show()"""
+TOTALS = """\
+import pandas as pd
+
+sales = pd.DataFrame({"region": ["North", "South"], "revenue": [120, 340]})
+sales"""
+TOTALS_WRONG = 'sales["turnover"].sum()'
+TOTALS_RIGHT = 'sales["revenue"].sum()'
+FAILS = "1 / 0"
+LONG = "\n".join(f"value_{n} = {n} * {n}  # the square of {n}" for n in range(60))
+PARAGRAPHS = "\n\n".join(
+    f"Paragraph {n}: the quick brown fox jumps over the lazy dog, again and again."
+    for n in range(40)
+)
+
+DRIP = {"delay": 0.05, "chunk": 6}
+"""Some 120 characters a second: slow enough for a person, or a test, to press Stop."""
+
+
+def _link(request: Request, words: str) -> str:
+    return f"[{words}](#cell:{request.last_cell})"
+
+
+def _done(words: str) -> Turn:
+    return answer(text(words))
+
+
+# --- obedient --------------------------------------------------------------------------
+
+
+def _growth_mended(request: Request) -> Turn:
+    cell = edit_cell(request.last_cell, PARSE_MENDED, title="Parse the dates")
+    return answer(text("One date is written differently; I mend that cell."), cell)
+
+
+def _growth_answer(request: Request) -> Turn:
+    link = _link(request, "the chart")
+    return _done(f"**North** grew fastest: from 790 to 1,170 USD, **+48 %**; see {link}.")
+
+
+OBEDIENT: dict[str, Script] = {
+    "growth": scenario(
+        answer(
+            thinking("First see what is there, then compare the two years."),
+            text("I'll look at the orders first."),
+            run_cell(LOAD, title="Load the orders"),
+        ),
+        answer(run_cell(PARSE, title="Parse the dates")),
+        _growth_mended,
+        answer(text("Now the comparison."), run_cell(PLOT, title="Growth by region")),
+        _growth_answer,
+    ),
+    "three_cells": scenario(
+        answer(run_cell(TOTALS, title="Make the table")),
+        answer(run_cell(TOTALS_WRONG, title="Sum the revenue")),
+        lambda r: answer(edit_cell(r.last_cell, TOTALS_RIGHT, title="Sum the revenue")),
+        _done("The revenue is 460 in all."),
+    ),
+    "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "plot": scenario(
+        answer(run_cell(SINE, title="Plot the squares")),
+        lambda r: _done(f"The curve is a parabola; see {_link(r, 'the plot')}."),
+    ),
+    "markdown": scenario(
+        answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),
+        _done("I have added a note."),
+    ),
+    "ask": scenario(
+        answer(
+            call("ask_user", {"question": "Which year?", "options": ["2024", "2025"]}),
+        ),
+        lambda r: _done(f"Understood: {r.results[-1].splitlines()[-1]}"),
+    ),
+    "delete": scenario(
+        answer(run_cell("scratch = 1", title="Try something")),
+        lambda r: answer(call("delete_cell", {"cell_id": r.last_cell})),
+        _done("The cell is gone again."),
+    ),
+    "delete_theirs": scenario(
+        answer(call("read_notebook", {})),
+        lambda r: answer(call("delete_cell", {"cell_id": r.notebook_cell})),
+        _done("Done with the first cell."),
+    ),
+    "edit_theirs": scenario(
+        answer(call("read_notebook", {})),
+        lambda r: answer(edit_cell(r.notebook_cell, "mended = True", title="Mend the cell")),
+        _done("I have changed the first cell."),
+    ),
+    "inspect": scenario(
+        answer(call("inspect_variables", {})), lambda r: _done(f"I see:\n\n{r.results[-1]}")
+    ),
+    "slow_text": scenario(_done(PARAGRAPHS).at(**DRIP)),
+    "slow_code": scenario(
+        answer(text("This takes a while."), run_cell(LONG, title="Many squares")).at(**DRIP),
+        _done("All squares are there."),
+    ),
+    "infinite_loop": scenario(
+        answer(run_cell("while True:\n    pass", title="Never ends")),
+        _done("That was stopped."),
+    ),
+    "sleep": scenario(
+        answer(run_cell("import time\n\ntime.sleep(60)", title="Wait")), _done("Waited.")
+    ),
+    "long_output": scenario(
+        answer(run_cell("for n in range(5000):\n    print('line', n)", title="Print a lot")),
+        lambda r: answer(call("read_output", {"cell_id": r.last_cell, "start": 20_000})),
+        _done("There are 5,000 lines."),
+    ),
+    "widget": scenario(
+        answer(run_cell("import ipywidgets\n\nipywidgets.IntSlider(3)", title="A slider")),
+        _done("Move the slider."),
+    ),
+}
+
+# --- disobedient -----------------------------------------------------------------------
+
+
+def _endless(request: Request) -> Turn:
+    return answer(run_cell(FAILS, title="Try again"))
+
+
+DISOBEDIENT: dict[str, Script] = {
+    "mend_with_run_cell": scenario(
+        answer(run_cell(TOTALS, title="Make the table")),
+        answer(run_cell(TOTALS_WRONG, title="Sum the revenue")),
+        answer(text("I'll write it anew."), run_cell(TOTALS_RIGHT, title="Sum the revenue")),
+        _done("The revenue is 460 in all."),
+    ),
+    "leave_failed": scenario(
+        answer(run_cell(FAILS, title="Divide")), _done("It cannot be divided by zero.")
+    ),
+    "no_title": scenario(
+        answer(run_cell("# Count to three\nlist(range(3))")), _done("Three numbers.")
+    ),
+    "stale_id": scenario(
+        answer(edit_cell("gone-00000000", "x = 1", title="Mend")),
+        answer(run_cell("x = 1\nx", title="Set x")),
+        _done("x is 1."),
+    ),
+    "two_calls": scenario(
+        answer(
+            text("Both at once."),
+            run_cell("a = 1\na", title="First"),
+            run_cell("b = 2\na + b", title="Second"),
+        ),
+        _done("The sum is 3."),
+    ),
+    "prose": scenario(
+        answer(text("I would run this:\n\n```python\n1 + 1\n```")),
+    ),
+    "silent": scenario(answer()),
+    "endless": scenario(*[_endless] * 60),
+    "endless_growing": scenario(
+        *[answer(run_cell(f"n = {n}\nn / 0", title=f"Attempt {n}")) for n in range(60)]
+    ),
+    "broken_json": scenario(
+        answer(raw_call("run_cell", '{"title": "Broken", "source": "x = 1')),
+        answer(run_cell("x = 1\nx", title="Set x")),
+        _done("x is 1."),
+    ),
+    "empty_input": scenario(
+        answer(raw_call("run_cell", None)), answer(run_cell("x = 1\nx")), _done("x is 1.")
+    ),
+    "unknown_tool": scenario(
+        answer(call("run_shell", {"command": "ls"})),
+        answer(run_cell("2 + 2", title="Add")),
+        _done("It is 4."),
+    ),
+    "wrong_types": scenario(
+        answer(call("run_cell", {"title": 7, "source": ["1", "2"]})),
+        answer(run_cell("2 + 2", title="Add")),
+        _done("It is 4."),
+    ),
+    "duplicate_id": scenario(
+        answer(
+            call("run_cell", {"title": "One", "source": "c = 1\nc"}, id="toolu_same"),
+            call("run_cell", {"title": "Two", "source": "c + 1"}, id="toolu_same"),
+        ),
+        _done("Both have run."),
+    ),
+    "whole_input": scenario(
+        answer(call("run_cell", {"title": "Add", "source": "3 + 4"}, whole=True)),
+        _done("It is 7."),
+    ),
+    "refusal": scenario(
+        answer(
+            text("I can't"),
+            stop="refusal",
+            stop_details={
+                "type": "refusal",
+                "category": "cyber",
+                "explanation": "This request is not one that I help with.",
+            },
+        )
+    ),
+    "max_tokens_in_tool": scenario(
+        answer(raw_call("run_cell", '{"title": "Cut", "source": "x = ('), stop="max_tokens"),
+        answer(run_cell("x = 1\nx", title="Set x")),
+        _done("x is 1."),
+    ),
+    "max_tokens": scenario(answer(text(PARAGRAPHS[:400]), stop="max_tokens")),
+    "context_full": scenario(
+        answer(text("That is as far as"), stop="model_context_window_exceeded")
+    ),
+    "pause_turn": scenario(
+        answer(text("One moment …"), stop="pause_turn"),
+        answer(run_cell("6 * 7", title="Multiply")),
+        _done("It is 42."),
+    ),
+    "asks_input": scenario(
+        answer(run_cell('name = input("Name? ")', title="Ask for a name")),
+        lambda r: answer(edit_cell(r.last_cell, 'name = "Ada"\nname', title="Set the name")),
+        _done("The name is set."),
+    ),
+    "hostile": scenario(
+        answer(
+            text(
+                "![x](https://example.invalid/a.png) "
+                '<a href="#" data-commandlinker-command="notebook:run-all-cells">click</a> '
+                "<script>window.hacked = true</script> [link](https://example.invalid/)"
+            ),
+            call("add_markdown", {"source": '<img src="https://example.invalid/b.png">'}),
+        ),
+        _done("There."),
+    ),
+    "invisible": scenario(
+        answer(run_cell("ok = 1  # \u202e\u200bhidden\nok", title="Set ok")), _done("Set.")
+    ),
+}
+
+# --- the line or the service fails -----------------------------------------------------
+
+_CELL: tuple[Block, ...] = (text("Let me see."), run_cell("5 * 5", title="Multiply"))
+
+FAULTS: dict[str, Script] = {
+    "rate_limit": scenario(attempts(rate_limited("2"), _done("Here I am."))),
+    "rate_limit_long": scenario(rate_limited("60")),
+    "overloaded": scenario(attempts(overloaded(), _done("Here I am."))),
+    "spend_limit": scenario(spend_limited()),
+    "wrong_key": scenario(wrong_key()),
+    "breaks_once": scenario(
+        attempts(answer(*_CELL).cut_by("reset", after=5), answer(*_CELL)), _done("It is 25.")
+    ),
+    "breaks_in_text": scenario(
+        attempts(answer(*_CELL).cut_by("end", after=1), answer(*_CELL)), _done("It is 25.")
+    ),
+    "breaks_always": scenario(answer(*_CELL).cut_by("error", after=5)),
+    "stalls": scenario(answer(*_CELL).cut_by("stall", after=5)),
+}
+
+SCENARIOS: dict[str, Script] = {**OBEDIENT, **DISOBEDIENT, **FAULTS}
