@@ -181,8 +181,8 @@ class SqliteStore:
                 "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?)", (session_id, digest, system)
             )
             self._db.execute(
-                "INSERT OR REPLACE INTO requests SELECT ?1, ?2, ?3, ?4, ifnull(max(id), 0),"
-                " ifnull(max(conversation), 1) FROM messages WHERE session_id = ?1",
+                "INSERT OR REPLACE INTO requests SELECT ?1, ?2, ?3, ?4, ifnull(max(conversation),"
+                " 1), ifnull(max(id), 0) FROM messages WHERE session_id = ?1",
                 (session_id, step, digest, self._written(rest)),
             )
 

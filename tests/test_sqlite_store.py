@@ -1,0 +1,521 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.sqlite_store import file as journal_file
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.document import BeginRun, Delete, Insert, Receipt
+from jupyter_codeinterp.core.errors import StoreError
+from jupyter_codeinterp.core.events import (
+    Draft,
+    DraftWaiting,
+    Event,
+    Note,
+    RunStarted,
+    StepDiscarded,
+    StepStarted,
+    TextDelta,
+    TextDone,
+    ThinkingDelta,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+)
+from jupyter_codeinterp.core.messages import (
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+    user,
+)
+from jupyter_codeinterp.core.ports import SessionStore, StoredOp
+
+
+def info(session_id: str = "s1", notebook: str = "a.ipynb", changed: float = 1.0) -> SessionInfo:
+    return SessionInfo(session_id, notebook, "Title", "model", "review", False, 0.5, changed)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "journal" / "journal.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(path)
+    store.create(info())
+    yield store
+    store.close()
+
+
+def journal(store: SqliteStore, *events: Event, session_id: str = "s1") -> list[tuple[int, Event]]:
+    """Append one by one, numbered on; what is left then."""
+    kept = store.events(session_id)
+    for seq, event in enumerate(events, kept[-1][0] + 1 if kept else 1):
+        store.append_events(session_id, [(seq, event)])
+    return store.events(session_id)
+
+
+def test_it_is_a_session_store(store: SqliteStore) -> None:
+    def takes(store: SessionStore) -> None: ...
+
+    takes(store)
+
+
+# --- sessions ------------------------------------------------------------------------
+
+
+def test_sessions_newest_first_and_by_notebook(store: SqliteStore) -> None:
+    store.create(info("s2", "b.ipynb", 3.0))
+    store.create(info("s3", "a.ipynb", 2.0))
+    assert [s.session_id for s in store.list()] == ["s2", "s3", "s1"]
+    assert [s.session_id for s in store.list("a.ipynb")] == ["s3", "s1"]
+    assert store.list("none.ipynb") == []
+    store.update(info("s1", "a.ipynb", 9.0))
+    assert store.list()[0] == info("s1", "a.ipynb", 9.0)
+    assert store.get("unknown") is None
+
+
+def test_last_seq_is_the_journals(store: SqliteStore) -> None:
+    store.append_events("s1", [(1, Note("a")), (7, Note("b"))])
+    session = store.get("s1")
+    assert session is not None and session.last_seq == 7
+
+
+def test_rename_notebook(store: SqliteStore) -> None:
+    store.create(info("s2", "b.ipynb"))
+    store.rename_notebook("a.ipynb", "c.ipynb")
+    assert [(s.session_id, s.notebook) for s in store.list()] == [
+        ("s1", "c.ipynb"),
+        ("s2", "b.ipynb"),
+    ]
+    session = store.get("s1")
+    assert session is not None and session.notebook == "c.ipynb"
+
+
+def test_delete_takes_everything_of_one_session(store: SqliteStore, path: Path) -> None:
+    store.create(info("s2"))
+    for session_id in ("s1", "s2"):
+        store.append_events(session_id, [(1, Note("a"))])
+        store.append_messages(session_id, (user(Text("hi")),), 1)
+        store.append_request(session_id, 1, {"system": "be good"})
+        store.append_op(session_id, StoredOp(1, 1, Delete("c", "x")))
+        store.put_outputs(session_id, "c", ({"output_type": "stream"},))
+    store.delete("s1")
+    store.delete("never was")
+    db = sqlite3.connect(path)
+    tables = ("sessions", "events", "messages", "prompts", "requests", "ops", "outputs")
+    left = {t: db.execute(f"SELECT DISTINCT session_id FROM {t}").fetchall() for t in tables}
+    db.close()
+    assert left == {table: [("s2",)] for table in tables}
+
+
+# --- events --------------------------------------------------------------------------
+
+
+def test_events_come_back_as_they_were(store: SqliteStore) -> None:
+    draft = Draft("d", "c", "edit", "e", "t", "é = 1\n", "nonce", notices=("!",))
+    events: list[Event] = [
+        DraftWaiting(draft),
+        UsageChanged(Usage(1, 2, 3, 4), 0.25),
+        TurnEnded(1, "end_turn", added=("a", "b")),
+    ]
+    assert [event for _, event in journal(store, *events)] == events
+
+
+def test_after(store: SqliteStore) -> None:
+    journal(store, Note("a"), Note("b"), Note("c"))
+    assert store.events("s1", 1) == [(2, Note("b")), (3, Note("c"))]
+    assert store.events("s1", 3) == []
+    assert store.events("unknown") == []
+
+
+START = TurnStarted(1, "hi", "review", "model")
+
+
+def test_a_finished_text_needs_no_parts(store: SqliteStore) -> None:
+    kept = journal(
+        store,
+        START,
+        StepStarted(1),
+        TextDelta(0, "Hel"),
+        TextDelta(0, "lo"),
+        TextDelta(1, "other"),
+        TextDone(0, "Hello"),
+    )
+    assert kept == [
+        (1, START),
+        (2, StepStarted(1)),
+        (5, TextDelta(1, "other")),
+        (6, TextDone(0, "Hello")),
+    ]
+    store.append_events("s1", [(7, TextDone(1, "other"))])
+    assert [seq for seq, _ in store.events("s1")] == [1, 2, 6, 7]
+
+
+def test_an_unfinished_text_of_an_earlier_step_stays(store: SqliteStore) -> None:
+    kept = journal(
+        store,
+        StepStarted(1),
+        TextDelta(0, "Half a sen"),
+        TurnEnded(1, "cancelled"),
+        StepStarted(2),
+        TextDelta(0, "New"),
+        TextDone(0, "New"),
+        TurnEnded(2, "end_turn"),
+    )
+    assert [seq for seq, _ in kept] == [1, 2, 3, 4, 6, 7]
+
+
+def test_a_discarded_step_loses_its_parts(store: SqliteStore) -> None:
+    kept = journal(
+        store, StepStarted(1), TextDelta(0, "a"), TextDelta(1, "b"), StepDiscarded(1, "broken")
+    )
+    assert [seq for seq, _ in kept] == [1, 4]
+
+
+def test_thinking_is_folded_when_the_turn_ends(store: SqliteStore) -> None:
+    end = TurnEnded(1, "end_turn")
+    kept = journal(
+        store,
+        START,
+        StepStarted(1),
+        ThinkingDelta(0, "a"),
+        ThinkingDelta(0, "b"),
+        ThinkingDelta(2, "c"),
+        ThinkingDelta(0, "d"),
+        StepStarted(2),
+        ThinkingDelta(0, "e"),
+        end,
+    )
+    assert kept == [
+        (1, START),
+        (2, StepStarted(1)),
+        (3, ThinkingDelta(0, "abd")),
+        (5, ThinkingDelta(2, "c")),
+        (7, StepStarted(2)),
+        (8, ThinkingDelta(0, "e")),
+        (9, end),
+    ]
+
+
+def test_compaction_leaves_other_sessions_alone(store: SqliteStore) -> None:
+    store.create(info("s2"))
+    journal(store, TextDelta(0, "a"), ThinkingDelta(0, "b"), ThinkingDelta(0, "b"), session_id="s2")
+    journal(store, TextDelta(0, "a"), Note("x"), Note("y"), TextDone(0, "a"), TurnEnded(1, "error"))
+    assert [seq for seq, _ in store.events("s2")] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("session_id", "seq", "code"), [("unknown", 5, "unknown_session"), ("s1", 1, "repeated")]
+)
+def test_a_wrong_append_changes_nothing(
+    store: SqliteStore, session_id: str, seq: int, code: str
+) -> None:
+    store.append_events("s1", [(1, Note("a"))])
+    with pytest.raises(StoreError) as raised:
+        store.append_events(session_id, [(9, Note("b")), (seq, Note("c"))])
+    assert raised.value.code == code
+    assert store.events("s1") == [(1, Note("a"))]
+    store.append_events("s1", [(2, Note("goes on"))])
+
+
+def test_sync_is_for_that_append_only(store: SqliteStore) -> None:
+    seen: list[str] = []
+    store._db.set_trace_callback(seen.append)
+    store.append_events("s1", [(1, RunStarted("c", "a", "r", "m"))], sync=True)
+    assert seen[0] == "PRAGMA synchronous=FULL" and seen[-1] == "PRAGMA synchronous=NORMAL"
+    assert seen.index("COMMIT") == len(seen) - 2
+    seen.clear()
+    store.append_events("s1", [(2, Note("x"))])
+    assert not any("synchronous" in said for said in seen)
+
+
+# --- messages and requests -----------------------------------------------------------
+
+ASKED = user(Text("Which region?"))
+CALLED = assistant(Thinking("hm", "sig=="), ToolUse("t1", "run_cell", {"source": "1"}))
+ANSWERED = user(ToolResult("t1", (Text("status=ok"),), True))
+
+
+def test_messages_of_the_newest_conversation(store: SqliteStore) -> None:
+    assert store.messages("s1") == (1, ())
+    store.append_messages("s1", (ASKED,), 1)
+    store.append_messages("s1", (CALLED, ANSWERED), 1)
+    assert store.messages("s1") == (1, (ASKED, CALLED, ANSWERED))
+    store.append_messages("s1", (user(Text("summary")),), 2)
+    assert store.messages("s1") == (2, (user(Text("summary")),))
+
+
+def test_request_shows_the_messages_of_its_time(store: SqliteStore) -> None:
+    request = {"model": "m", "system": "be good", "tools": ["run_cell"], "messages": 1}
+    store.append_messages("s1", (ASKED,), 1)
+    store.append_request("s1", 1, request)
+    store.append_messages("s1", (CALLED, ANSWERED), 1)
+    store.append_request("s1", 2, request)
+    store.append_messages("s1", (user(Text("summary")),), 2)
+    store.append_request("s1", 3, request)
+
+    def texts(step: int) -> int:
+        shown = store.request("s1", step)
+        assert shown is not None
+        assert (shown["model"], shown["system"], shown["tools"]) == ("m", "be good", ["run_cell"])
+        return len(shown["messages"])
+
+    assert [texts(step) for step in (1, 2, 3)] == [1, 3, 1]
+    shown = store.request("s1", 2)
+    assert shown is not None and shown["messages"] == msgspec.to_builtins([ASKED, CALLED, ANSWERED])
+    assert store.request("s1", 4) is None
+
+
+def test_the_system_prompt_is_kept_once(store: SqliteStore, path: Path) -> None:
+    for step in range(30):
+        store.append_request("s1", step, {"system": "long prompt" * 100})
+    store.append_request("s1", 31, {"system": "another"})
+    db = sqlite3.connect(path)
+    assert db.execute("SELECT count(*) FROM prompts").fetchone() == (2,)
+    db.close()
+
+
+# --- ops and outputs -----------------------------------------------------------------
+
+
+def test_ops_and_receipts(store: SqliteStore) -> None:
+    first = StoredOp(1, 1, Insert("a", "raw", "x", ("b",), {"codeinterp": {"turn": 1}}))
+    second = StoredOp(2, 1, BeginRun("a", "x", "run"))
+    store.append_op("s1", first)
+    store.append_op("s1", second)
+    assert store.ops("s1") == [first, second]
+    receipt = Receipt("done", "x", before={"id": "a", "source": ""}, after=("b",))
+    store.set_receipt("s1", 2, receipt)
+    assert store.ops("s1", 1) == [StoredOp(2, 1, second.op, receipt)]
+    with pytest.raises(StoreError):
+        store.set_receipt("s1", 3, receipt)
+
+
+def test_outputs_are_the_last_ones(store: SqliteStore) -> None:
+    assert store.outputs("s1", "a") is None
+    store.put_outputs("s1", "a", ({"output_type": "stream", "name": "stdout", "text": "1"},))
+    last: tuple[dict[str, Any], ...] = (
+        {"output_type": "display_data", "data": {"image/png": "x" * 100_000}, "metadata": {}},
+    )
+    store.put_outputs("s1", "a", last)
+    assert store.outputs("s1", "a") == last
+
+
+def test_everything_written_is_scrubbed(path: Path) -> None:
+    store = SqliteStore(path, scrub=lambda text: text.replace("SECRET", "[key removed]"))
+    store.create(info(notebook="SECRET.ipynb"))
+    store.append_events("s1", [(1, Note("SECRET"))])
+    store.append_messages("s1", (user(Text("SECRET")),), 1)
+    store.append_request("s1", 1, {"system": "SECRET", "x": "SECRET"})
+    store.append_op("s1", StoredOp(1, 1, Delete("SECRET", "SECRET")))
+    store.set_receipt("s1", 1, Receipt("done", "SECRET"))
+    store.put_outputs("s1", "a", ({"text": "SECRET"},))
+    store.rename_notebook("SECRET.ipynb", "SECRET2.ipynb")
+    assert store.list("SECRET2.ipynb")[0].notebook == "[key removed]2.ipynb"
+    assert store.events("s1") == [(1, Note("[key removed]"))]
+    store.close()
+    for file in path.parent.iterdir():
+        assert b"SECRET" not in file.read_bytes(), file.name
+
+
+# --- the file ------------------------------------------------------------------------
+
+
+def test_it_is_for_its_owner_only(path: Path) -> None:
+    old = os.umask(0)
+    try:
+        store = SqliteStore(path)
+        store.create(info())
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(f.stat().st_mode) for f in path.parent.iterdir()} == {0o600}
+    assert len(list(path.parent.iterdir())) == 3  # with -wal and -shm
+    store.close()
+
+
+def test_a_file_open_to_others_is_closed_to_them(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch(0o644)
+    SqliteStore(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_write_ahead_log_where_it_works(store: SqliteStore, tmp_path: Path) -> None:
+    assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    # This VFS has no shared memory, like a network file system.
+    db = sqlite3.connect(f"file:{tmp_path / 'x'}?vfs=unix-dotfile", uri=True, isolation_level=None)
+    assert journal_file.journal_mode(db) == "delete"
+    db.execute("CREATE TABLE works (a)")
+    db.close()
+
+
+def test_it_survives_a_killed_process(path: Path) -> None:
+    script = f"""
+import os, signal
+from pathlib import Path
+from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.events import Note
+store = SqliteStore(Path({str(path)!r}))
+store.create(SessionInfo("s1", "a.ipynb", "", "m", "review", True, 0.0, 0.0))
+for seq in range(1, 501):
+    store.append_events("s1", [(seq, Note(str(seq)))])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", script], check=False, timeout=60)
+    assert done.returncode == -9
+    store = SqliteStore(path)
+    assert store.warning == ""
+    assert [seq for seq, _ in store.events("s1")] == list(range(1, 501))
+    store.close()
+
+
+def damage_head(path: Path) -> None:
+    path.write_bytes(b"this is no database at all" * 100)
+
+
+def damage_middle(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[4096 : 4096 * 3] = b"\xa5" * 8192
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [damage_head, damage_middle])
+def test_a_damaged_file_is_set_aside_and_said(path: Path, damage: Any) -> None:
+    store = SqliteStore(path)
+    store.create(info())
+    store.close()
+    damage(path)
+    damaged = path.read_bytes()
+    store = SqliteStore(path)
+    aside = next(path.parent.glob("journal.sqlite.damaged-*"))
+    assert aside.name in store.warning
+    assert aside.read_bytes() == damaged
+    assert store.list() == []
+    store.create(info())
+    store.close()
+    assert SqliteStore(path).warning == ""
+
+
+def test_a_newer_journal_is_left_alone(path: Path) -> None:
+    SqliteStore(path).close()
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version=999")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError) as raised:
+        SqliteStore(path)
+    assert raised.value.code == "too_new"
+    assert path.read_bytes() == before
+
+
+def test_migrations_climb_from_where_the_file_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(path)
+    store.create(info())
+    store.close()
+    ladder = (*journal_file._MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN extra TEXT",))
+    monkeypatch.setattr(journal_file, "_MIGRATIONS", ladder)
+    store = SqliteStore(path)
+    assert store.get("s1") == info()
+    assert store._db.execute("PRAGMA user_version").fetchone() == (len(ladder),)
+    store._db.execute("SELECT extra FROM sessions")
+    store.close()
+
+
+def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqliteStore(path)
+    store.create(info())
+    store.close()
+    bad = ("ALTER TABLE sessions ADD COLUMN extra TEXT", "ALTER TABLE nowhere ADD COLUMN x")
+    with monkeypatch.context() as patch:
+        patch.setattr(journal_file, "_MIGRATIONS", (*journal_file._MIGRATIONS, bad))
+        with pytest.raises(StoreError):
+            SqliteStore(path)
+    store = SqliteStore(path)
+    assert store.get("s1") == info()
+    with pytest.raises(sqlite3.OperationalError):
+        store._db.execute("SELECT extra FROM sessions")
+    store.close()
+
+
+# --- faults in words -----------------------------------------------------------------
+
+
+def test_locked(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store._db.execute("PRAGMA busy_timeout=10")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError) as raised:
+        store.append_events("s1", [(1, Note("a"))], sync=True)
+    assert (raised.value.code, raised.value.message) == (
+        "locked",
+        "Another program keeps the journal's file locked.",
+    )
+    other.execute("ROLLBACK")
+    other.close()
+    store.append_events("s1", [(1, Note("a"))])
+
+
+def test_disk_full(store: SqliteStore) -> None:
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(StoreError) as raised:
+        store.put_outputs("s1", "a", ({"text": "x" * 100_000},))
+    assert raised.value.code == "disk_full"
+    store._db.execute("PRAGMA max_page_count=1000000")
+    assert store.outputs("s1", "a") is None
+    store.put_outputs("s1", "a", ({"text": "x" * 100_000},))
+
+
+def test_read_only(store: SqliteStore) -> None:
+    store._db.execute("PRAGMA query_only=ON")
+    with pytest.raises(StoreError) as raised:
+        store.append_events("s1", [(1, Note("a"))])
+    assert raised.value.code == "read_only"
+
+
+def test_no_place_for_it(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError):
+        SqliteStore(tmp_path / "file" / "journal.sqlite")
+
+
+def test_an_entry_that_cannot_be_read(store: SqliteStore, path: Path) -> None:
+    store._db.execute("INSERT INTO events VALUES ('s1', 1, 'note', NULL, '{\"type\":\"what\"}')")
+    with pytest.raises(StoreError) as raised:
+        store.events("s1")
+    assert raised.value.code == "damaged"
+
+
+def test_a_fault_of_the_program_is_no_store_error(store: SqliteStore) -> None:
+    store.close()
+    with pytest.raises(sqlite3.ProgrammingError):
+        store.list()
+
+
+def test_a_copy_opens_elsewhere(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+    journal(store, Note("a"))
+    store.close()
+    shutil.copy(path, tmp_path / "copy.sqlite")
+    copied = SqliteStore(tmp_path / "copy.sqlite")
+    assert copied.events("s1") == [(1, Note("a"))]
+    copied.close()
