@@ -109,6 +109,7 @@ def _input(text: str | None) -> Event:
     """What a client stores for a call: its input, or {} if that is no JSON object."""
     try:
         value = json.loads(text or "{}")
-    except ValueError:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -43,14 +43,15 @@ class Connection:
         self.credentials = credentials
         self.profile = profile or (ANTHROPIC if credentials.is_anthropic else OTHER)
         self._stall = self.profile.stall if stall is None else stall
-        self._client = anthropic.AsyncAnthropic(
-            **_authentication(credentials, self.profile),
-            base_url=credentials.base_url,
-            http_client=http,
-            max_retries=0,
-            open_telemetry=False,
-            timeout=httpx2.Timeout(self._stall, connect=CONNECT_TIMEOUT),
-        )
+        with self._faults(""):
+            self._client = anthropic.AsyncAnthropic(
+                **_authentication(credentials, self.profile),
+                base_url=credentials.base_url,
+                http_client=http,
+                max_retries=0,
+                open_telemetry=False,
+                timeout=httpx2.Timeout(self._stall, connect=CONNECT_TIMEOUT),
+            )
         keyless = not credentials.secret and self._client.credentials is None
         if self.profile.needs_key and keyless:
             raise no_key(credentials)
@@ -95,6 +96,8 @@ class Connection:
             raise self._unreachable(str(error.__cause__ or error)) from None
         except httpx2.HTTPError as error:
             raise self._unreachable(str(error) or type(error).__name__) from None
+        except anthropic.CredentialsError:  # of the profile on disk
+            raise no_key(self.credentials) from None
         except (anthropic.AnthropicError, json.JSONDecodeError, UnicodeDecodeError):
             raise self._no_answer() from None
 
