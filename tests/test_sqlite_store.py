@@ -34,6 +34,7 @@ from jupyter_codeinterp.core.events import (
     UsageChanged,
 )
 from jupyter_codeinterp.core.messages import (
+    Message,
     Text,
     Thinking,
     ToolResult,
@@ -278,7 +279,11 @@ def test_request_shows_the_messages_of_its_time(store: SqliteStore) -> None:
 
     assert [texts(step) for step in (1, 2, 3)] == [1, 3, 1]
     shown = store.request("s1", 2)
-    assert shown is not None and shown["messages"] == msgspec.to_builtins([ASKED, CALLED, ANSWERED])
+    assert shown is not None and msgspec.convert(shown["messages"], list[Message]) == [
+        ASKED,
+        CALLED,
+        ANSWERED,
+    ]
     assert store.request("s1", 4) is None
 
 
