@@ -13,7 +13,7 @@ configure_jupyter_server(c)
 c.ServerApp.ip = "127.0.0.1"
 c.ServerApp.port = int(os.environ["CODEINTERP_TEST_PORT"])
 c.ServerApp.allow_root = True
-c.ServerApp.log_level = "ERROR"
+c.Application.log_level = "ERROR"
 c.LabApp.workspaces_dir = os.environ["CODEINTERP_TEST_WORKSPACES"]
 c.LabApp.news_url = None
 c.JupyterNotebookApp.expose_app_in_browser = True

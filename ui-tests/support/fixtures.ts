@@ -22,8 +22,16 @@ interface IFixtures {
   model: FakeModel;
   notebook: NotebookHelper;
   panel: Panel;
-  stopKernels: void;
+  cleanUp: void;
 }
+
+interface IListed {
+  id: string;
+  session_id?: string;
+}
+
+const CONVERSATIONS = '/codeinterp/api/sessions';
+const KERNELS = '/api/sessions';
 
 export const test = galata.extend<IOptions & IFixtures>({
   app: ['lab', { option: true }],
@@ -33,18 +41,22 @@ export const test = galata.extend<IOptions & IFixtures>({
   autoGoto: false,
 
   // Galata would answer /codeinterp/api/sessions in place of the server: its pattern for
-  // the sessions API matches any address that ends so. Kernels are stopped by stopKernels.
+  // the sessions API matches any address that ends so. cleanUp ends both.
   kernels: null,
   sessions: null,
 
-  stopKernels: [
+  cleanUp: [
     async ({ request }, use) => {
       await use();
-      const response = await request.get('/api/sessions');
-      const sessions: { id: string }[] = await response.json();
-      await Promise.all(
-        sessions.map(({ id }) => request.delete(`/api/sessions/${id}`))
-      );
+      const forget = async (api: string, list: IListed[]) => {
+        for (const { id, session_id } of list) {
+          await request.delete(`${api}/${session_id ?? id}`);
+        }
+      };
+      const conversations = await request.get(CONVERSATIONS);
+      await forget(CONVERSATIONS, (await conversations.json()).sessions);
+      const kernels = await request.get(KERNELS);
+      await forget(KERNELS, await kernels.json());
     },
     { auto: true }
   ],

@@ -38,7 +38,9 @@ export class Panel {
   /** Resolves once a draft is whole and waits for the person; its card. */
   async waiting(title?: string): Promise<Locator> {
     const card = title ? this.cards.filter({ hasText: title }) : this.cards;
-    await expect(card.getByRole('button', { name: 'Run' })).toBeEnabled();
+    await expect(
+      card.getByRole('button', { name: 'Run', exact: true })
+    ).toBeEnabled();
     return card;
   }
 

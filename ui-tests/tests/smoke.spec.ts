@@ -1,23 +1,23 @@
 import { expect, test } from '../support/fixtures';
 
-test('the panel opens on a notebook', { tag: '@notebook7' }, async ({
-  notebook,
-  panel
-}) => {
-  await notebook.start(['x = 41 + 1']);
+test(
+  'the panel opens on a notebook',
+  { tag: '@notebook7' },
+  async ({ notebook, panel }) => {
+    await notebook.start(['x = 41 + 1']);
 
-  await expect(panel.root).toBeVisible();
-  await expect(panel.message).toBeEditable();
-  await expect(panel.mode).toHaveValue('review');
+    await expect(panel.root).toBeVisible();
+    await expect(panel.message).toBeEditable();
+    await expect(panel.mode).toHaveValue('review');
 
-  await notebook.run(0);
-  await expect.poll(() => notebook.value('x')).toBe('42');
-  expect(await notebook.executed()).toEqual(['x = 41 + 1']);
-});
+    await notebook.run(0);
+    await expect.poll(() => notebook.value('x')).toBe('42');
+    expect(await notebook.executed()).toEqual(['x = 41 + 1']);
+  }
+);
 
 test('the panel is a tab of the right sidebar, closed at first', async ({
   notebook,
-  page,
   panel
 }) => {
   await notebook.open(await notebook.create(), { panel: false });
@@ -28,3 +28,29 @@ test('the panel is a tab of the right sidebar, closed at first', async ({
   await panel.tab.click();
   await expect(panel.root).toBeHidden();
 });
+
+test(
+  'a message becomes a cell that runs in the kernel',
+  {
+    tag: '@notebook7'
+  },
+  async ({ model, notebook, panel }) => {
+    await notebook.start(['x = 41 + 1']);
+    await model.play('one_cell');
+
+    await panel.ask('What is one and one?');
+    await panel.waiting('Add');
+    expect(await notebook.executed()).toEqual([]);
+
+    await panel.decide('Run');
+    await panel.ended();
+    await expect(panel.log).toContainText('It is 2.');
+    expect(await notebook.executed()).toEqual(['1 + 1']);
+
+    const [, cell] = await notebook.cells();
+    expect(cell).toMatchObject({ cell_type: 'code', source: '1 + 1' });
+    expect(cell.outputs).toMatchObject([
+      { output_type: 'execute_result', data: { 'text/plain': '2' } }
+    ]);
+  }
+);
