@@ -338,8 +338,10 @@ def test_later_descriptions_are_bounded() -> None:
     assert 'id="c250"' in text and re.search(r"\[\d+ more cells; read_notebook", text)
     assert context.source_seen("c250") in (None, cells[250].source)
     rerun = [msgspec.structs.replace(cell, outputs=(out("z"),)) for cell in cells]
-    text = described(context, *rerun[:200], *rerun[200:])
-    assert len(text) <= 4_000 and "more cells with new outputs]" in text
+    text = described(context, *rerun)
+    told = text.count("<outputs cell=")
+    assert len(text) <= 4_000 and 5 < told <= 20
+    assert f"[{500 - told} more cells with new outputs]" in text
 
 
 # --- the agent's own changes ---------------------------------------------------------

@@ -35,6 +35,9 @@ FIRST_LIMIT = 12_000
 LATER_LIMIT = 4_000
 """Characters of each later one."""
 
+MOST_RERUNS = 20
+"""Cells whose new outputs are told, a line each."""
+
 _ESCAPED = "[In the text below <\\ stands for < where a tag could be mistaken for one of these.]"
 
 
@@ -161,7 +164,9 @@ class Context:
         items, reruns = self._cell_changes(snapshot)
         room = LATER_LIMIT - sum(len(part) + 1 for part in parts) - 150
         if reruns:
-            summaries = bounded(reruns, room // 3 if items else room, "cells with new outputs")
+            lines = [_rerun(cell) for cell in reruns[:MOST_RERUNS]]
+            share = room // 3 if items else room
+            summaries = bounded(lines, share, "cells with new outputs", len(reruns))
             parts.append(summaries)
             room -= len(summaries) + 1
         shown, whole = cells(items, own, snapshot.active_cell_id, room)
@@ -197,10 +202,10 @@ class Context:
             parts.append(tag("active", inert(active)))
         return parts
 
-    def _cell_changes(self, snapshot: Snapshot) -> tuple[list[Item], list[str]]:
-        """Cells to show again, and a line for each whose outputs alone have changed."""
+    def _cell_changes(self, snapshot: Snapshot) -> tuple[list[Item], list[CellView]]:
+        """Cells to show again, and those of which only the outputs have changed."""
         items: list[Item] = []
-        reruns: list[str] = []
+        reruns: list[CellView] = []
         above = ""
         for cell in snapshot.cells:
             told = self.state.cells.get(cell.cell_id)
@@ -218,8 +223,7 @@ class Context:
             elif cell.cell_id == snapshot.active_cell_id != self.state.active and not told.whole:
                 items.append(Item(cell))
             elif told.outputs not in (None, _mark(cell.outputs)):
-                words = one_line(outputs_text(cell.outputs)) or "none"
-                reruns.append(tag("outputs", words, cell=cell.cell_id, change="new"))
+                reruns.append(cell)
             above = cell.cell_id
         return items, reruns
 
@@ -233,7 +237,7 @@ def _everything(
 ) -> tuple[str, set[str]]:
     parts = [kernel_text(kernel)]
     if files:
-        parts.append(tag("files", bounded(file_lines(files.items()), 3_000, "files")))
+        parts.append(tag("files", bounded(file_lines(files.items()), 3_000, "files", len(files))))
     if variables:
         lines = bounded(list(variables.values()), 2_500, "variables; inspect_variables has them")
         parts.append(tag("variables", lines))
@@ -275,7 +279,8 @@ def _file_changes(old: dict[str, int], new: dict[str, int]) -> list[str]:
     changed = [(name, size) for name, size in new.items() if old.get(name) != size]
     gone = [f"{one_line(name)} is gone" for name in old if name not in new]
     lines = [*file_lines(changed), *gone]
-    return [tag("files", bounded(lines, 800, "files"))] if lines else []
+    total = len(changed) + len(gone)
+    return [tag("files", bounded(lines, 800, "files", total))] if lines else []
 
 
 def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
@@ -283,6 +288,11 @@ def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
     gone = [f"{one_line(name)} is gone" for name in old if name not in new]
     lines = [*changed, *gone]
     return [tag("variables", bounded(lines, 1_000, "variables"))] if lines else []
+
+
+def _rerun(cell: CellView) -> str:
+    words = one_line(outputs_text(cell.outputs)) or "none"
+    return tag("outputs", words, cell=cell.cell_id, change="new")
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> list[str]:

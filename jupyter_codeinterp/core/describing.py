@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -164,11 +165,7 @@ def kernel_text(kernel: KernelInfo | None) -> str:
 
 def file_lines(files: Iterable[tuple[str, int]]) -> list[str]:
     """Name and size of at most 50 files."""
-    every = list(files)
-    lines = [f"{one_line(name)} {_size(size)}" for name, size in every[:MOST_FILES]]
-    if len(every) > MOST_FILES:
-        lines.append(f"[{len(every) - MOST_FILES} more files]")
-    return lines
+    return [f"{one_line(name)} {_size(size)}" for name, size in islice(files, MOST_FILES)]
 
 
 def variable_lines(variables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -186,17 +183,17 @@ def variable_lines(variables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return lines
 
 
-def bounded(lines: Sequence[str], room: int, what: str) -> str:
-    """As many lines as fit into ``room`` characters, and how many do not."""
+def bounded(lines: Sequence[str], room: int, what: str, total: int = 0) -> str:
+    """As many lines as fit into ``room`` characters, and how many of all do not."""
     kept: list[str] = []
     left = room - 80
     for line in lines:
         left -= len(line) + 1
         if left < 0:
-            kept.append(f"[{len(lines) - len(kept)} more {what}]")
             break
         kept.append(line)
-    return "\n".join(kept)
+    more = max(total, len(lines)) - len(kept)
+    return "\n".join([*kept, f"[{more} more {what}]"] if more else kept)
 
 
 def _size(size: int) -> str:

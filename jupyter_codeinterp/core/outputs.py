@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -60,7 +60,8 @@ def see(
     shown: list[Image] = []
     texts: list[str] = []
     closing = 0
-    for piece in _pieces(outputs):
+    pieces = list(_pieces(outputs))
+    for piece in pieces:
         text, closing = piece.text, 0
         if piece.error is not None:
             text = tracebacks.folded(piece.error, min(tracebacks.LIMIT, budget))
@@ -72,12 +73,16 @@ def see(
             else:
                 shown.append(image)
         texts.append(text)
-    return Seen(_cut("\n".join(texts), full_text(outputs), budget, closing), tuple(shown))
+    return Seen(_cut("\n".join(texts), _whole(pieces), budget, closing), tuple(shown))
 
 
 def full_text(outputs: Sequence[Output]) -> str:
     """All outputs as plain text, tracebacks unfolded, a line for each image."""
-    return "\n".join(piece.text for piece in _pieces(outputs))
+    return _whole(_pieces(outputs))
+
+
+def _whole(pieces: Iterable[_Piece]) -> str:
+    return "\n".join(piece.text for piece in pieces)
 
 
 def excerpt(text: str, start: int, length: int = BUDGET) -> str:
@@ -103,13 +108,14 @@ def read(
     scale: Scale | None = None,
 ) -> Seen:
     """An excerpt of ``full_text`` with the images whose lines begin in it."""
-    text = full_text(outputs)
+    pieces = list(_pieces(outputs))
+    text = _whole(pieces)
     first, end = _span(text, start, length)
     allowed = min(images_left, IMAGES_A_RESULT)
     shown: list[Image] = []
     notes: list[str] = []
     place = 0
-    for piece in _pieces(outputs):
+    for piece in pieces:
         if piece.image and first <= place < end:
             image = _show(piece.image, allowed - len(shown), allowed, scale)
             if isinstance(image, str):

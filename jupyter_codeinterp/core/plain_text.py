@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 _CSI = r"\x1b\[[0-?]*[ -/]*[@-~]"
 _OSC = r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 _ESCAPE = re.compile(rf"{_CSI}|{_OSC}|\x1b[ -/]*[0-~]?")
-_MOVES = re.compile(r"[\r\b]|\x1b\[\d*[AK]")
+_MOVES = re.compile(r"\x08|\x1b\[\d*[AK]")
 _TOKEN = re.compile(
     rf"\x1b\[(?P<count>\d*)(?P<move>[AK])|{_ESCAPE.pattern}|[\r\b\n]|[^\r\b\n\x1b]+"
 )
@@ -25,12 +25,23 @@ _HTML_LIMIT = 100_000
 def clean(text: str) -> str:
     """``text`` as a terminal shows it in the end: no colours, progress bars at their last
     state, no control characters, no base64 of data URIs, nothing that is not UTF-8."""
+    text = text.replace("\r\n", "\n")
     if _MOVES.search(text):
-        text = _settle(text.replace("\r\n", "\n"))
+        text = _settle(text)
     elif "\x1b" in text:
         text = _ESCAPE.sub("", text)
+    if "\r" in text:
+        text = "\n".join(_overwritten(line) for line in text.split("\n"))
     text = _DATA_URI.sub(r"\1[…]", _CONTROL.sub("", text))
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _overwritten(line: str) -> str:
+    """What is left of parts, divided by carriage returns, written over each other."""
+    left = ""
+    for part in reversed(line.split("\r")):
+        left += part[len(left) :]
+    return left
 
 
 def _settle(text: str) -> str:
