@@ -72,7 +72,12 @@ class ReferenceWindow:
     ) -> c.Reply:
         source = draft.source if source is None else source
         command = c.Decide(
-            self.session_id, draft.draft_id, draft.nonce, action, source, **others  # type: ignore[arg-type]
+            self.session_id,
+            draft.draft_id,
+            draft.nonce,
+            action,
+            source,
+            **others,  # type: ignore[arg-type]
         )
         return await self.send(command)
 
@@ -158,9 +163,7 @@ class ReferenceWindow:
     async def _apply(self, frame: c.OpFrame) -> None:
         self.notebook, receipt = apply(self.notebook, frame.op)
         self.applied[frame.session_id] = max(self.applied.get(frame.session_id, 0), frame.seq)
-        await self.post(
-            c.OpReceipt(self.path, frame.epoch, frame.session_id, frame.seq, receipt)
-        )
+        await self.post(c.OpReceipt(self.path, frame.epoch, frame.session_id, frame.seq, receipt))
 
     async def close(self) -> None:
         self.socket.close()

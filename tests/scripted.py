@@ -8,7 +8,15 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Literal, Union
 
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document import CellView, Notebook, Op, Output, Receipt, Snapshot, apply
+from jupyter_codeinterp.core.document import (
+    CellView,
+    Notebook,
+    Op,
+    Output,
+    Receipt,
+    Snapshot,
+    apply,
+)
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.events import Event, Mode
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant
@@ -52,9 +60,7 @@ def last_cell(request: ModelRequest) -> str:
 
 
 def mend(source: str, **arguments: Any) -> Callable[[ModelRequest], Message]:
-    return lambda request: call(
-        "edit_cell", **arguments, cell_id=last_cell(request), source=source
-    )
+    return lambda request: call("edit_cell", **arguments, cell_id=last_cell(request), source=source)
 
 
 class ScriptedModel:

@@ -49,5 +49,5 @@ async def test_a_reviewed_cell_runs_and_its_result_goes_back(tmp_path: Path) -> 
         assert sequence == [
             "TitleChanged", "TurnStarted", "StepStarted", "ToolStarted", "DraftOpened", "UsageChanged",
             "DraftWaiting", "DraftDecided", "RunStarted", "ToolDone", "StepStarted",
-            "TextDelta", "TextDone", "UsageChanged", "TurnEnded",
+            "TextDone", "UsageChanged", "TurnEnded",
         ]  # fmt: skip

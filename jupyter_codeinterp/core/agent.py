@@ -137,6 +137,8 @@ class Agent:
     async def _describe(self) -> str:
         turn = self.turn
         info = await turn.kernel_info()
+        if info is not None:
+            turn.kernel_start = (info.kernel_id, info.start)
         variables = await turn.kernel.variables() if info is not None else None
         owned = turn.ledger.owned(turn.snapshot)
         return turn.scrub(turn.context.describe(turn.snapshot, turn.files, info, variables, owned))

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Literal
 
 from . import policy
 from .decisions import Decision, new_nonce
@@ -27,6 +27,7 @@ from .events import (
     DraftWaiting,
     Event,
     KernelWaiting,
+    Note,
     RunStarted,
     Status,
 )
@@ -37,8 +38,10 @@ from .turn import Result, Turn
 Kind = Literal["insert", "edit", "markdown", "delete"]
 
 RESTARTED = "The kernel was restarted or changed since you decided: variables may be gone."
+RESTARTED_BEFORE = (
+    "The kernel was restarted or changed since your last cell: all earlier variables are gone."
+)
 CHANGED = "The cell changed after you decided."
-WAITED = "The kernel was still busy."
 
 
 class CellRun:
@@ -63,6 +66,7 @@ class CellRun:
         self._written = ""
         """The source as we last put it into the notebook."""
         self._run_id = ""
+        self._start_before: tuple[str, int] | None = None
         self._current = ""
         self._why = ""
 
@@ -330,6 +334,7 @@ class CellRun:
     ) -> AsyncIterator[Event]:
         turn = self.turn
         was_failed = self.cell_id in turn.ledger.failed
+        self._start_before = turn.kernel_start
         msg_id = slot.new_msg_id()
         yield RunStarted(self.call_id, self.cell_id, self._run_id, msg_id)
         self.started = True
@@ -349,7 +354,12 @@ class CellRun:
         if done is None:
             raise RuntimeError("the kernel's execution ended without a last event")
         notes = await self._finish(source, done, edited)
+        if self._start_before not in (None, _identity(slot.info)):
+            notes = (RESTARTED_BEFORE, *notes)
+        turn.kernel_start = _identity(slot.info)
         self.result = self._result_of(call, source, done, notes, was_failed)
+        if done.status == "dead":
+            yield Note(done.note, "warning")
         self.next_inputs = done.next_inputs
 
     async def _finish(self, source: str, done: ExecutionDone, edited: bool) -> tuple[str, ...]:
@@ -424,5 +434,5 @@ _STUCK: tuple[Output, ...] = (
 )
 
 
-def _identity(info: KernelInfo) -> tuple[Any, ...]:
+def _identity(info: KernelInfo) -> tuple[str, int]:
     return info.kernel_id, info.start

@@ -74,6 +74,8 @@ class Turn:
     scale: Callable[[bytes, str], bytes | None] | None = None
     images: int = 0
     """Images in the conversation so far."""
+    kernel_start: tuple[str, int] | None = None
+    """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
     snapshot: Snapshot = field(default_factory=lambda: Snapshot(""))
     files: list[tuple[str, int]] = field(default_factory=list)
     guard: LoopGuard = field(default_factory=LoopGuard)
