@@ -209,6 +209,24 @@ def test_ids_and_paths_cannot_forge_attributes() -> None:
     assert text.count("<cell ") == 1 and 'by="you"' not in text
 
 
+def test_absurd_names_do_not_break_the_bounds() -> None:
+    long = "n" * 50_000
+    context = Context()
+    kernel = KernelInfo(long, 1, long, long)
+    variables = [{"name": long, "type": long, long: long}]
+    first = described(context, A, code(long, long), kernel=kernel, files=[(long, 1)])
+    later = described(
+        context,
+        code(long + "2", long),
+        A,
+        active=long + "2",
+        kernel=None,
+        files=[(long + "2", 1)],
+        variables=variables,
+    )
+    assert len(first) <= 12_000 and len(later) <= 4_000
+
+
 # --- afterwards ----------------------------------------------------------------------
 
 

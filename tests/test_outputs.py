@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jupyter_client.manager import start_new_kernel
 from PIL import Image as Pillow
 
 from jupyter_codeinterp.core import images
@@ -289,6 +292,45 @@ def test_library_frames_fold_and_the_persons_stay() -> None:
         "KeyError: 'b'"
     )
     assert "-> 4330 b" in full_text([COLOURED])
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Callable[[str], list[Output]]]:
+    """Runs code in a real kernel; its outputs."""
+    manager, client = start_new_kernel()
+
+    def run(source: str) -> list[Output]:
+        outputs: list[Output] = []
+
+        def keep(message: dict[str, Any]) -> None:
+            if message["msg_type"] in ("stream", "error", "display_data", "execute_result"):
+                outputs.append({"output_type": message["msg_type"], **message["content"]})
+
+        client.execute_interactive(source, output_hook=keep, timeout=60)
+        return outputs
+
+    yield run
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("mode", ["Context", "Plain"])
+def test_tracebacks_of_the_real_thing(run: Callable[[str], list[Output]], mode: str) -> None:
+    run(f"%xmode {mode}\nimport json")
+    outputs = run("def parse(text):\n    return json.loads(text)\n\nparse('{')")
+    said = see(outputs, images_left=0).text
+    assert re.search(r"Cell In\[\d+\], line 4\b", said)
+    assert "parse('{')" in said and "return json.loads(text)" in said
+    assert "… 3 frames in json …\nJSONDecodeError: Expecting property name" in said
+    signature = error_signature(outputs, "")
+    assert signature is not None and signature.endswith("| return json.loads(text)")
+    syntax = error_signature(run("x = (1,"), "")
+    assert syntax is not None and syntax.endswith("| x = (1,")
+
+
+def test_a_progress_bar_of_the_real_thing(run: Callable[[str], list[Output]]) -> None:
+    outputs = run("for n in range(3):\n    print(f'\\r{n} of 3', end='', flush=True)")
+    assert see(outputs, images_left=0).text == "2 of 3"
 
 
 @pytest.mark.parametrize(

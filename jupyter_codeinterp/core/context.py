@@ -199,7 +199,7 @@ class Context:
             parts.append(tag("moved", bounded(moved, 400, "cells")))
         active = snapshot.active_cell_id
         if active and active != self.state.active:
-            parts.append(tag("active", inert(active)))
+            parts.append(tag("active", one_line(active)))
         return parts
 
     def _cell_changes(self, snapshot: Snapshot) -> tuple[list[Item], list[CellView]]:
@@ -263,7 +263,7 @@ def _kernel_changes(old: KernelInfo | None, new: KernelInfo | None) -> list[str]
         words = f"another kernel ({new.language} {new.language_version}): variables are its own"
     else:
         words = "was restarted: all variables are gone"
-    return [tag("kernel", inert(words))]
+    return [tag("kernel", one_line(words))]
 
 
 def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:

@@ -160,7 +160,7 @@ def outputs_text(outputs: Sequence[Output]) -> str:
 def kernel_text(kernel: KernelInfo | None) -> str:
     if kernel is None:
         return tag("kernel", "none: the notebook has no kernel")
-    return tag("kernel", inert(f"{kernel.language} {kernel.language_version}"))
+    return tag("kernel", one_line(f"{kernel.language} {kernel.language_version}"))
 
 
 def file_lines(files: Iterable[tuple[str, int]]) -> list[str]:
