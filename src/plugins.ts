@@ -94,11 +94,13 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
 
     void client.connect();
-    const openAtStart = settingRegistry
-      ? applySettings(settingRegistry, store)
-      : Promise.resolve(false);
-    void Promise.all([openAtStart, app.restored]).then(([wanted]) => {
-      if (wanted || (!labShell && wasOpen())) {
+    if (settingRegistry) {
+      void applySettings(settingRegistry, store);
+    }
+    // `?codeinterp` in the address opens the panel: for links to a demo or an exercise.
+    const asked = new URLSearchParams(location.search).has('codeinterp');
+    void app.restored.then(() => {
+      if (asked || (!labShell && wasOpen())) {
         open();
       }
       if (!labShell) {
@@ -108,17 +110,16 @@ const plugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Follow the person's settings; whether the panel is to open with the application. */
+/** Follow the person's settings. */
 async function applySettings(
   registry: ISettingRegistry,
   store: Store
-): Promise<boolean> {
+): Promise<void> {
   const settings = await registry.load(PLUGIN_ID);
   const apply = () =>
     store.state.patch({ mode: settings.get('defaultMode').composite as Mode });
   settings.changed.connect(apply);
   apply();
-  return settings.get('openAtStart').composite as boolean;
 }
 
 export default plugin;

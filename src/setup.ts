@@ -2,6 +2,9 @@
 import type { IApi, ICredentials, ILocalServer } from './api';
 import type { PanelState } from './panel-state';
 
+/** The question that the demo's recording answers. Not translated: it is looked up. */
+export const DEMO_QUESTION = 'Which region grew fastest? Show it.';
+
 export class Setup {
   constructor(
     private _state: PanelState,
@@ -48,8 +51,7 @@ export class Setup {
   /** Make the demo's notebook; its path. The first question waits in the composer. */
   async startDemo(): Promise<string> {
     const { notebook, model } = await this._api.startDemo();
-    const text = this._state.trans.__('Which region grew fastest? Show it.');
-    this._state.patch({ model, prefill: { text } });
+    this._state.patch({ model, prefill: { text: DEMO_QUESTION } });
     return notebook;
   }
 }

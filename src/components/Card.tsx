@@ -7,6 +7,9 @@ import { usePanel } from './context';
 import { StateIcon, nameOf } from './StateIcon';
 import { seconds, useElapsed } from './time';
 
+/** Where a result begins with its figures for the model: the card shows them as signs. */
+const STATUS_LINE = /^status=.*\n?/;
+
 /** One tool call: state, title and time on a line; the decision while it waits. */
 export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const { store, trans } = usePanel();
@@ -14,7 +17,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const undecided = isUndecided(card.phase) && card.phase !== 'writing';
   const title = card.title || fallbackTitle(card, trans);
   const source = card.source || card.draft?.source || '';
-  const foldable = Boolean(source || card.detail);
+  const result = card.detail.replace(STATUS_LINE, '');
+  const foldable = Boolean(source || result);
   return (
     <div
       className="jp-codeinterp-Card"
@@ -52,8 +56,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {open && source && (
         <pre className="jp-codeinterp-Card-code">{source}</pre>
       )}
-      {open && card.detail && (
-        <pre className="jp-codeinterp-Card-result">{card.detail}</pre>
+      {open && result && (
+        <pre className="jp-codeinterp-Card-result">{result}</pre>
       )}
       {undecided && <Decision card={card} />}
       {card.failure && (

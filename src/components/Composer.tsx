@@ -148,8 +148,7 @@ function Gauge({ view }: { view: ISessionView | null }): JSX.Element | null {
     return null;
   }
   const share = trans.__('%1 %', Math.round(usage.share * 100));
-  const figures =
-    usage.cost === null ? share : `${share} · $${usage.cost.toFixed(2)}`;
+  const figures = usage.cost ? `${share} · ${dollars(usage.cost)}` : share;
   return (
     <Button
       look="link"
@@ -163,4 +162,8 @@ function Gauge({ view }: { view: ISessionView | null }): JSX.Element | null {
       {figures}
     </Button>
   );
+}
+
+function dollars(cost: number): string {
+  return cost < 0.01 ? '< $0.01' : `$${cost.toFixed(2)}`;
 }

@@ -1,15 +1,18 @@
 import React from 'react';
 import { Button } from './Button';
+import { DEMO_QUESTION } from '../setup';
 import { usePanel } from './context';
 
 /** A new conversation: what this is for, and ways to begin. */
-export function Empty(): JSX.Element {
+export function Empty({ demo }: { demo: boolean }): JSX.Element {
   const { store, trans } = usePanel();
-  const prompts = [
-    trans.__('What is in the data files of this folder?'),
-    trans.__('Plot the most interesting trend'),
-    trans.__('Explain the last error and mend it')
-  ];
+  const prompts = demo
+    ? [DEMO_QUESTION]
+    : [
+        trans.__('What is in the data files of this folder?'),
+        trans.__('Plot the most interesting trend'),
+        trans.__('Explain the last error and mend it')
+      ];
   return (
     <div className="jp-codeinterp-Empty">
       <p>

@@ -1,7 +1,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import { addIcon, historyIcon } from '@jupyterlab/ui-components';
 import React from 'react';
-import { IPanelState, modelOf } from '../panel-state';
+import { IPanelState, isDemo, modelOf } from '../panel-state';
 import type { ISessionView } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';
@@ -49,9 +49,9 @@ export function Header(props: {
 
 function ModelSelect({ state }: { state: IPanelState }): JSX.Element | null {
   const { store, trans } = usePanel();
-  const { models } = state;
+  const { models, status } = state;
   const model = modelOf(state);
-  if (!model) {
+  if (!model || (!status?.configured && !isDemo(state))) {
     return null;
   }
   const listed = models.some(({ id }) => id === model);
@@ -63,7 +63,11 @@ function ModelSelect({ state }: { state: IPanelState }): JSX.Element | null {
       onFocus={() => void store.setup.loadModels()}
       onChange={event => store.setModel(event.target.value)}
     >
-      {!listed && <option value={model}>{model}</option>}
+      {!listed && (
+        <option value={model}>
+          {isDemo(state) ? trans.__('Offline demo') : model}
+        </option>
+      )}
       {models.map(({ id, name }) => (
         <option key={id} value={id}>
           {name || id}

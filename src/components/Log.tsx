@@ -20,7 +20,8 @@ export function Log(props: {
   const items = view?.items ?? [];
   const last = items[items.length - 1];
   const sessionId = view?.info.session_id ?? '';
-  const { frame, content, onScroll } = useStickToEnd(sessionId);
+  const turns = items.filter(item => item.kind === 'message').length;
+  const { frame, content, onScroll } = useStickToEnd(`${sessionId}/${turns}`);
 
   const onClick = (event: React.MouseEvent) => {
     const link = (event.target as Element).closest('a');
@@ -65,7 +66,7 @@ export function Log(props: {
           </div>
         )}
         {(noKey || badKey) && <FirstRun />}
-        {items.length === 0 && !noKey && <Empty />}
+        {items.length === 0 && !noKey && <Empty demo={isDemo(state)} />}
       </div>
     </div>
   );
@@ -90,7 +91,8 @@ function isQuiet(view: ISessionView | null): boolean {
   }
 }
 
-function useStickToEnd(sessionId: string): {
+/** Follow the end of the log; `place` names what, when it is new, is shown at its end. */
+function useStickToEnd(place: string): {
   frame: React.RefObject<HTMLDivElement>;
   content: React.RefObject<HTMLDivElement>;
   onScroll: () => void;
@@ -106,7 +108,7 @@ function useStickToEnd(sessionId: string): {
   React.useLayoutEffect(() => {
     atEnd.current = true;
     toEnd();
-  }, [sessionId, toEnd]);
+  }, [place, toEnd]);
   React.useEffect(() => {
     const observer = new ResizeObserver(toEnd);
     observer.observe(content.current!);

@@ -13,7 +13,7 @@ export function Sent(props: {
     <div className="jp-codeinterp-Sent">
       <Section title={trans.__('Request')} value={rest} />
       <Section title={trans.__('System prompt')} value={textOf(system)} />
-      <Section title={trans.__('Tools')} value={tools} />
+      <Section title={trans.__('Tools')} value={linesOf(tools)} />
       {list(messages).map((message, index) => (
         <Section
           key={index}
@@ -58,6 +58,14 @@ function textOf(content: unknown): unknown {
   const blocks = list(content) as { type?: string; text?: string }[];
   const plain = blocks.length > 0 && blocks.every(({ type }) => type === 'text');
   return plain ? blocks.map(({ text }) => text).join('\n\n') : content;
+}
+
+/** Names as lines; anything else as it is. */
+function linesOf(value: unknown): unknown {
+  const names = list(value);
+  return names.length > 0 && names.every(name => typeof name === 'string')
+    ? names.join('\n')
+    : value;
 }
 
 function list(value: unknown): unknown[] {

@@ -65,7 +65,7 @@ function Thinking(props: {
   const label = !item.done
     ? trans.__('Thinking…')
     : elapsed >= 1
-      ? trans.__('Thought for %1', seconds(Math.round(elapsed), trans))
+      ? trans.__('Thought for %1', seconds(elapsed, trans))
       : trans.__('Thought');
   return (
     <div className="jp-codeinterp-Thinking">
@@ -210,9 +210,9 @@ function count(
   return ids.length ? words(ids.length) : '';
 }
 
-/** The model could not be reached; it goes on by itself, or not at all. */
+/** The model could not be reached; it goes on by itself, unless the person stops it. */
 export function RetryLine({ retrying }: { retrying: Retrying }): JSX.Element {
-  const { store, trans } = usePanel();
+  const { trans } = usePanel();
   const left = useCountdown(retrying.delay);
   return (
     <div className="jp-codeinterp-Note" data-level="warning" role="status">
@@ -222,7 +222,6 @@ export function RetryLine({ retrying }: { retrying: Retrying }): JSX.Element {
           ? trans.__('Trying again in %1 s', left)
           : trans.__('Trying again…')}
       </span>
-      <Button onClick={() => void store.stop()}>{trans.__('Stop')}</Button>
     </div>
   );
 }

@@ -2,8 +2,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-/** "1.2 s", "12 s", "2 min 5 s". */
+/** "12 ms", "1.2 s", "12 s", "2 min 5 s". */
 export function seconds(time: number, trans: TranslationBundle): string {
+  if (time < 0.1) {
+    return trans.__('%1 ms', Math.round(time * 1000));
+  }
   if (time < 10) {
     return trans.__('%1 s', time.toFixed(1));
   }
