@@ -63,6 +63,8 @@ export default defineConfig([
         { args: 'none', ignoreRestSiblings: true, varsIgnorePattern: '^_+$' }
       ],
       '@typescript-eslint/no-namespace': 'off',
+      // The whole of the front end is one small bundle, and its start wants all of it.
+      'jupyter/prefer-lazy-imports': 'off',
       curly: ['error', 'all'],
       eqeqeq: 'error',
       // A named function gives a memoised component its name.
