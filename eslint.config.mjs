@@ -37,8 +37,7 @@ export default defineConfig([
     plugins: { jupyter },
     languageOptions: {
       parserOptions: {
-        project: ['tsconfig.test.json', 'ui-tests/tsconfig.json'],
-        tsconfigRootDir: import.meta.dirname
+        project: ['tsconfig.test.json', 'ui-tests/tsconfig.json']
       }
     },
     rules: {
