@@ -276,6 +276,17 @@ def test_outputs_never_become_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert use.input == {**asking, "after_cell_id": "cell-0-1"}
 
 
+@pytest.mark.parametrize(
+    "notebook, place", [("[sales-load] code", "sales-load"), ("[x] code", None)]
+)
+def test_the_first_cell_goes_after_the_one_that_loads_the_data(
+    model: ReplayModel, notebook: str, place: str | None
+) -> None:
+    message = done(play(model, (user(Text(notebook), Text(QUESTION)),))).message
+    (call,) = tool_uses(message)
+    assert call.input.get("after_cell_id") == place
+
+
 @pytest.mark.parametrize("name", ["../growth", "/tmp/growth", "a.b", ""])
 def test_a_recording_is_taken_from_the_package_only(name: str) -> None:
     with pytest.raises(ValueError, match="not the name of a recording"):

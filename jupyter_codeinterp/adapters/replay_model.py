@@ -161,7 +161,8 @@ class ReplayModel:
             for outcome in outcomes:
                 if not outcome.same:
                     return (Text(_differs(outcome)),)
-        return tuple(_live(block, outcomes) for block in step.content)
+        told = "".join(part.text for part in messages[asked].content if isinstance(part, Text))
+        return tuple(_live(block, outcomes, told) for block in step.content)
 
     def _asked(self, messages: Sequence[Message]) -> int | None:
         """Index of the person's newest message; None if the recording has no answer to it.
@@ -212,7 +213,9 @@ def digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def _live(block: Text | ToolUse, outcomes: Sequence[Outcome]) -> Text | ToolUse:
+def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], told: str) -> Text | ToolUse:
+    """A cell of the demo's notebook that is not in ``told`` (what the model was told of the
+    notebook) is no place for a new cell: the person has removed it."""
     if isinstance(block, Text):
         return Text(_filled(block.text, {o.name: o.figures for o in outcomes}))
     cells = {outcome.name: {"cell": outcome.cell} for outcome in outcomes}
@@ -221,7 +224,10 @@ def _live(block: Text | ToolUse, outcomes: Sequence[Outcome]) -> Text | ToolUse:
         for key in ("cell_id", "after_cell_id")
         if key in block.input
     }
-    return ToolUse(f"toolu_{uuid.uuid4().hex}", block.name, {**block.input, **places})
+    live = {**block.input, **places}
+    if "{{" not in (place := block.input.get("after_cell_id", "{{")) and place not in told:
+        del live["after_cell_id"]
+    return ToolUse(f"toolu_{uuid.uuid4().hex}", block.name, live)
 
 
 def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
