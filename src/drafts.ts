@@ -9,6 +9,7 @@ import type { PanelLayout } from '@lumino/widgets';
 import { DraftBar } from './bar';
 import type { Decide } from './bar';
 import type { Proposal } from './proposal';
+import { renderCell } from './reveal';
 import type { IDraftView } from './tokens';
 
 /** On a raw cell that is a draft; the key bindings look for it. */
@@ -78,16 +79,16 @@ export class DraftBars implements IDisposable {
       }
     }
     if (wanted.size) {
-      for (const cell of this._notebook.widgets) {
+      this._notebook.widgets.forEach((cell, index) => {
         const draft = wanted.get(cell.model.id);
         if (draft) {
-          this._show(cell, draft);
+          this._show(cell, index, draft);
         }
-      }
+      });
     }
   }
 
-  private _show(cell: Cell, draft: IDraftView): void {
+  private _show(cell: Cell, index: number, draft: IDraftView): void {
     const own = draft.kind === 'insert' || draft.kind === 'markdown';
     const markdown =
       draft.kind === 'markdown' || cell.model.type === 'markdown';
@@ -112,6 +113,7 @@ export class DraftBars implements IDisposable {
     });
     this._bars.set(cell, bar);
     cell.addClass(own ? DRAFT_CLASS : TARGET_CLASS);
+    renderCell(this._notebook, index);
     void cell.ready.then(() => attach(cell, bar));
   }
 

@@ -267,6 +267,8 @@ export class LiveNotebook implements IDisposable {
     if (!cell || !isCode(cell) || runIdOf(cell.sharedModel) !== frame.run_id) {
       return;
     }
+    // In a page that was reloaded meanwhile nothing says yet that it runs.
+    cell.executionState = 'running';
     if (showOutputs(this.model, cell, frame.start, frame.outputs)) {
       this._displays.remember(frame.cell_id, frame.start, frame.outputs);
     }

@@ -165,6 +165,8 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
     return unchanged(target, cell.sharedModel);
   }
   showOutputs(target.model, cell, 0, op.outputs);
+  // Approved and the server's own by now, also in a page that was reloaded meanwhile.
+  cell.trusted = true;
   edit(target, () => {
     cell.executionCount = op.execution_count;
     // A count that is the same as before fires nothing, so say it in any case.

@@ -1,5 +1,7 @@
 /** Brings a cell into view and marks it for a moment. */
+import type { Cell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
+import type { PanelLayout } from '@lumino/widgets';
 
 const MARKED = 'jp-codeinterp-marked';
 /** Milliseconds; the animation in notebook.css lasts as long. */
@@ -14,33 +16,60 @@ export async function revealCell(
   if (!cell) {
     return false;
   }
-  // A cell that has not been rendered is never scrolled to.
-  notebook.renderCellOutputs(index);
+  renderCell(notebook, index);
   await notebook.scrollToItem(index, 'center');
   if (cell.isDisposed) {
     return false;
   }
   cell.addClass(MARKED);
   setTimeout(() => cell.removeClass(MARKED), MARK_TIME);
-  stayInView(notebook, cell.node);
+  stayInView(notebook, cell);
   return true;
 }
 
-/** Cells above that are rendered only now push the cell away: scroll after it for a while. */
-function stayInView(notebook: Notebook, node: HTMLElement): void {
-  const scroller = notebook.outerNode;
+/**
+ * See to it that the cell is rendered, which Lab may put off for seconds in a long
+ * notebook; until then it is not scrolled to and has no place for a bar.
+ */
+export function renderCell(notebook: Notebook, index: number): void {
+  if (notebook.notebookConfig.windowingMode === 'full') {
+    // After two inserts in one task Lab may leave out a cell that is in view.
+    requestAnimationFrame(() => notebook.update());
+    return;
+  }
+  const cell = notebook.widgets[index];
+  if (cell.isPlaceholder()) {
+    cell.node.dataset.windowedListIndex = `${index}`;
+    (notebook.layout as PanelLayout).insertWidget(index, cell);
+  }
+}
+
+const following = new WeakMap<Notebook, AbortController>();
+
+/** Cells above that are rendered only now push the cell away: follow it until all are. */
+function stayInView(notebook: Notebook, cell: Cell): void {
   const stop = new AbortController();
+  following.get(notebook)?.abort();
+  following.set(notebook, stop);
   const observer = new ResizeObserver(() => {
-    node.scrollIntoView({ block: 'nearest' });
+    if (cell.isDisposed) {
+      stop.abort();
+      return;
+    }
+    cell.node.scrollIntoView({ block: 'center' });
+    const index = notebook.widgets.indexOf(cell);
+    if (!notebook.widgets.slice(0, index).some(c => c.isPlaceholder())) {
+      stop.abort();
+    }
   });
   observer.observe(notebook.viewportNode);
   stop.signal.addEventListener('abort', () => observer.disconnect());
+  notebook.disposed.connect(() => stop.abort());
   for (const type of ['wheel', 'pointerdown', 'keydown', 'touchstart']) {
     // The person goes elsewhere: leave them alone.
-    scroller.addEventListener(type, () => stop.abort(), {
+    notebook.outerNode.addEventListener(type, () => stop.abort(), {
       signal: stop.signal,
       passive: true
     });
   }
-  setTimeout(() => stop.abort(), MARK_TIME);
 }
