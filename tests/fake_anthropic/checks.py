@@ -1,6 +1,6 @@
 """What the API would refuse in the body of ``POST /v1/messages``, in its own words where
-they are known. Stricter than the API in three things: roles alternate, results come in the
-order of their calls, and there is a system prompt.
+they are known. Stricter than the API in three things: no two user messages in a row, results in
+the order of their calls, and a system prompt.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def problems(body: dict[str, Any]) -> list[str]:
     for index, message in enumerate(messages):
         found += _message(body, index, _blocks(message))
     found += _calls(messages)
-    found += _images(messages)
+    found += _images(images(messages))
     if (markers := _markers(body)) > 4:
         found.append(f"A maximum of 4 blocks with cache_control may be provided. Found {markers}.")
     return found
@@ -96,19 +96,23 @@ def _tools(tools: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _roles(messages: list[dict[str, Any]]) -> Iterator[str]:
+    """Two answers in a row there are where the first was a ``pause_turn``; the history
+    knows whether it was."""
+    before = "assistant"
     for index, message in enumerate(messages):
-        wanted = "assistant" if index % 2 else "user"
-        if message.get("role") != wanted:
+        role = message.get("role")
+        if role not in ("user", "assistant") or (role == before and (role == "user" or not index)):
             yield f"messages.{index}: roles must alternate, beginning with user"
         if message.keys() != {"role", "content"}:
             yield f"messages.{index}: needs role and content, nothing else"
+        before = role
 
 
 def _message(body: dict[str, Any], index: int, blocks: list[dict[str, Any]]) -> Iterator[str]:
     at = f"messages.{index}"
     if not blocks:
         yield f"{at}: all messages must have non-empty content"
-    assistant = index % 2 == 1
+    assistant = body["messages"][index]["role"] == "assistant"
     for number, block in enumerate(blocks):
         kind = block["type"]
         spot = f"{at}.content.{number}"
@@ -185,15 +189,19 @@ def _calls(messages: list[dict[str, Any]]) -> Iterator[str]:
         yield f"messages.{len(messages) - 1}: `tool_use` ids were found without results"
 
 
-def _images(messages: list[dict[str, Any]]) -> Iterator[str]:
-    """At most 8,000 px a side, and 2,000 px once there are more than 20."""
-    images = [
+def images(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The image blocks of a conversation, those in tool results too."""
+    return [
         block
         for message in messages
         for outer in _blocks(message)
         for block in (outer, *_parts(outer))
         if block["type"] == "image"
     ]
+
+
+def _images(images: list[dict[str, Any]]) -> Iterator[str]:
+    """At most 8,000 px a side, and 2,000 px once there are more than 20."""
     most = 2_000 if len(images) > 20 else 8_000
     for image in images:
         source = image["source"]

@@ -288,7 +288,7 @@ DISOBEDIENT: dict[str, Script] = {
 _CELL: tuple[Block, ...] = (text("Let me see."), run_cell("5 * 5", title="Multiply"))
 
 FAULTS: dict[str, Script] = {
-    "rate_limit": scenario(attempts(rate_limited("2"), _done("Here I am."))),
+    "rate_limit": scenario(attempts(rate_limited("1"), _done("Here I am."))),
     "rate_limit_long": scenario(rate_limited("60")),
     "overloaded": scenario(attempts(overloaded(), _done("Here I am."))),
     "spend_limit": scenario(spend_limited()),

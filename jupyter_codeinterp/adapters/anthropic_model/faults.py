@@ -15,6 +15,8 @@ from .credentials import Credentials
 if TYPE_CHECKING:
     from anthropic import APIStatusError
 
+_SHORTEST_SECRET = 8
+"""Characters; what local servers take for a key ("ollama") may stand in any sentence."""
 _SPEND_CODES = frozenset(
     {
         "enforced_spend_limit_reached",
@@ -123,7 +125,7 @@ def no_key(credentials: Credentials) -> Fault:
 def _said(error: APIStatusError, credentials: Credentials) -> str:
     """The server's own words as a sentence, shortened; never with the key in them."""
     words = " ".join((error.api_message or "").split())[:300]
-    if credentials.secret:
+    if credentials.secret and len(credentials.secret) >= _SHORTEST_SECRET:
         words = words.replace(credentials.secret, "[key]")
     return f" It says: {words.rstrip('.')}." if words else ""
 

@@ -1,0 +1,267 @@
+"""What the model adapter makes of faults: tried again, said, broken off, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.anthropic_model import AnthropicModel
+from jupyter_codeinterp.core.errors import ModelError
+from jupyter_codeinterp.core.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelRetry,
+    ModelText,
+)
+from tests.anthropic_talk import (
+    KEY,
+    ask,
+    asking,
+    events,
+    failure,
+    joined,
+    talking,
+)
+from tests.anthropic_talk import environment as environment  # a fixture
+from tests.fake_anthropic import (
+    FakeAnthropic,
+    HttpError,
+    Speed,
+    Step,
+    Turn,
+    answer,
+    bad_request,
+    forbidden,
+    on_loop,
+    overloaded,
+    own_spend_limited,
+    prompt_too_long,
+    rate_limited,
+    run_cell,
+    server_error,
+    spend_limited,
+    text,
+    unknown_model,
+    wrong_key,
+)
+
+# --- tried again -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (rate_limited("0.01"), "rate_limit"),
+        (overloaded(), "overloaded"),
+        (server_error(), "server_error"),
+        (HttpError(503, "api_error", "Unavailable"), "server_error"),
+        (answer(text("x")).cut_by("reset", after=0), "offline"),
+        (answer(text("x")).cut_by("end", after=0), "server_error"),
+        (answer(text("x")).cut_by("stall", after=0), "offline"),
+        (answer(text("x")).cut_by("error", after=0), "overloaded"),
+        (answer(text("x"), stop=None).cut_by("end", after=0), "server_error"),
+    ],
+)
+def test_what_fails_before_the_first_word_is_tried_again(fault: Step, code: str) -> None:
+    @on_loop
+    async def run() -> None:
+        shown = await ask(fault, answer(text("Here.")), stall=0.3)
+        retry = shown[0]
+        assert isinstance(retry, ModelRetry)
+        assert (retry.code, retry.attempt) == (code, 1) and retry.message
+        assert joined(shown, ModelText) == "Here."
+
+    run()
+
+
+@on_loop
+async def test_a_server_that_does_not_listen_is_offline() -> None:
+    async with FakeAnthropic() as gone:
+        url = gone.url
+    model = AnthropicModel(lambda: (KEY, url), wait=lambda attempt: 0.0, attempts=2)
+    shown: list[ModelEvent] = []
+    with pytest.raises(ModelError) as caught:
+        async for event in model.stream(asking()):
+            shown.append(event)
+    assert caught.value.code == "offline" and url in caught.value.message
+    assert [event.attempt for event in shown if isinstance(event, ModelRetry)] == [1]
+    await model.aclose()
+
+
+@on_loop
+async def test_attempts_come_to_an_end() -> None:
+    async with talking(*[overloaded()] * 9, attempts=3) as (model, api):
+        with pytest.raises(ModelError) as caught:
+            await events(model, asking())
+        assert len(api.requests) == 3
+    assert caught.value.code == "overloaded" and "3 times" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("header", "least", "most"),
+    [("0.01", 0.01, 0.01), ("3600", 60, 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("x", 7, 7)],
+)
+def test_retry_after_is_honoured_and_capped(header: str, least: float, most: float) -> None:
+    @on_loop
+    async def run() -> None:
+        async with talking(rate_limited(header), wait=lambda attempt: 7.0) as (model, _):
+            async with aclosing(model.stream(asking())) as shown:
+                retry = await anext(shown)
+            assert isinstance(retry, ModelRetry) and least <= retry.delay <= most
+
+    run()
+
+
+@on_loop
+async def test_waits_grow_with_jitter_within_their_bounds() -> None:
+    from jupyter_codeinterp.adapters.anthropic_model.model import backoff
+
+    for attempt, most in [(1, 2), (2, 4), (3, 8), (4, 16), (5, 30), (9, 30)]:
+        waits = [backoff(attempt) for _ in range(200)]
+        assert most / 2 <= min(waits) < max(waits) <= most
+
+
+@on_loop
+async def test_the_person_can_stop_the_waiting() -> None:
+    async with (
+        talking(rate_limited("60")) as (model, api),
+        aclosing(model.stream(asking())) as shown,
+    ):
+        assert isinstance(await anext(shown), ModelRetry)
+        waiting = asyncio.ensure_future(anext(shown))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert len(api.requests) == 1
+
+
+# --- not tried again -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        (spend_limited(), "spend_limit", "2026-12-01"),
+        (spend_limited("contract_spend_limit_reached"), "spend_limit", "limit"),
+        (own_spend_limited(), "spend_limit", "limit"),
+        (HttpError(402, "billing_error", "Pay first."), "spend_limit", "Pay first."),
+        (wrong_key(), "wrong_key", "paste it again"),
+        (forbidden(), "forbidden", "permission"),
+        (unknown_model("claude-sonnet-5-5"), "unknown_model", "claude-sonnet-5-5"),
+        (bad_request("messages: wrong"), "bad_request", "messages: wrong"),
+        (prompt_too_long(210_000, 200_000), "context_full", "210000"),
+        (HttpError(413, "request_too_large", "Too large"), "context_full", "Too large"),
+        (HttpError(307, "", "", headers={"location": "http://127.0.0.1:9/"}), "bad_request", "307"),
+    ],
+)
+def test_what_no_other_try_would_mend_ends_at_once(fault: Step, code: str, words: str) -> None:
+    @on_loop
+    async def run() -> None:
+        error = await failure(fault)
+        assert error.code == code and words in error.message
+
+    run()
+
+
+@on_loop
+async def test_a_server_may_forbid_another_try() -> None:
+    final = HttpError(529, "overloaded_error", "No.", headers={"x-should-retry": "false"})
+    assert (await failure(final)).code == "overloaded"
+
+
+@on_loop
+async def test_the_server_may_name_a_time_for_the_last_failure() -> None:
+    assert (await failure(rate_limited("90"), attempts=1)).retry_after == 90.0
+
+
+@on_loop
+async def test_a_key_that_the_server_repeats_is_not_shown() -> None:
+    error = await failure(bad_request(f"The key {KEY} is odd."))
+    assert "[key] is odd" in error.message
+
+
+# --- broken in the middle --------------------------------------------------------------
+
+LONG = answer(text("Let me see. " * 4), run_cell("x = 1\n" * 20, title="Many"))
+
+
+@pytest.mark.parametrize("how", ["reset", "end", "stall", "error"])
+@pytest.mark.parametrize("after", [2, 9])
+def test_a_break_in_the_middle_is_said_and_not_retried(how: Any, after: int) -> None:
+    """After 2 deltas within the text, after 9 within the code."""
+
+    @on_loop
+    async def run() -> None:
+        async with talking(LONG.cut_by(how, after=after), stall=0.3) as (model, api):
+            shown: list[ModelEvent] = []
+            with pytest.raises(ModelError) as caught:
+                async for event in model.stream(asking()):
+                    shown.append(event)
+            assert len(api.requests) == 1
+        assert caught.value.code == "broken_stream"
+        assert shown and not any(isinstance(e, (ModelRetry, ModelDone)) for e in shown)
+
+    run()
+
+
+@on_loop
+async def test_an_end_without_a_reason_is_broken() -> None:
+    assert (await failure(answer(text("So"), stop=None))).code == "broken_stream"
+
+
+@on_loop
+async def test_an_answer_that_is_no_stream_is_said() -> None:
+    async with FakeAnthropic(routes={"POST /v1/messages": lambda _: {"hello": 1}}) as api:
+        model = AnthropicModel(lambda: (KEY, api.url), attempts=1)
+        with pytest.raises(ModelError) as caught:
+            await events(model, asking())
+        await model.aclose()
+    assert caught.value.code == "server_error"
+
+
+# --- stopping --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("speed", [Speed(first=60), Speed(delay=60), Speed(delay=0.01)])
+def test_stop_closes_the_stream_at_once(speed: Speed) -> None:
+    """Before the first byte, in a pause, and in the flow."""
+
+    @on_loop
+    async def run() -> None:
+        slow = Turn(LONG.blocks, speed=speed)
+        async with talking(slow, answer(text("Next."))) as (model, api):
+            begun = asyncio.Event()
+
+            async def consume() -> None:
+                async for _ in model.stream(asking()):
+                    begun.set()
+
+            task = asyncio.ensure_future(consume())
+            await (begun.wait() if not speed.first else api.seen(1))
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.wait_for(api.requests[0].gone.wait(), 1)
+            assert joined(await events(model, asking()), ModelText) == "Next."
+
+    run()
+
+
+@on_loop
+async def test_a_consumer_that_leaves_closes_the_stream() -> None:
+    async with talking(Turn(LONG.blocks, speed=Speed(delay=0.01))) as (model, api):
+        async with aclosing(model.stream(asking())) as shown:
+            await anext(shown)
+        await asyncio.wait_for(api.requests[0].gone.wait(), 1)
+
+
+@on_loop
+async def test_one_connection_serves_many_answers() -> None:
+    async with talking(*[answer(text("Hi."))] * 5) as (model, api):
+        for _ in range(5):
+            await events(model, asking())
+        assert api.connections == 1
