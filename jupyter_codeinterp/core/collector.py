@@ -236,15 +236,17 @@ class Collector:
         """The output with its plain text and traceback cut; other formats cannot be cut."""
         if output["output_type"] == "error":
             traceback = "\n".join(output["traceback"])
-            if len(traceback) <= self._limits.text:
-                return output
-            return {**output, "traceback": self._cut(traceback).split("\n")}
-        plain = output["data"].get("text/plain", "")
-        if len(plain) <= self._limits.text:
+            if len(traceback) > self._limits.text:
+                output["traceback"] = self._cut(traceback).split("\n")
+            return {**output, "evalue": self._cut(output["evalue"])}
+        data = output["data"]
+        if "text/plain" not in data:
             return output
-        return {**output, "data": {**output["data"], "text/plain": self._cut(plain)}}
+        return {**output, "data": {**data, "text/plain": self._cut(data["text/plain"])}}
 
     def _cut(self, text: str) -> str:
+        if len(text) <= self._limits.text:
+            return text
         bounded = BoundedText(self._limits.text)
         bounded.append(text)
         return str(bounded)

@@ -1,0 +1,272 @@
+"""One execution, from the request to its end.
+
+Complete is a run whose reply and whose ``idle`` have come. A request that the kernel aborts
+(it was queued behind a cell that failed) has not run: it is sent again **under the same
+msg_id**, so that what was journaled before the first sending stays true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any, Literal
+
+from ...core.collector import OUTPUT_TYPES, Collector
+from ...core.errors import KernelError
+from ...core.ports import (
+    DisplayUpdated,
+    ExecutionDone,
+    ExecutionEvent,
+    ExecutionStarted,
+    OutputsChanged,
+)
+from .link import LOST_IDLE, KernelLink
+from .wire import Message
+
+FLUSH = 0.1
+"""Seconds between two ``OutputsChanged``, at the least."""
+FLUSH_RATE = 500_000
+"""Characters a second that are sent on to be shown: larger outputs go less often."""
+FLOOD = 256_000_000
+"""Characters of text left out after which the code is interrupted."""
+OBEY = 5.0
+"""Seconds after an interrupt in which a run should end."""
+ATTEMPTS = 20
+
+Cause = Literal["timeout", "interrupted", "dead"]
+
+
+class Run:
+    """Iterate over ``events``; after giving that up, ``stop`` and look at ``done``."""
+
+    def __init__(self, link: KernelLink, source: str, msg_id: str, timeout: float | None) -> None:
+        self.done: ExecutionDone | None = None
+        self.sent = False
+        self._link = link
+        self._source = source
+        self._msg_id = msg_id
+        self._timeout = timeout
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._collector = Collector()
+        self._foreign: dict[str, DisplayUpdated] = {}
+        self._next_flush = 0.0
+        self._sent_at = 0.0
+        self._started_at: float | None = None
+        self._announced = False
+        self._count: int | None = None
+        self._reply: dict[str, Any] | None = None
+        self._replied_at = 0.0
+        self._idle = False
+        self._cause: Cause | None = None
+        self._interrupted_at: float | None = None
+        self._notes: list[str] = []
+        self._unwatched = False
+
+    async def events(self, start: int) -> AsyncGenerator[ExecutionEvent, None]:
+        """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more."""
+        for _ in range(ATTEMPTS):
+            await self._link.settle()
+            if self._link.start != start:
+                raise KernelError(
+                    "kernel_changed", "The kernel was restarted while the code waited for it."
+                )
+            await self._send()
+            async for event in self._follow():
+                yield event
+            if not self._was_aborted():
+                break
+        yield self._finish()
+
+    async def stop(self) -> None:
+        """Interrupt our code, and nobody else's; see it end."""
+        self._unwatched = True
+        if self._cause is None:
+            self._cause = "interrupted"
+            self._interrupt()
+        async for _ in self._follow():
+            pass
+        self._finish()
+
+    # --- what comes in ---------------------------------------------------------------
+
+    def handle(self, message: Message) -> None:
+        kind, content = message.msg_type, message.content
+        if kind in OUTPUT_TYPES or kind == "clear_output":
+            self._place().add(kind, content, message.size)
+        elif kind == "update_display_data" and content is not None:
+            self._update_display(content, message.size)
+        elif kind == "execute_input":
+            self._started_at = self._loop.time()
+            self._count = (content or {}).get("execution_count")
+            if self._cause == "interrupted":
+                # It was stopped before it began, when it could not be taken back.
+                self._interrupt()
+        elif kind == "status" and (content or {}).get("execution_state") == "idle":
+            self._idle = True
+        self._wake.set()
+
+    def lost(self) -> None:
+        self._cause = "dead"
+        self._notes.append("The kernel died or was restarted: all its variables are gone.")
+        self._wake.set()
+
+    def _place(self) -> Collector:
+        return self._link.widgets.capturing(self._msg_id) or self._collector
+
+    def _update_display(self, content: dict[str, Any], size: int) -> None:
+        place = self._place()
+        if place.update(content, size) or self._collector.update(content, size):
+            return
+        display_id = content.get("transient", {}).get("display_id", "")
+        metadata = content.get("metadata", {})
+        self._foreign[display_id] = DisplayUpdated(display_id, content["data"], metadata)
+
+    # --- sending and following -------------------------------------------------------
+
+    async def _send(self) -> None:
+        self._reply = None
+        self._idle = False
+        self._sent_at = self._sent_at or self._loop.time()
+        wire = self._link.wire
+        self._link.listeners[self._msg_id] = self
+        request = {
+            "code": self._source,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        wire.expect(self._msg_id).add_done_callback(self._on_reply)
+        try:
+            await wire.send("shell", "execute_request", request, msg_id=self._msg_id)
+        except BaseException:
+            self._link.listeners.pop(self._msg_id, None)
+            raise
+        self.sent = True
+
+    def _on_reply(self, answer: asyncio.Future[Message]) -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            # Only a giant traceback makes a reply too large to be read.
+            self._reply = answer.result().content or {"status": "error"}
+            self._replied_at = self._loop.time()
+        self._wake.set()
+
+    async def _follow(self) -> AsyncGenerator[ExecutionEvent, None]:
+        """Events until the run is over; may be begun again where it was left."""
+        while True:
+            if self._started_at is not None and not self._announced:
+                self._announced = True
+                yield ExecutionStarted(self._count)
+            now = self._loop.time()
+            over = self._is_over(now)
+            if over or now >= self._next_flush:
+                for event in self._flush(now):
+                    yield event
+            if over:
+                return
+            self._enforce_limits(now)
+            await self._sleep(now)
+
+    def _is_over(self, now: float) -> bool:
+        if self._cause == "dead":
+            return True
+        if self._reply is not None:
+            return self._idle or now >= self._replied_at + LOST_IDLE
+        disobeyed = self._interrupted_at is not None and now >= self._interrupted_at + OBEY
+        return disobeyed and not self._unwatched
+
+    def _enforce_limits(self, now: float) -> None:
+        if self._cause is not None or self._started_at is None:
+            return
+        if self._timeout is not None and now >= self._started_at + self._timeout:
+            self._cause = "timeout"
+            self._interrupt()
+        elif self._collector.left_out > FLOOD:
+            self._cause = "interrupted"
+            self._notes.append("The code was interrupted because it printed without end.")
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        ours_runs = self._started_at is not None and not self._idle and self._reply is None
+        if ours_runs and self._cause != "dead":
+            self._interrupted_at = self._loop.time()
+            self._link.spawn(self._link.interrupt())
+
+    async def _sleep(self, now: float) -> None:
+        """Until something comes, or something is due."""
+        due = []
+        if self._collector.pending or self._foreign:
+            due.append(self._next_flush)
+        if self._reply is not None:
+            due.append(self._replied_at + LOST_IDLE)
+        if self._interrupted_at is not None:
+            due.append(self._interrupted_at + OBEY)
+        elif self._timeout is not None and self._started_at is not None:
+            due.append(self._started_at + self._timeout)
+        later = [time for time in due if time > now]
+        alarm = self._loop.call_at(min(later), self._wake.set) if later else None
+        try:
+            await self._wake.wait()
+        finally:
+            self._wake.clear()
+            if alarm is not None:
+                alarm.cancel()
+
+    def _flush(self, now: float) -> Iterator[ExecutionEvent]:
+        size = self._collector.pending
+        changed = self._collector.take()
+        if changed is not None:
+            self._next_flush = now + min(max(FLUSH, size / FLUSH_RATE), 1.0)
+            yield OutputsChanged(*changed)
+        if self._foreign:
+            self._next_flush = max(self._next_flush, now + FLUSH)
+            yield from self._foreign.values()
+            self._foreign = {}
+
+    # --- the end ---------------------------------------------------------------------
+
+    def _was_aborted(self) -> bool:
+        return (self._reply or {}).get("status") in ("aborted", "abort")
+
+    def _finish(self) -> ExecutionDone:
+        self._link.widgets.finish(self._msg_id)
+        self._link.listeners.pop(self._msg_id, None)
+        reply = self._reply or {}
+        if reply.get("status") == "error" and not self._collector.has_error:
+            self._collector.add(
+                "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
+            )
+        payload = reply.get("payload", [])
+        self.done = ExecutionDone(
+            status=self._status(reply),
+            outputs=self._collector.outputs,
+            execution_count=self._count,
+            elapsed=self._loop.time() - self._sent_at,
+            note=" ".join([*self._end_notes(reply), *self._notes, self._collector.note]).strip(),
+            next_inputs=tuple(p["text"] for p in payload if p.get("source") == "set_next_input"),
+            pages=tuple(
+                p["data"].get("text/plain", "") for p in payload if p.get("source") == "page"
+            ),
+        )
+        return self.done
+
+    def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
+        if self._cause == "dead":
+            return "dead"
+        if self._cause is not None and self._interrupted_at is not None:
+            return self._cause
+        if self._was_aborted():
+            return "interrupted"
+        return "ok" if reply.get("status") == "ok" else "error"
+
+    def _end_notes(self, reply: dict[str, Any]) -> Iterator[str]:
+        if self._cause == "dead":
+            return
+        if self._was_aborted():
+            yield "The kernel refused to run the code."
+        elif self._reply is None:
+            yield "The kernel has not obeyed the interrupt; the code may still be running."
+        elif not self._idle:
+            yield "Output truncated: the kernel dropped some of it."

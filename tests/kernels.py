@@ -1,0 +1,140 @@
+"""Real kernels for tests: a kernel manager as a server has it, and a person at a kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.session import Session
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+
+from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
+from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
+
+
+def install_bash_kernel(prefix: Path) -> str:
+    """The folder in which the kernelspec ``bash`` then is."""
+    command = [sys.executable, "-m", "bash_kernel.install", "--prefix", str(prefix)]
+    subprocess.run(command, check=True, capture_output=True)
+    folder = prefix / "share" / "jupyter" / "kernels"
+    # It has a key of old that traitlets warns of.
+    path = folder / "bash" / "kernel.json"
+    spec = json.loads(path.read_text())
+    del spec["codemirror_mode"]
+    path.write_text(json.dumps(spec))
+    return str(folder)
+
+
+@asynccontextmanager
+async def kernel_manager(*kernel_dirs: str) -> AsyncIterator[AsyncMappingKernelManager]:
+    """A server's kernel manager; all its kernels are shut down at the end."""
+    specs = KernelSpecManager()
+    specs.kernel_dirs = [*specs.kernel_dirs, *kernel_dirs]
+    kernels = AsyncMappingKernelManager(kernel_spec_manager=specs)
+    try:
+        yield kernels
+    finally:
+        await kernels.shutdown_all(now=True)
+
+
+@asynccontextmanager
+async def running_kernel(
+    kernels: AsyncMappingKernelManager, name: str = "python3"
+) -> AsyncIterator[tuple[KernelPool, ZmqKernel, str]]:
+    """A started kernel, its pool, and the ``Kernel`` of a notebook that has it."""
+    kernel_id = await kernels.start_kernel(kernel_name=name)
+    pool = KernelPool(kernels)
+    try:
+        yield pool, kernel_of(pool, kernel_id), kernel_id
+    finally:
+        pool.close()
+
+
+def kernel_of(pool: KernelPool, kernel_id: str | None) -> ZmqKernel:
+    async def current_id() -> str | None:
+        return kernel_id
+
+    return ZmqKernel(pool, current_id)
+
+
+async def run(
+    kernel: ZmqKernel, source: str, timeout: float | None = None
+) -> tuple[list[ExecutionEvent], ExecutionDone]:
+    """Hold, execute: all events, and the last of them."""
+    async with kernel.hold() as slot:
+        stream = slot.execute(source, msg_id=slot.new_msg_id(), timeout=timeout)
+        events = [event async for event in stream]
+    done = events[-1]
+    assert isinstance(done, ExecutionDone)
+    return events, done
+
+
+async def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    deadline = asyncio.get_running_loop().time() + seconds
+    while not condition():
+        assert asyncio.get_running_loop().time() < deadline, "it did not come true"
+        await asyncio.sleep(0.01)
+
+
+class Person:
+    """Somebody who runs cells in the same kernel from a browser, seeing all of iopub."""
+
+    def __init__(self, client: AsyncKernelClient) -> None:
+        self._client = client
+        self.messages: list[dict[str, Any]] = []
+
+    def run(self, code: str, *, stop_on_error: bool = True) -> str:
+        return str(self._client.execute(code, stop_on_error=stop_on_error))
+
+    def has(self, msg_id: str, msg_type: str, state: str | None = None) -> bool:
+        return any(
+            m["msg_type"] == msg_type
+            and m["parent_header"].get("msg_id") == msg_id
+            and (state is None or m["content"].get("execution_state") == state)
+            for m in self.messages
+        )
+
+    def sources(self) -> list[str]:
+        """What ran in the kernel, in order."""
+        return [m["content"]["code"] for m in self.messages if m["msg_type"] == "execute_input"]
+
+    def text(self, msg_id: str) -> str:
+        streams = (m for m in self.messages if m["msg_type"] == "stream")
+        ours = (m for m in streams if m["parent_header"].get("msg_id") == msg_id)
+        return "".join(m["content"]["text"] for m in ours)
+
+    async def begun(self, msg_id: str) -> None:
+        await until(lambda: self.has(msg_id, "execute_input"))
+
+    async def finished(self, msg_id: str) -> None:
+        await until(lambda: self.has(msg_id, "status", "idle"))
+
+    async def _read(self) -> None:
+        while True:
+            self.messages.append(await self._client.get_iopub_msg())
+
+
+@asynccontextmanager
+async def person_at(kernels: AsyncMappingKernelManager, kernel_id: str) -> AsyncIterator[Person]:
+    manager = kernels.get_kernel(kernel_id)
+    session = Session(key=manager.session.key, session=uuid.uuid4().hex)
+    client: AsyncKernelClient = manager.client(session=session)
+    client.start_channels(hb=False)
+    await client.wait_for_ready(timeout=30)
+    person = Person(client)
+    reading = asyncio.create_task(person._read())
+    try:
+        yield person
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        client.stop_channels()
