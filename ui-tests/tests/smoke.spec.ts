@@ -1,4 +1,5 @@
 import { expect, test } from '../support/fixtures';
+import { KEYLESS_URL } from '../support/servers';
 
 test(
   'the panel opens on a notebook',
@@ -54,3 +55,14 @@ test(
     ]);
   }
 );
+
+test.describe('without a key', () => {
+  test.use({ baseURL: KEYLESS_URL });
+
+  test('the panel offers to connect a model', async ({ notebook, panel }) => {
+    await notebook.start();
+    await expect(
+      panel.root.getByRole('button', { name: 'Try the offline demo' })
+    ).toBeVisible();
+  });
+});
