@@ -8,6 +8,7 @@ import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 import { DraftBar } from './bar';
 import type { Decide } from './bar';
+import { PlaceKeeper } from './place';
 import type { Proposal } from './proposal';
 import { renderCell } from './reveal';
 import type { IDraftView } from './tokens';
@@ -29,6 +30,7 @@ export class DraftBars implements IDisposable {
       trans: TranslationBundle;
     }
   ) {
+    this._place = new PlaceKeeper(_notebook);
     _notebook.modelChanged.connect(this._onModel, this);
     this._onModel();
   }
@@ -52,6 +54,7 @@ export class DraftBars implements IDisposable {
     this._isDisposed = true;
     this._bars.forEach(bar => bar.dispose());
     this._bars.clear();
+    this._place.dispose();
     Signal.clearData(this);
   }
 
@@ -114,18 +117,23 @@ export class DraftBars implements IDisposable {
     this._bars.set(cell, bar);
     cell.addClass(own ? DRAFT_CLASS : TARGET_CLASS);
     renderCell(this._notebook, index);
+    // A draft that is being written has only just appeared.
+    const fresh = own && draft.state === 'writing';
+    this._place.watch(cell, fresh ? 0 : cell.node.offsetHeight);
     void cell.ready.then(() => attach(cell, bar));
   }
 
   private _drop(cell: Cell, bar: DraftBar): void {
     this._bars.delete(cell);
     bar.dispose();
+    this._place.unwatch(cell);
     if (!cell.isDisposed) {
       cell.removeClass(DRAFT_CLASS);
       cell.removeClass(TARGET_CLASS);
     }
   }
 
+  private readonly _place: PlaceKeeper;
   private readonly _bars = new Map<Cell, DraftBar>();
   private _model: INotebookModel | null = null;
   private _due = false;

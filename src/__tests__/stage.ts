@@ -19,8 +19,8 @@ import type { Command, OpReceipt, Receipt, ServerFrame } from '../protocol';
 import type { IClient, IDraftView, IDrafts } from '../tokens';
 
 export class TestClient implements IClient {
-  readonly frames = new Signal<IClient, ServerFrame>(this);
-  readonly connectedChanged = new Signal<IClient, boolean>(this);
+  readonly frames: Signal<IClient, ServerFrame> = new Signal(this);
+  readonly connectedChanged: Signal<IClient, boolean> = new Signal(this);
   connected = true;
   readonly posted: Command[] = [];
 
@@ -42,7 +42,7 @@ export class TestClient implements IClient {
 }
 
 export class TestDrafts implements IDrafts {
-  readonly draftsChanged = new Signal<IDrafts, void>(this);
+  readonly draftsChanged: Signal<IDrafts, void> = new Signal(this);
   readonly decided: [string, string, boolean | undefined][] = [];
 
   drafts(notebook: string): readonly IDraftView[] {
