@@ -25,11 +25,10 @@ export class Saver implements IDisposable {
    * included: two at a time would take each other for a change on disk).
    */
   request(): void {
-    if (this._busy) {
+    if (this._checking || this._saving) {
       this._again = true;
       return;
     }
-    this._busy = true;
     this._save()
       .catch((reason: unknown) => {
         console.warn(`${this._context.path} was not saved`, reason);
@@ -38,45 +37,54 @@ export class Saver implements IDisposable {
   }
 
   private async _save(): Promise<void> {
-    const { model, contentsModel, path } = this._context;
+    const { model, path } = this._context;
     // A shared document is saved by the server.
     if (!model.dirty || model.readOnly || model.collaborative || !path) {
       return;
     }
-    const disk = await this._contents.get(path, { content: false, hash: true });
-    if (changed(disk, contentsModel, this._context.lastModifiedCheckMargin)) {
-      throw new Error('The file has changed on disk.');
+    await this._check();
+    if (this._saving) {
+      this._again = true;
+    } else if (!this._isDisposed && !this._context.isDisposed) {
+      // A save that the person cancels ends without a state of its own.
+      await this._context.save().finally(() => (this._saving = false));
     }
-    if (!this._isDisposed && !this._context.isDisposed) {
-      await this._context.save();
+  }
+
+  /** Throws if Lab would ask the person about a conflict. */
+  private async _check(): Promise<void> {
+    const { contentsModel, lastModifiedCheckMargin, path } = this._context;
+    this._checking = true;
+    try {
+      const options = { content: false, hash: true };
+      const disk = await this._contents.get(path, options);
+      if (changed(disk, contentsModel, lastModifiedCheckMargin)) {
+        throw new Error('The file has changed on disk.');
+      }
+    } finally {
+      this._checking = false;
     }
   }
 
   private _next(): void {
-    this._busy = false;
-    if (this._again && !this._isDisposed) {
+    if (this._again && !this._checking && !this._saving && !this._isDisposed) {
       this._again = false;
       this.request();
     }
   }
 
   private _onSaveState(_: unknown, state: DocumentRegistry.SaveState): void {
-    // While ours is on its way, `_save` itself says when it is over.
-    if (state === 'started' && !this._busy) {
-      this._busy = this._theirs = true;
-    } else if (state !== 'started' && this._theirs) {
-      this._theirs = false;
-      this._next();
-    }
+    this._saving = state === 'started';
+    this._next();
   }
 
-  private _busy = false;
-  private _theirs = false;
+  private _checking = false;
+  private _saving = false;
   private _again = false;
   private _isDisposed = false;
 }
 
-/** Whether Lab would ask the person about a conflict. By hash, else by time. */
+/** Whether the file is another than the one last read or saved: by hash, else by time. */
 function changed(
   disk: Contents.IModel,
   ours: Omit<Contents.IModel, 'content'> | null,

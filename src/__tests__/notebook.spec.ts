@@ -462,6 +462,25 @@ describe('saving', () => {
     state.mockRestore();
   });
 
+  it('waits for a save of the person, then saves what came since', async () => {
+    stage.lease();
+    stage.op(BEGIN);
+    const put = jest.spyOn(stage.manager.contents, 'save');
+    let running = 0;
+    let most = 0;
+    stage.context.saveState.connect((_, state) => {
+      running += state === 'started' ? 1 : -1;
+      most = Math.max(most, running);
+    });
+    const theirs = stage.context.save();
+    stage.op(finish([{ output_type: 'stream', name: 'stdout', text: 'late' }]));
+    await theirs;
+    await until('saved again', () => put.mock.calls.length === 2);
+    await until('clean', () => !stage.model.dirty && running === 0);
+    expect(most).toBe(1);
+    expect(await saved()).toContain('late');
+  });
+
   it('never overwrites a file that has changed on disk, and asks nobody', async () => {
     stage.lease();
     await stage.context.save();
