@@ -205,6 +205,7 @@ export class LiveNotebook implements IDisposable {
   }
 
   private _apply({ op, session_id, seq }: OpFrame): Receipt {
+    const idsLast = this.model.nbformatMinor >= 5;
     const receipt = keepFocus(this.panels, () =>
       applyOp(
         {
@@ -219,6 +220,10 @@ export class LiveNotebook implements IDisposable {
     this._hints.delete(op.cell_id);
     if (receipt.status === 'done') {
       this._worked = true;
+      if (!idsLast) {
+        // From now on the file has the ids that the server knows.
+        this.saveWork();
+      }
       if (op.op === 'finish_run') {
         this._displays.remember(op.cell_id, 0, op.outputs);
       }

@@ -462,6 +462,20 @@ describe('saving', () => {
     state.mockRestore();
   });
 
+  it('happens with the first op in a notebook of format 4.4', async () => {
+    stage.model.fromJSON({
+      nbformat: 4,
+      nbformat_minor: 4,
+      metadata: {},
+      cells: [cell('', 'x = 1')] as never
+    });
+    await stage.context.save();
+    stage.lease();
+    stage.op(INSERT);
+    await until('saved', () => !stage.model.dirty);
+    expect(await saved()).toContain(stage.model.cells.get(0).id);
+  });
+
   it('waits for a save of the person, then saves what came since', async () => {
     stage.lease();
     stage.op(BEGIN);
