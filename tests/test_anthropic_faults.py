@@ -261,7 +261,17 @@ async def test_a_consumer_that_leaves_closes_the_stream() -> None:
 
 @on_loop
 async def test_one_connection_serves_many_answers() -> None:
+    """Also for a consumer that leaves with the last event."""
     async with talking(*[answer(text("Hi."))] * 5) as (model, api):
         for _ in range(5):
-            await events(model, asking())
+            async with aclosing(model.stream(asking())) as shown:
+                async for event in shown:
+                    if isinstance(event, ModelDone):
+                        break
         assert api.connections == 1
+
+
+@on_loop
+async def test_an_answer_that_is_said_does_not_wait_for_the_end_of_the_line() -> None:
+    async with talking(answer(text("Hi.")).cut_by("hang")) as (model, _):
+        assert isinstance((await events(model, asking()))[-1], ModelDone)

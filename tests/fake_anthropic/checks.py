@@ -100,7 +100,7 @@ def _roles(messages: list[dict[str, Any]]) -> Iterator[str]:
     knows whether it was."""
     before = "assistant"
     for index, message in enumerate(messages):
-        role = message.get("role")
+        role = message.get("role", "")
         if role not in ("user", "assistant") or (role == before and (role == "user" or not index)):
             yield f"messages.{index}: roles must alternate, beginning with user"
         if message.keys() != {"role", "content"}:

@@ -34,9 +34,10 @@ class Cut:
     end     the body ends cleanly, without message_stop
     stall   nothing comes any more, until the client gives up
     error   an ``error`` event of type ``error_type``
+    hang    all is said, message_stop too, but the body does not end
     """
 
-    how: Literal["reset", "end", "stall", "error"]
+    how: Literal["reset", "end", "stall", "error", "hang"]
     after: int = 1
     error_type: str = "overloaded_error"
     message: str = "Overloaded"
@@ -101,7 +102,9 @@ class Turn:
     def at(self, **speed: float) -> Turn:
         return replace(self, speed=Speed(**speed))  # type: ignore[arg-type]
 
-    def cut_by(self, how: Literal["reset", "end", "stall", "error"], after: int = 1) -> Turn:
+    def cut_by(
+        self, how: Literal["reset", "end", "stall", "error", "hang"], after: int = 1
+    ) -> Turn:
         return replace(self, cut=Cut(how, after))
 
 
@@ -169,6 +172,9 @@ def rate_limited(retry_after: str | None = "1") -> HttpError:
 
 
 def spend_limited(code: str = "enforced_spend_limit_reached") -> HttpError:
+    if code != "enforced_spend_limit_reached":
+        message = "Your organization has spent what was agreed on."
+        return HttpError(429, "rate_limit_error", message, details={"error_code": code})
     message = (
         "You have reached your API usage limits: your organization has crossed its monthly API "
         "usage threshold, set based on your organization's API tier. You will regain access on "

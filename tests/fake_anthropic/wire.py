@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .frames import Stream, frame
-from .turns import HttpError, Speed, Turn
+from .turns import Cut, HttpError, Speed, Turn
 
 _RESET = struct.pack("ii", 1, 0)
 """SO_LINGER on, zero seconds: closing sends RST instead of FIN."""
@@ -90,19 +90,19 @@ class Wire:
         self._head(200, {"content-type": "text/event-stream; charset=utf-8"})
         deltas = 0
         for event in stream.events(speed):
-            if turn.cut and (deltas == turn.cut.after or event["type"] == "message_stop"):
-                await self._cut(turn)
+            if turn.cut and _is_due(turn.cut, deltas, event["type"]):
+                await self._cut(turn.cut)
                 return False
             await self._chunks(frame(event), speed.split)
             if event["type"] == "content_block_delta":
                 deltas += 1
                 await asyncio.sleep(speed.delay)
+        if turn.cut:  # hang
+            await asyncio.Event().wait()
         await self._chunks(b"", 0)
         return True
 
-    async def _cut(self, turn: Turn) -> None:
-        cut = turn.cut
-        assert cut is not None
+    async def _cut(self, cut: Cut) -> None:
         if cut.how == "stall":
             await asyncio.Event().wait()
         elif cut.how == "reset":
@@ -129,3 +129,8 @@ class Wire:
             self._writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             await self._writer.drain()
             await asyncio.sleep(0)
+
+
+def _is_due(cut: Cut, deltas: int, event_type: str) -> bool:
+    """After its number of deltas, at the latest before the end."""
+    return cut.how != "hang" and (deltas == cut.after or event_type == "message_stop")
