@@ -51,8 +51,10 @@ const HARMLESS = new Set([
   'type'
 ]);
 
-/** Classes of highlighted code. Others could borrow the looks of a dialog. */
-const CODE_CLASS = /^(language-[\w-]+|cm-[\w-]+|ͼ\w*)$/;
+/** Whether a class is one of highlighted code. Others could borrow the looks of a dialog. */
+function isOfCode(name: string): boolean {
+  return /^(language-[\w-]+|cm-[\w-]+|ͼ\w*)$/.test(name);
+}
 
 const CONTROLS = 'button, form, input, select, textarea, fieldset, option, map';
 const MEDIA = 'img, audio, video, source, track, area';
@@ -69,12 +71,10 @@ function restrict(element: Element): void {
   for (const { name, value } of [...element.attributes]) {
     const stays =
       HARMLESS.has(name) ||
+      (name === 'class' && value.split(/\s+/).every(isOfCode)) ||
       (name === 'href' && element.matches('a')) ||
       (name === 'src' && isInlineImage(element));
-    if (name === 'class') {
-      const classes = value.split(/\s+/).filter(one => CODE_CLASS.test(one));
-      element.setAttribute('class', classes.join(' '));
-    } else if (!stays) {
+    if (!stays) {
       element.removeAttribute(name);
     }
   }

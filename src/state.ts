@@ -328,9 +328,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   failure: ''
 };
 
-function pick(
-  event: Extract<Event, { type: 'draft_opened' }>
-): Partial<Draft> {
+function pick(event: Extract<Event, { type: 'draft_opened' }>): Partial<Draft> {
   const { type: _, ...rest } = event;
   return rest;
 }

@@ -103,7 +103,11 @@ function Decision({ card }: { card: ICardItem }): JSX.Element | null {
         </p>
       ))}
       <div className="jp-codeinterp-Card-buttons">
-        <Button look="primary" disabled={disabled} onClick={() => decide('run')}>
+        <Button
+          look="primary"
+          disabled={disabled}
+          onClick={() => decide('run')}
+        >
           {yes}
         </Button>
         <Button disabled={disabled} onClick={() => decide('reject')}>

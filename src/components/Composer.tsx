@@ -136,7 +136,9 @@ function meaning(mode: Mode, trans: TranslationBundle): string {
     auto: trans.__(
       'Auto: cells run without asking; changing or deleting your own cells still asks'
     ),
-    plan: trans.__('Plan: nothing runs and nothing changes; it reads and proposes')
+    plan: trans.__(
+      'Plan: nothing runs and nothing changes; it reads and proposes'
+    )
   }[mode];
 }
 

@@ -42,7 +42,6 @@ export function FirstRun(): JSX.Element {
             type="password"
             autoComplete="off"
             spellCheck={false}
-            placeholder="sk-ant-…"
             value={key}
             onChange={event => setKey(event.target.value)}
           />
@@ -52,7 +51,9 @@ export function FirstRun(): JSX.Element {
         </Button>
       </form>
       <p className="jp-codeinterp-FirstRun-hint">
-        {trans.__('Kept on the Jupyter server only, and sent to the model alone.')}
+        {trans.__(
+          'Kept on the Jupyter server only, and sent to the model alone.'
+        )}
       </p>
       {failure && (
         <p className="jp-codeinterp-Card-failure" role="alert">

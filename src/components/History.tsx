@@ -24,7 +24,10 @@ export function History(props: {
     }
   };
   return (
-    <ul className="jp-codeinterp-History" aria-label={trans.__('Conversations')}>
+    <ul
+      className="jp-codeinterp-History"
+      aria-label={trans.__('Conversations')}
+    >
       {props.sessions.map(info => (
         <li key={info.session_id}>
           <button

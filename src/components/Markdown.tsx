@@ -8,7 +8,7 @@ export function Markdown({ text }: { text: string }): JSX.Element {
   return (
     <div className="jp-codeinterp-Markdown jp-RenderedHTMLCommon">
       {blocks.map((source, index) => (
-        <Block key={index} source={source} />
+        <Block key={index} source={source.trimEnd()} />
       ))}
     </div>
   );
@@ -32,6 +32,9 @@ const Block = React.memo(function Block({ source }: { source: string }) {
       busy.current = false;
     };
     wanted.current = source;
+    if (host.current && !host.current.hasChildNodes()) {
+      host.current.textContent = source;
+    }
     if (!busy.current) {
       void draw();
     }

@@ -27,16 +27,16 @@ function Lines({ state }: { state: IPanelState }): JSX.Element {
     <div className="jp-codeinterp-Lines" aria-live="polite">
       {state.connection === 'lost' && (
         <Line level="warning">
-          {trans.__('The connection to the Jupyter server is lost. Connecting…')}
+          {trans.__(
+            'The connection to the Jupyter server is lost. Connecting…'
+          )}
         </Line>
       )}
       {state.status?.warning && (
         <Line level="warning">{state.status.warning}</Line>
       )}
       {isDemo(state) && (
-        <Line>
-          {trans.__('Offline demo: recorded code, live execution')}
-        </Line>
+        <Line>{trans.__('Offline demo: recorded code, live execution')}</Line>
       )}
       {elsewhere(state).map(({ view, waiting }) => (
         <Line key={view.info.session_id}>

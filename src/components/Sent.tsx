@@ -56,7 +56,8 @@ function roleOf(message: unknown, trans: TranslationBundle): string {
 /** Text blocks as text; anything else as it is. */
 function textOf(content: unknown): unknown {
   const blocks = list(content) as { type?: string; text?: string }[];
-  const plain = blocks.length > 0 && blocks.every(({ type }) => type === 'text');
+  const plain =
+    blocks.length > 0 && blocks.every(({ type }) => type === 'text');
   return plain ? blocks.map(({ text }) => text).join('\n\n') : content;
 }
 

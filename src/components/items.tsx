@@ -168,7 +168,10 @@ function End(props: { item: IEndItem; last: boolean }): JSX.Element {
         >
           <span>{words}</span>
           {end.retry && props.last && (
-            <Button disabled={busy} onClick={() => void once(() => store.retry())}>
+            <Button
+              disabled={busy}
+              onClick={() => void once(() => store.retry())}
+            >
               {trans.__('Try again')}
             </Button>
           )}
