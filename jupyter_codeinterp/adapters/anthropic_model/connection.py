@@ -42,7 +42,7 @@ class Connection:
     ) -> None:
         self.credentials = credentials
         self.profile = profile or (ANTHROPIC if credentials.is_anthropic else OTHER)
-        self._stall = self.profile.stall if stall is None else stall
+        silence = self.profile.stall if stall is None else stall
         with self._faults(""):
             self._client = anthropic.AsyncAnthropic(
                 **_authentication(credentials, self.profile),
@@ -50,7 +50,7 @@ class Connection:
                 http_client=http,
                 max_retries=0,
                 open_telemetry=False,
-                timeout=httpx2.Timeout(self._stall, connect=CONNECT_TIMEOUT),
+                timeout=httpx2.Timeout(silence, connect=CONNECT_TIMEOUT),
             )
         keyless = not credentials.secret and self._client.credentials is None
         if self.profile.needs_key and keyless:
@@ -91,7 +91,7 @@ class Connection:
         except anthropic.APIStatusError as error:
             raise status_fault(error, self.credentials, model) from None
         except (anthropic.APITimeoutError, httpx2.TimeoutException):
-            raise self._unreachable(f"nothing came for {self._stall:g} seconds") from None
+            raise self._unreachable("it did not answer in time") from None
         except anthropic.APIConnectionError as error:
             raise self._unreachable(str(error.__cause__ or error)) from None
         except httpx2.HTTPError as error:
