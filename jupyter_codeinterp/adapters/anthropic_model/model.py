@@ -135,15 +135,16 @@ class AnthropicModel:
             self._infos[key] = (info, until)
         return self._priced(info)
 
-    async def list_models(self) -> tuple[ModelInfo, ...]:
-        """The server's models; those built in if it has no such list. Raises ModelError."""
+    async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
+        """The server's models; those built in if it has no such list, unless ``fallback`` is
+        off (to find out whether a model server is there at all). Raises ModelError."""
         try:
             connection = await self._connect()
             infos = await asyncio.wait_for(connection.models(), LIST_TIMEOUT)
         except asyncio.TimeoutError:
             raise ModelError("offline", "The list of models did not come in time.") from None
         except Fault as fault:
-            if fault.code != "unknown_model":  # 404: there is no such list
+            if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
                 raise _failed(fault, 1) from None
             infos = tuple(known_info(model, connection.profile) for model in KNOWN)
         return tuple(self._priced(info) for info in infos)
