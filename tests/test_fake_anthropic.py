@@ -10,6 +10,8 @@ import json
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -305,31 +307,39 @@ async def test_a_script_that_fails_is_a_violation() -> None:
 # --- as a process ----------------------------------------------------------------------
 
 
+@asynccontextmanager
+async def process(*options: str) -> AsyncIterator[str]:
+    """The address of the fake as a process, which ends in order when it is told to."""
+    command = (sys.executable, "-m", "tests.fake_anthropic", *options)
+    running = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert running.stdout is not None
+        yield (await running.stdout.readline()).decode().split()[-1]
+    finally:
+        running.terminate()
+        assert await running.wait() == 0
+
+
 @on_loop
 async def test_the_process_is_controlled_over_http() -> None:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.fake_anthropic", "--scenario", "one_cell"),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    url = (await process.stdout.readline()).decode().split()[-1]
+    async with process("--scenario", "one_cell") as url:
 
-    async def control(path: str, body: Body | None = None) -> Any:
-        status, reply = await asyncio.to_thread(fetch, f"{url}/{path}", body)
-        return json.loads(reply) if status == 200 else status
+        async def control(path: str, body: Body | None = None) -> Any:
+            status, reply = await asyncio.to_thread(fetch, f"{url}/{path}", body)
+            return json.loads(reply) if status == 200 else status
 
-    body = {**conversation(), "messages": [HELLO]}
-    assert await control("") == {"ok": True}
-    assert await control("control/speed", {"chunk": 1000}) == {}
-    assert "Add" in (await asyncio.to_thread(fetch, f"{url}/v1/messages", body))[1]
-    state = await control("control/state")
-    assert [request["body"] for request in state["requests"]] == [body]
-    assert state["violations"] == []
-    assert await control("control/scenario", {"name": "plot"}) == {}
-    assert "Squares" in (await asyncio.to_thread(fetch, f"{url}/v1/messages", body))[1]
-    assert await control("control/scenario", {"name": "no such"}) == 400
-    assert await control("control/reset", {}) == {}
-    assert (await control("control/state"))["requests"] == []
-    process.terminate()
-    assert await process.wait() == 0
+        async def ask() -> Any:
+            return (await asyncio.to_thread(fetch, f"{url}/v1/messages", body))[1]
+
+        body = {**conversation(), "messages": [HELLO]}
+        assert await control("") == {"ok": True}
+        assert await control("control/speed", {"chunk": 1000}) == {}
+        assert "Add" in await ask()
+        state = await control("control/state")
+        assert [request["body"] for request in state["requests"]] == [body]
+        assert state["violations"] == []
+        assert await control("control/scenario", {"name": "plot"}) == {}
+        assert "Squares" in await ask()
+        assert await control("control/scenario", {"name": "no such"}) == 400
+        assert await control("control/reset", {}) == {}
+        assert (await control("control/state"))["requests"] == []
