@@ -8,7 +8,6 @@ ModelError when the model cannot be had. When the turn is stopped (the task is c
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import AsyncIterator, Callable
 
 import msgspec
@@ -16,6 +15,7 @@ import msgspec
 from . import prompts
 from .context import Context
 from .conversation import Conversation
+from .ending import Ending
 from .errors import DocumentError, ModelError
 from .events import (
     Event,
@@ -23,17 +23,15 @@ from .events import (
     Retrying,
     StepDiscarded,
     StepStarted,
-    StopReason,
     TextDelta,
     TextDone,
     ThinkingDelta,
-    UsageChanged,
 )
-from .messages import Message, Text, ToolResult, ToolUse, Usage, tool_uses, user
+from .messages import Message, Text, ToolResult, ToolUse, tool_uses, user
+from .meter import Meter
 from .ports import (
     Model,
     ModelDone,
-    ModelInfo,
     ModelRequest,
     ModelRetry,
     ModelText,
@@ -48,41 +46,11 @@ CUT_OFF = (
     "Your reply was cut off at the output limit, so nothing of it was run. "
     "Write shorter code, in several cells."
 )
+NOT_ASKED_FOR = "Your reply ended without asking for its tools, so this was not started."
+NOT_REACHED = "The turn ended before this was started: nothing of it reached the kernel."
 MOVED_ON = "The conversation was long; it goes on with a summary."
-
-
-class Ending(msgspec.Struct, frozen=True):
-    reason: StopReason
-    code: str = ""
-    message: str = ""
-
-
-class Meter(msgspec.Struct):
-    """Sums of a session's tokens, and the size of the last request."""
-
-    info: ModelInfo
-    total: Usage = Usage()
-    last: Usage = Usage()
-
-    def add(self, usage: Usage) -> UsageChanged:
-        self.total = self.total + usage
-        self.last = usage
-        return UsageChanged(self.total, self.share, self.cost(self.total))
-
-    @property
-    def share(self) -> float:
-        return (self.last.total_input + self.last.output_tokens) / self.info.context_window
-
-    def cost(self, usage: Usage) -> float | None:
-        if self.info.prices is None:
-            return None
-        counts = (
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_creation_input_tokens,
-            usage.cache_read_input_tokens,
-        )
-        return sum(n * price for n, price in zip(counts, self.info.prices, strict=True)) / 1e6
+GO_ON = "Go on."
+SILENT = "The model ended its turn without a word. Ask again, or say what is missing."
 
 
 class Agent:
@@ -92,26 +60,29 @@ class Agent:
         meter: Meter,
         turn: Turn,
         talk: Conversation,
+        goal: str,
         next_step: Callable[[], int],
     ) -> None:
+        """``goal`` is what the person asked for last, in their words."""
         self.model = model
         self.meter = meter
         self.turn = turn
         self.talk = talk
         self.ending = Ending("max_steps", "max_steps", "Stopped at the limit of steps in a turn.")
+        self._goal = goal
         self._next_step = next_step
         self._tools = Tools(turn)
         self._reply: ModelDone | None = None
-        self._spent_before = meter.total
-        self._request = ""
+        self._over = False
         self._texts: dict[int, str] = {}
         """Text blocks that have begun and not ended, by index."""
 
-    async def run(self, text: str) -> AsyncIterator[Event]:
-        """One turn. ``text`` is the person's message; "" goes on with the history as it is."""
-        if text:
-            self._request = text
-            self.talk.add(await self._message(text))
+    async def run(self, text: str, note: str = "") -> AsyncIterator[Event]:
+        """One turn. ``text`` is the person's message; "" goes on with the history as it is.
+        ``note`` is what the model must know of the turn before."""
+        opening = await self._opening(text, note)
+        if opening.content:
+            self.talk.add(opening)
         for _ in range(self.turn.limits.steps):
             over = self._over_budget()
             if over is not None:
@@ -128,11 +99,11 @@ class Agent:
 
     # --- asking ----------------------------------------------------------------------
 
-    async def _message(self, text: str) -> Message:
+    async def _opening(self, text: str, note: str) -> Message:
         """The person's words, with what the model must know of the notebook before them."""
-        described = await self._describe()
-        blocks = (Text(described),) if described else ()
-        return user(*blocks, Text(self.turn.scrub(text)))
+        words = text or (GO_ON if self.talk.is_answered else "")
+        parts = (await self._describe(), note, self.turn.scrub(words))
+        return user(*(Text(part) for part in parts if part))
 
     async def _describe(self) -> str:
         turn = self.turn
@@ -151,24 +122,17 @@ class Agent:
         # A notebook that is closed for now is described as it was last seen.
         with contextlib.suppress(DocumentError):
             await turn.look()
-        described = await self._describe()
-        goal = self._request or "Go on with what was asked last."
-        self.talk.restart(
-            user(
-                Text(described),
-                Text(f"Summary of this conversation so far:\n{summary}"),
-                Text(f"Go on with this request:\n{goal}"),
-            )
-        )
+        goal = turn.scrub(self._goal) or "Go on with what was asked last."
+        described = Text(await self._describe())
+        self.talk.restart(user(described, Text(summary), Text(f"Go on with this request:\n{goal}")))
         turn.images = 0
-        self.meter.last = Usage()
+        self.meter.new_conversation()
         return Note(MOVED_ON)
 
     async def _ask_once_more_if_broken(self) -> AsyncIterator[Event]:
         """One step's stream. If it breaks, nothing of it counts, and it is repeated once."""
         for last_try in (False, True):
             step = self._next_step()
-            self._over = False
             self._reply = None
             self._tools = Tools(self.turn)
             request = ModelRequest(self.turn.model, prompts.SYSTEM, TOOLS, self.talk.for_request())
@@ -177,12 +141,14 @@ class Agent:
             try:
                 async for event in self._stream(request):
                     yield event
+                if self._reply is None:
+                    raise ModelError("broken_stream", "The model's answer ended too early.")
                 return
             except ModelError as error:
-                self._discard_drafts()
+                self._tools.discard()
                 self._tools, self._texts = Tools(self.turn), {}
                 if error.code == "context_full" and not last_try:
-                    yield StepDiscarded(step, MOVED_ON)
+                    yield StepDiscarded(step, "")
                     yield await self._move_on()
                 elif error.code == "broken_stream" and not last_try:
                     yield StepDiscarded(step, "The connection broke; this step is repeated.")
@@ -227,35 +193,32 @@ class Agent:
         """What follows from the reply: run its tool calls, go on, or end the turn."""
         reply = self._reply
         if reply is None:
-            raise ModelError("broken_stream", "The model's answer ended too early.")
+            raise RuntimeError("a step has ended without a reply")
         calls = tool_uses(reply.message)
         reason = reply.stop_reason
-        self._over = True
+        self._over = reason == "refusal" or not (calls or reason in _GO_ON)
         if reason == "refusal":
-            self._discard_drafts()
             words = reply.detail or "The model declined to answer this."
             self.ending = Ending("refusal", "refusal", words)
+            self._reply = None
+            for event in self._tools.stop((), words):
+                yield event
         elif reason == "tool_use" and calls:
             async for event in self._run(calls, reply):
                 yield event
-        elif reason in ("max_tokens", "model_context_window_exceeded") and calls:
-            self._over = False
-            self._discard_drafts()
-            for call in calls:
-                self._tools.results[call.id] = self.turn.result(call, "not_started", CUT_OFF)
-                yield self._tools.results[call.id].done
+        else:
+            was_cut = reason in ("max_tokens", "model_context_window_exceeded")
+            for event in self._tools.stop(calls, CUT_OFF if was_cut else NOT_ASKED_FOR):
+                yield event
             self._store(reply, calls)
             if reason == "model_context_window_exceeded":
                 yield await self._move_on()
-        elif reason == "pause_turn":
-            self._over = False
-            self._store(reply, ())
-        else:
-            self._store(reply, ())
-            self.ending = _ending(reason)
+            if self._over:
+                self.ending = _ending(reason)
+                if self.ending.reason == "end_turn" and not _says_something(reply.message):
+                    yield Note(SILENT)
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
-        self._over = False
         for call in calls:
             async for event in self._tools.run(call, reply.invalid.get(call.id)):
                 yield event
@@ -265,12 +228,10 @@ class Agent:
                 self._tools.results[call.id] = self._noted(result)
             elif verdict == "stop":
                 self._over = True
-                self.ending = Ending(
-                    "error",
-                    "loop",
-                    f"Stopped: the same step failed the same way {self.turn.guard.count} times.",
-                )
+                self.ending = Ending("error", "loop", self.turn.guard.reason)
                 break
+        for event in self._tools.stop(calls, NOT_REACHED):
+            yield event
         self._store(reply, calls)
 
     def _noted(self, result: Result) -> Result:
@@ -286,34 +247,15 @@ class Agent:
         self._reply = None
         if not reply.message.content:
             return
-        if not calls:
-            self.talk.add(reply.message)
-            return
-        results = [
-            (self._tools.results.get(call.id) or self._not_started(call)).block for call in calls
-        ]
-        self.talk.add(reply.message, user(*results))
-
-    def _not_started(self, call: ToolUse) -> Result:
-        return self.turn.result(call, "not_started", "The turn ended before this was started.")
-
-    def _discard_drafts(self) -> None:
-        for run in self._tools.runs.values():
-            run.discard()
+        results = [self._tools.results[call.id].block for call in calls]
+        self.talk.add(reply.message, *([user(*results)] if results else []))
 
     def stopped(self) -> list[Event]:
         """Settle what was under way when the turn was stopped: quick, waits for nothing."""
         events: list[Event] = [TextDone(block, text) for block, text in self._texts.items()]
+        self._texts = {}
         calls = tool_uses(self._reply.message) if self._reply is not None else ()
-        for call_id, run in self._tools.runs.items():
-            run.discard()
-            if run.result is not None:
-                self._tools.results.setdefault(call_id, run.result)
-        for call in calls:
-            if call.id not in self._tools.results:
-                self._tools.results[call.id] = self._not_started(call)
-            events.append(self._tools.results[call.id].done)
-        events.extend(self._tools.unfinished({call.id for call in calls}))
+        events += self._tools.stop(calls, NOT_REACHED)
         if self._reply is not None:
             self._store(self._reply, calls)
         return events
@@ -321,23 +263,24 @@ class Agent:
     # --- limits ----------------------------------------------------------------------
 
     def _over_budget(self) -> Ending | None:
-        limits = self.turn.limits
-        if limits.cost is not None:
-            cost = self.meter.cost(self.meter.total)
-            before = self.meter.cost(self._spent_before)
-            if cost is not None and before is not None and cost - before >= limits.cost:
-                words = f"Stopped at the cost limit of ${limits.cost:.2f} for a turn."
-                return Ending("budget", "cost_limit", words)
-        elapsed = time.monotonic() - self.turn.started
-        if (
-            self.turn.mode == "auto"
-            and limits.turn_timeout is not None
-            and elapsed > limits.turn_timeout
-        ):
-            minutes = limits.turn_timeout / 60
-            words = f"Stopped at the time limit of {minutes:.0f} minutes for an unattended turn."
+        turn, limits = self.turn, self.turn.limits
+        spent = self.meter.turn_cost
+        if limits.cost is not None and spent is not None and spent >= limits.cost:
+            words = f"Stopped at the cost limit of ${limits.cost:.2f} for a turn."
+            return Ending("budget", "cost_limit", words)
+        longest = limits.turn_timeout if turn.mode == "auto" else None
+        if longest is not None and turn.unattended > longest:
+            words = f"Stopped at the time limit of {longest / 60:.0f} minutes without a person."
             return Ending("budget", "time_limit", words)
         return None
+
+
+_GO_ON = ("pause_turn", "model_context_window_exceeded")
+"""Stop reasons after which the model is asked again."""
+
+
+def _says_something(message: Message) -> bool:
+    return any(isinstance(block, Text) and block.text.strip() for block in message.content)
 
 
 def _ending(stop_reason: str) -> Ending:
@@ -345,4 +288,5 @@ def _ending(stop_reason: str) -> Ending:
         return Ending("end_turn")
     if stop_reason == "max_tokens":
         return Ending("error", "max_tokens", "The answer was cut off at the model's output limit.")
-    return Ending("error", "context_full", "The conversation no longer fits the model's context.")
+    words = f"The model stopped for a reason that is not known here: {stop_reason or 'none'}."
+    return Ending("error", "unknown_stop", words)

@@ -13,6 +13,10 @@ SUMMARY_LENGTH = 12_000
 """Characters of a summary: some 3,000 tokens, a small part of any model's context."""
 PART_LENGTH = 1_500
 """Characters of one text in a summary."""
+SUMMARY = "Summary of this conversation so far:\n"
+"""How a summary begins, so that the next one takes it over whole."""
+_DESCRIPTIONS = ("<context", "<changes", "[In the text below <")
+"""How descriptions of the notebook begin: the next conversation has one of its own."""
 
 
 class Conversation:
@@ -24,6 +28,17 @@ class Conversation:
     @property
     def empty(self) -> bool:
         return not self._messages
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model spoke last."""
+        return bool(self._messages) and self._messages[-1].role == "assistant"
+
+    def ends_with(self, text: str) -> bool:
+        """Whether the person's last words, not answered yet, are ``text``."""
+        last = self._messages[-1] if self._messages else None
+        words = last.content[-1] if last is not None and last.role == "user" else None
+        return isinstance(words, Text) and words.text == text
 
     @property
     def images(self) -> int:
@@ -41,12 +56,13 @@ class Conversation:
         self.add(summary)
 
     def for_request(self) -> tuple[Message, ...]:
-        """The messages to send. Neighbours of one role become one message (a message after
-        a stopped turn follows tool results, say): the API wants roles to alternate."""
+        """The messages to send. What the person's side said in a row becomes one message (a
+        message after a stopped turn follows tool results, say): the API wants roles to
+        alternate. Answers in a row (after ``pause_turn``) stay as they were given."""
         joined: list[Message] = []
         for message in self._messages:
-            if joined and joined[-1].role == message.role:
-                joined[-1] = Message(message.role, joined[-1].content + message.content)
+            if message.role == "user" and joined and joined[-1].role == "user":
+                joined[-1] = Message("user", joined[-1].content + message.content)
             else:
                 joined.append(message)
         return tuple(joined)
@@ -54,7 +70,8 @@ class Conversation:
     def summary(self) -> str:
         """What was asked, answered and run so far, in order, without another model call.
 
-        The notebook itself still holds all cells and outputs; the model can read them.
+        Begins with ``SUMMARY``. The notebook itself still holds all cells and outputs; the
+        model can read them.
         """
         parts: list[str] = []
         for message in self._messages:
@@ -65,8 +82,8 @@ class Conversation:
         text = "\n".join(parts)
         if len(text) > SUMMARY_LENGTH:
             head, tail = SUMMARY_LENGTH // 3, SUMMARY_LENGTH - SUMMARY_LENGTH // 3
-            text = f"{text[:head]}\n… earlier parts left out …\n{text[-tail:]}"
-        return text
+            text = f"{text[:head]}\n… some parts left out …\n{text[-tail:]}"
+        return SUMMARY + text
 
 
 def _images(message: Message) -> int:
@@ -80,8 +97,11 @@ def _images(message: Message) -> int:
 
 def _summary_line(role: str, block: object) -> str:
     if isinstance(block, Text):
-        who = "Person" if role == "user" else "You"
-        return "" if block.text.startswith("<notebook") else f"{who}: {_cut(block.text)}"
+        if role == "user" and block.text.startswith(SUMMARY):
+            return block.text[len(SUMMARY) :]
+        if role == "user" and block.text.startswith(_DESCRIPTIONS):
+            return ""
+        return f"{'Person' if role == 'user' else 'You'}: {_cut(block.text)}"
     if isinstance(block, ToolUse):
         title = block.input.get("title") or block.input.get("cell_id") or ""
         return f"You called {block.name} {title}".rstrip()

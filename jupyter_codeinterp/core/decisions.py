@@ -25,6 +25,11 @@ class Decision(msgspec.Struct, frozen=True):
     source: str
     run_all: bool = False
     reason: str = ""
+    edited: bool = False
+    """Whether ``source`` is not what the model wrote."""
+
+    def with_source(self, source: str, *, edited: bool) -> Decision:
+        return msgspec.structs.replace(self, source=source, edited=edited)
 
 
 def new_nonce() -> str:

@@ -76,9 +76,11 @@ class Feed:
     async def follow(self, after: int) -> AsyncIterator[tuple[int, Event]]:
         """Events after number ``after``, then those to come, for ever."""
         while True:
+            newest = self.last_seq
             for seq, event in self._since(after):
-                after = seq
                 yield seq, event
+            # Numbers have holes in the journal, where parts of a text were put together.
+            after = max(after, newest)
             if after >= self.last_seq:
                 waiter = asyncio.get_running_loop().create_future()
                 self._waiters.append(waiter)

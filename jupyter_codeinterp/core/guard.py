@@ -15,7 +15,7 @@ ERRORS_BEFORE_NOTE = 3
 """The same error at the same line this often in a turn: the model is told."""
 
 NOTE = (
-    "Note: this has now happened {count} times with the same result. Doing it again will not "
+    "Note: this has now come to the same result {count} times. Doing it again will not "
     "help. Try something different, or stop and tell the person what stands in the way."
 )
 
@@ -35,6 +35,11 @@ class LoopGuard:
     @property
     def note(self) -> str:
         return NOTE.format(count=self.count)
+
+    @property
+    def reason(self) -> str:
+        """Why the turn is stopped, for the person."""
+        return f"Stopped: the same step came to the same result {self.count} times."
 
     def add(
         self, call: ToolUse, result: str, error_signature: str | None

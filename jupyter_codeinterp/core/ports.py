@@ -177,6 +177,10 @@ class Slot(Protocol):
 
     info: KernelInfo
 
+    @property
+    def sent(self) -> bool:
+        """Whether the request of ``execute`` has gone out: only then may it have effects."""
+
     def new_msg_id(self) -> str:
         """The id that the next ``execute`` will use, to be journaled before it is sent."""
 

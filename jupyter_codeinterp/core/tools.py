@@ -1,33 +1,32 @@
 """The tools at work: from a tool call (as it streams, then whole) to its result.
 
 ``preview`` shows a call while it is written; ``run`` carries it out. A failed tool is a
-result for the model with ``is_error``; an exception here is a bug.
+result for the model with ``is_error``; an exception here is a bug, or the end of the turn.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
-from . import outputs, policy
-from .cellrun import CellRun, Kind
-from .document import CellView, Snapshot
-from .errors import DocumentError
-from .events import Event, QuestionAnswered, QuestionAsked, ToolDone, ToolStarted
+from . import policy
+from .cellrun import CellRun
+from .draft import DraftCell, Kind
+from .events import Event, QuestionAnswered, QuestionAsked, ToolStarted
+from .looking import READ_LIMIT, Looking
 from .messages import Text, ToolResult, ToolUse
 from .ports import ModelToolInput
 from .toolspecs import (
+    CHANGING_TOOLS,
     WRITING_TOOLS,
     AddMarkdown,
+    Arguments,
     AskUser,
     DeleteCell,
     EditCell,
-    InspectVariables,
-    ReadNotebook,
-    ReadOutput,
     RunCell,
     parse,
     title_of,
+    title_so_far,
 )
 from .turn import Result, Turn, new_cell_id
 
@@ -39,8 +38,10 @@ NAMES = {
     "delete_cell": "Delete a cell",
     "add_markdown": "Write text",
 }
-READ_LIMIT = 10_000
-"""Characters of a ``read_notebook`` or ``read_output`` result (design: one result's bound)."""
+AFTER_A_FAILURE = (
+    "An earlier call of the same reply did not succeed, so this one was not started. "
+    "Look at what came of that one first."
+)
 
 
 class Tools:
@@ -48,47 +49,46 @@ class Tools:
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
-        self.runs: dict[str, CellRun] = {}
         self.results: dict[str, Result] = {}
+        self._runs: dict[str, CellRun] = {}
+        self._looking = Looking(turn)
         self._shown: dict[str, str] = {}
-        """Names of the calls that have a card."""
+        """Names of the calls that have a card which has not ended."""
+        self._failed = False
+        """Whether a call that changes the notebook has not succeeded."""
 
     # --- while the call is written ---------------------------------------------------
 
     def preview(self, call: ModelToolInput) -> list[Event]:
         """What to show of a call that is being written. Runs nothing, waits for nothing."""
-        events: list[Event] = []
-        if call.id not in self._shown:
-            self._shown[call.id] = call.name
-            events.append(ToolStarted(call.id, call.name, NAMES.get(call.name, "")))
+        events = self._card(call.id, call.name)
         source = call.partial.get("source")
-        if call.name not in WRITING_TOOLS or not isinstance(source, str):
-            return events
-        source = source.replace("\r\n", "\n").rstrip("\r")
-        run = self.runs.get(call.id)
-        if run is None:
-            run = self._open(call.id, call.name, call.partial, source, events)
-        if run is not None:
-            run.write(source)
+        if call.name in WRITING_TOOLS and isinstance(source, str):
+            source = source.replace("\r\n", "\n").rstrip("\r")
+            if call.id not in self._runs:
+                events += self._open(call.id, call.name, call.partial, source)
+            if call.id in self._runs:
+                self._runs[call.id].draft.write(source)
         return events
 
-    def _open(
-        self, call_id: str, name: str, given: dict[str, object], source: str, events: list[Event]
-    ) -> CellRun | None:
+    def _card(self, call_id: str, name: str) -> list[Event]:
+        if call_id in self._shown:
+            return []
+        self._shown[call_id] = name
+        return [ToolStarted(call_id, name, NAMES.get(name, ""))]
+
+    def _open(self, call_id: str, name: str, given: dict[str, object], source: str) -> list[Event]:
         """Let the draft appear, if the call can be carried out at all."""
         place = self._where(name, given)
-        if place is None:
-            return None
+        if place is None or self.turn.mode == "plan":
+            return []
         kind, cell_id, old_source, after = place
-        action: policy.Action = "markdown" if kind == "markdown" else "run_new"
-        if policy.decide(action, self.turn.mode, owned=True, suspicious=False) == "refuse":
-            return None
-        run = self.runs[call_id] = CellRun(self.turn, call_id, name)
-        title = NAMES[name] if name == "add_markdown" else title_of(given.get("title"), source)
-        events.append(run.open(kind, cell_id, title, old_source))
+        title = NAMES.get(name) or title_so_far(given.get("title"), source)
+        draft = DraftCell(self.turn, call_id, kind, cell_id, title, old_source)
+        self._runs[call_id] = CellRun(draft, name)
         if kind != "edit":
-            run.insert(after)
-        return run
+            draft.insert(after)
+        return [draft.opened()]
 
     def _where(
         self, name: str, given: dict[str, object]
@@ -113,235 +113,236 @@ class Tools:
         return kind, new_cell_id(), "", anchors
 
     def _to_mend(self) -> tuple[str, str] | None:
-        """The agent's own cell that failed last in this turn: a new cell takes its place."""
+        """The agent's own cell that it ran last, if it failed: a new cell takes its place."""
         turn = self.turn
         if not turn.ledger.touched:
             return None
         cell_id = turn.ledger.touched[-1]
         source = turn.ledger.written(cell_id)
-        if source is None or turn.ledger.failed.get(cell_id) != turn.number:
+        if source is None or cell_id not in turn.ledger.failed_since(turn.since):
             return None
         return cell_id, source
-
-    def unfinished(self, known: set[str]) -> list[Event]:
-        """Ends for the cards of calls that were still being written (not in ``known``)."""
-        events: list[Event] = []
-        for call_id, name in self._shown.items():
-            if call_id not in known:
-                run = self.runs.get(call_id)
-                title = run.title if run is not None else NAMES.get(name, name)
-                events.append(ToolDone(call_id, name, title, "not_started", summary="Stopped."))
-        return events
 
     # --- when the call is whole ------------------------------------------------------
 
     async def run(self, call: ToolUse, invalid: str | None) -> AsyncIterator[Event]:
-        """Carry out a call; its result is then in ``results``, and told as ``ToolDone``."""
-        turn = self.turn
-        if call.id not in self._shown:
-            self._shown[call.id] = call.name
-            yield ToolStarted(call.id, call.name, NAMES.get(call.name, ""))
+        """Carry out a call; its result is then in ``results``, and told as ``ToolDone``.
+
+        ``invalid`` says what was wrong with its JSON. What changes the notebook is not
+        begun once an earlier such call of the reply has not succeeded: it was written
+        without knowing that.
+        """
+        for event in self._card(call.id, call.name):
+            yield event
         try:
             if invalid is not None:
                 raise ValueError(f"The input of this call is not valid JSON: {invalid}")
             arguments = parse(call.name, call.input)
+            if self._failed and call.name in CHANGING_TOOLS:
+                raise ValueError(AFTER_A_FAILURE)
         except ValueError as error:
-            self._discard(call.id)
-            self._end(call, turn.result(call, "not_started", str(error), title=self._title(call)))
+            self._not_started(call, str(error))
         else:
-            if isinstance(arguments, (RunCell, EditCell, AddMarkdown)):
-                async for event in self._write(call, arguments):
-                    yield event
-            elif isinstance(arguments, DeleteCell):
-                async for event in self._delete(call, arguments):
-                    yield event
-            elif isinstance(arguments, AskUser):
-                async for event in self._ask(call, arguments):
-                    yield event
-            else:
-                self._end(call, await self._read(call, arguments))
-        yield self.results[call.id].done
+            async for event in self._carry_out(call, arguments):
+                yield event
+        self._take_results()
+        yield self._ended(call)
 
-    def _end(self, call: ToolUse, result: Result) -> None:
-        self.results[call.id] = result
+    async def _carry_out(self, call: ToolUse, arguments: Arguments) -> AsyncIterator[Event]:
+        if isinstance(arguments, (RunCell, EditCell, AddMarkdown)):
+            work = self._write(call, arguments)
+        elif isinstance(arguments, DeleteCell):
+            work = self._delete(call, arguments)
+        elif isinstance(arguments, AskUser):
+            work = self._ask(call, arguments)
+        else:
+            self.results[call.id] = await self._looking.look(call, arguments, NAMES[call.name])
+            return
+        async for event in work:
+            yield event
 
-    def _discard(self, call_id: str) -> None:
-        if call_id in self.runs:
-            self.runs[call_id].discard()
+    def _take_results(self) -> None:
+        """Results of the runs that have come to one."""
+        for call_id, run in self._runs.items():
+            if run.result is not None:
+                self.results.setdefault(call_id, run.result)
+
+    def _ended(self, call: ToolUse) -> Event:
+        done = self.results[call.id].done
+        if call.name in CHANGING_TOOLS and done.status != "ok":
+            self._failed = True
+        del self._shown[call.id]
+        return done
+
+    def _not_started(self, call: ToolUse, words: str) -> None:
+        run = self._runs.get(call.id)
+        title = run.draft.title if run is not None else self._title(call)
+        if run is not None:
+            run.draft.remove()
+        self.results[call.id] = self.turn.result(call, "not_started", words, title=title)
 
     def _title(self, call: ToolUse) -> str:
-        run = self.runs.get(call.id)
-        return run.title if run is not None else NAMES.get(call.name, "Cell")
+        source = call.input.get("source")
+        given = title_of(call.input.get("title"), source if isinstance(source, str) else "")
+        return NAMES.get(call.name, given)
+
+    # --- the tools that change the notebook ------------------------------------------
 
     async def _write(
         self, call: ToolUse, arguments: RunCell | EditCell | AddMarkdown
     ) -> AsyncIterator[Event]:
-        run = self.runs.get(call.id)
-        if isinstance(arguments, EditCell):
-            problem = await self._stale(arguments.cell_id)
-            if problem is not None:
-                self._end(
-                    call, self.turn.result(call, "not_started", problem, title=self._title(call))
-                )
-                return
-        if run is None:
-            events: list[Event] = []
-            run = self._open(call.id, call.name, call.input, arguments.source, events)
-            for event in events:
-                yield event
-        if run is None:
-            self._end(call, self._cannot_open(call))
+        refused = self._refused(call)
+        stale = isinstance(arguments, EditCell) and await self._stale(arguments.cell_id)
+        if refused or stale:
+            self.results[call.id] = refused or self._stale_result(call, str(stale))
             return
+        if isinstance(arguments, RunCell):
+            await self._check_mending(call)
+        if call.id not in self._runs:
+            for event in self._open(call.id, call.name, call.input, arguments.source):
+                yield event
+        run = self._runs.get(call.id)
+        if run is None:
+            after = call.input.get("after_cell_id")
+            self._not_started(call, self._no_cell(after))
+            return
+        run.draft.title = self._title(call)
+        if isinstance(arguments, EditCell):
+            cell = self.turn.snapshot.cell(arguments.cell_id)
+            run.draft.is_code = cell is not None and cell.cell_type == "code"
         async for event in run.run(call, arguments.source):
             yield event
-        if run.result is None:
-            raise RuntimeError("a cell run ended without a result")
-        result = run.result
-        for source in run.next_inputs:
-            proposed = CellRun(self.turn, f"{call.id}-next", "run_cell")
-            async for event in self._proposed(proposed, run.cell_id, source):
-                yield event
-            if proposed.result is not None:
-                yield proposed.result.done
-                result = _joined(result, proposed.result)
-        self._end(call, result)
-
-    async def _proposed(self, run: CellRun, after: str, source: str) -> AsyncIterator[Event]:
-        """A draft that code has put forward (set_next_input): asked for in every mode."""
-        title = title_of("", source)
-        yield ToolStarted(run.call_id, run.name, title)
-        yield run.open("insert", new_cell_id(), title)
-        run.insert(self.turn.above(after))
-        async for event in run.run(ToolUse(run.call_id, run.name, {}), source, always_ask=True):
+        async for event in self._put_forward(call, run):
             yield event
 
-    def _cannot_open(self, call: ToolUse) -> Result:
-        """Why a call to write got no draft: Plan mode, or a cell that is not there."""
-        turn = self.turn
-        action: policy.Action = "markdown" if call.name == "add_markdown" else "run_new"
-        if policy.decide(action, turn.mode, owned=True, suspicious=False) == "refuse":
-            words = policy.refusal(action, turn.mode)
-            return turn.result(call, "rejected", words, title=_given_title(call), is_error=True)
-        wanted = call.input.get("cell_id", call.input.get("after_cell_id"))
-        words = f"There is no cell {wanted!r}. Cells: {turn.known_ids()}."
-        return turn.result(call, "not_started", words, title=_given_title(call))
+    async def _check_mending(self, call: ToolUse) -> None:
+        """A failed cell that the person has deleted or changed is not replaced any more."""
+        run = self._runs.get(call.id)
+        if run is None or run.draft.kind != "edit":
+            return
+        cell = (await self.turn.look()).cell(run.draft.cell_id)
+        if cell is None or cell.source != run.draft.old_source:
+            self.turn.ledger.failed.pop(run.draft.cell_id, None)
+            del self._runs[call.id]
 
-    async def _stale(self, cell_id: str) -> str | None:
-        """Why an edit cannot be made: the cell is not there, or not as the model knows it."""
-        turn = self.turn
-        if turn.mode == "plan":
-            return policy.refusal("edit", "plan")
-        cell = (await turn.look()).cell(cell_id)
-        if cell is None:
-            return f"There is no cell {cell_id!r}. Cells: {turn.known_ids()}."
-        seen = turn.context.source_seen(cell_id)
-        if seen == cell.source:
-            return None
-        turn.context.seen(cell)
-        why = "You have not read this cell" if seen is None else "The person changed this cell"
-        return f"{why}. Nothing was changed. It reads:\n{cell.source}"
+    async def _put_forward(self, call: ToolUse, run: CellRun) -> AsyncIterator[Event]:
+        """Drafts that the code has put forward (set_next_input): asked for in every mode."""
+        waiting = [(run.draft.cell_id, source) for source in run.next_inputs]
+        number = 0
+        while waiting:
+            after, source = waiting.pop(0)
+            number += 1
+            part = ToolUse(f"{call.id}-next{number}", "run_cell", {})
+            title = title_of("", source)
+            draft = DraftCell(self.turn, part.id, "insert", new_cell_id(), title)
+            proposed = self._runs[part.id] = CellRun(draft, part.name)
+            for event in self._card(part.id, part.name):
+                yield event
+            yield draft.opened()
+            draft.insert(self.turn.above(after))
+            async for event in proposed.run(part, source, always_ask=True):
+                yield event
+            waiting += [(draft.cell_id, text) for text in proposed.next_inputs]
+            self._take_results()
+            yield self._ended(part)
+            self.results[call.id] = _joined(self.results[call.id], self.results[part.id])
 
     async def _delete(self, call: ToolUse, arguments: DeleteCell) -> AsyncIterator[Event]:
-        turn = self.turn
-        problem = await self._stale(arguments.cell_id)
-        if problem is not None:
-            self._end(call, turn.result(call, "not_started", problem, title=NAMES[call.name]))
+        refused = self._refused(call)
+        stale = await self._stale(arguments.cell_id)
+        if refused or stale:
+            self.results[call.id] = refused or self._stale_result(call, str(stale))
             return
-        run = self.runs[call.id] = CellRun(turn, call.id, call.name)
-        seen = turn.context.source_seen(arguments.cell_id) or ""
-        title = f"Delete: {title_of('', seen)}"
-        yield run.open("delete", arguments.cell_id, title_of(title, seen), seen)
+        seen = self.turn.context.source_seen(arguments.cell_id) or ""
+        title = title_of(f"Delete: {title_of('', seen)}", "")
+        draft = DraftCell(self.turn, call.id, "delete", arguments.cell_id, title, seen)
+        run = self._runs[call.id] = CellRun(draft, call.name)
+        yield draft.opened()
         async for event in run.run(call, seen):
             yield event
-        if run.result is not None:
-            self._end(call, run.result)
+
+    def _refused(self, call: ToolUse) -> Result | None:
+        """What Plan mode says to a call that changes something."""
+        if self.turn.mode != "plan":
+            return None
+        run = self._runs.get(call.id)
+        if run is not None:
+            run.draft.remove()
+        actions: dict[str, policy.Action] = {
+            "run_cell": "run_new",
+            "edit_cell": "edit",
+            "add_markdown": "markdown",
+            "delete_cell": "delete",
+        }
+        words = policy.refusal(actions[call.name], "plan")
+        return self.turn.rejected(
+            call, words, self._title(call), "", summary="Plan mode changes nothing."
+        )
+
+    async def _stale(self, cell_id: str) -> str:
+        """Why a cell cannot be changed, "" if it can: it is not there, or not as the model
+        knows it."""
+        turn = self.turn
+        cell = (await turn.look()).cell(cell_id)
+        if cell is None:
+            return self._no_cell(cell_id)
+        if "codeinterp-private" in cell.tags:
+            return f"The person keeps the cell {cell_id!r} private: it cannot be changed."
+        seen = turn.context.source_seen(cell_id)
+        if seen == cell.source:
+            return ""
+        why = "You have not read this cell" if seen is None else "The person changed this cell"
+        if len(cell.source) > READ_LIMIT:
+            return f"{why}, and it is too long to be shown whole. Nothing was changed."
+        turn.context.seen(cell)
+        return f"{why}. Nothing was changed. It reads:\n{cell.source}"
+
+    def _stale_result(self, call: ToolUse, words: str) -> Result:
+        run = self._runs.pop(call.id, None)
+        title = run.draft.title if run is not None else ""
+        summary = words.split("\n")[0]
+        title = title or self._title(call)
+        return self.turn.result(call, "not_started", words, title=title, summary=summary)
+
+    def _no_cell(self, cell_id: object) -> str:
+        return f"There is no cell {cell_id!r}. Cells: {self.turn.known_ids()}."
 
     async def _ask(self, call: ToolUse, arguments: AskUser) -> AsyncIterator[Event]:
         yield QuestionAsked(call.id, arguments.question, arguments.options or ())
-        answer = await self.turn.decisions.question(call.id)
+        answer = await self.turn.attend(self.turn.decisions.question(call.id))
         yield QuestionAnswered(call.id, answer)
-        self._end(
-            call,
-            self.turn.result(call, "ok", f"The person answered: {answer}", title=NAMES[call.name]),
-        )
+        words = f"The person answered: {answer}"
+        self.results[call.id] = self.turn.result(call, "ok", words, title=NAMES[call.name])
 
-    async def _read(
-        self, call: ToolUse, arguments: ReadNotebook | ReadOutput | InspectVariables
-    ) -> Result:
-        turn = self.turn
-        title = NAMES[call.name]
-        try:
-            if isinstance(arguments, ReadNotebook):
-                body = self._cells(await turn.look(), arguments)
-            elif isinstance(arguments, ReadOutput):
-                body = await self._output(arguments)
-            else:
-                body = await self._variables(arguments)
-        except (DocumentError, LookupError) as error:
-            return turn.result(call, "not_started", str(error), title=title)
-        return turn.result(call, "ok", body, title=title)
+    # --- ends ------------------------------------------------------------------------
 
-    def _cells(self, snapshot: Snapshot, arguments: ReadNotebook) -> str:
-        turn = self.turn
-        cells = list(snapshot.cells)
-        if arguments.cell_ids is not None:
-            wanted = [(cell_id, snapshot.cell(cell_id)) for cell_id in arguments.cell_ids]
-            missing = [cell_id for cell_id, cell in wanted if cell is None]
-            if missing:
-                raise LookupError(f"There is no cell {missing[0]!r}. Cells: {turn.known_ids()}.")
-            cells = [cell for _, cell in wanted if cell is not None]
-        parts: list[str] = []
-        room = READ_LIMIT
-        for cell in cells:
-            text = _cell_text(cell, bool(arguments.include_outputs))
-            if len(text) > room:
-                left = len(cells) - len(parts)
-                parts.append(f"… {left} more cells left out; ask for them with cell_ids.")
-                break
-            room -= len(text)
-            parts.append(text)
-            turn.context.seen(cell)
-        return "\n".join(parts) or "The notebook is empty."
+    def discard(self) -> None:
+        """The step is void: its drafts go."""
+        for run in self._runs.values():
+            run.draft.remove()
 
-    async def _output(self, arguments: ReadOutput) -> str:
-        turn = self.turn
-        kept = turn.store.outputs(turn.session_id, arguments.cell_id)
-        if kept is None:
-            cell = (await turn.look()).cell(arguments.cell_id)
-            if cell is None or "codeinterp-private" in cell.tags:
-                raise LookupError(
-                    f"There is no cell {arguments.cell_id!r}. Cells: {turn.known_ids()}."
-                )
-            kept = cell.outputs
-        start = max(0, arguments.start or 0)
-        length = max(1, min(arguments.length or READ_LIMIT, READ_LIMIT))
-        return outputs.excerpt(outputs.full_text(kept), start, length)
+    def stop(self, calls: Iterable[ToolUse], words: str) -> list[Event]:
+        """Settle everything: afterwards each of ``calls`` has a result, and no card waits.
 
-    async def _variables(self, arguments: InspectVariables) -> str:
-        found = await self.turn.kernel.variables(arguments.names or ())
-        if found is None:
-            raise LookupError(
-                "Variables are not available: the kernel is busy, or its language is not known."
-            )
-        lines = [json.dumps(entry, ensure_ascii=False) for entry in found]
-        text = "\n".join(lines) or "No variables."
-        return outputs.excerpt(text, 0, READ_LIMIT)
-
-
-def _given_title(call: ToolUse) -> str:
-    source = call.input.get("source")
-    return title_of(call.input.get("title"), source if isinstance(source, str) else "")
-
-
-def _cell_text(cell: CellView, include_outputs: bool) -> str:
-    if "codeinterp-private" in cell.tags:
-        return f"[{cell.cell_id}] {cell.cell_type}, private: not shown"
-    count = f" In[{cell.execution_count}]" if cell.execution_count is not None else ""
-    text = f"[{cell.cell_id}] {cell.cell_type}{count}\n{cell.source}"
-    if include_outputs and cell.outputs:
-        seen = outputs.see(cell.outputs, images_left=0, budget=2_000)
-        text += f"\n[{cell.cell_id}] output\n{seen.text}"
-    return text
+        ``words`` is for calls that were not begun. (Cards of calls that were still being
+        written end as well.)
+        """
+        events: list[Event] = []
+        known = {call.id: call for call in calls}
+        for call_id, run in self._runs.items():
+            call = known.get(call_id, ToolUse(call_id, run.name, {}))
+            events += run.stop(call, words)
+        self._take_results()
+        for call_id, name in self._shown.items():
+            call = known.get(call_id, ToolUse(call_id, name, {}))
+            if call_id not in self.results:
+                self._not_started(call, words)
+            events.append(self.results[call_id].done)
+        self._shown.clear()
+        for call in known.values():
+            if call.id not in self.results:
+                self._not_started(call, words)
+        return events
 
 
 def _joined(first: Result, second: Result) -> Result:

@@ -84,6 +84,7 @@ TOOLS: tuple[ToolSpec, ...] = (
 TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
 WRITING_TOOLS = frozenset({"run_cell", "edit_cell", "add_markdown"})
 """Tools whose ``source`` streams into the notebook while it is written."""
+CHANGING_TOOLS = WRITING_TOOLS | {"delete_cell"}
 
 
 class RunCell(msgspec.Struct, frozen=True):
@@ -156,6 +157,13 @@ def parse(name: str, arguments: dict[str, Any]) -> Arguments:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
         raise ValueError(f"Wrong input for {name}: {error}.") from None
+
+
+def title_so_far(title: object, source: str) -> str:
+    """The card's name while ``source`` is being written; "" until it is known."""
+    given = isinstance(title, str) and bool(title.strip())
+    whole_lines, _, _ = source.rpartition("\n")
+    return title_of(title, whole_lines) if given or whole_lines.strip() else ""
 
 
 def title_of(title: object, source: str) -> str:

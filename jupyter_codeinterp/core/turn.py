@@ -7,22 +7,26 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from . import outputs
 from .context import Context
 from .decisions import Decisions
-from .document import Op, Output, Receipt, Snapshot
+from .document import Delete, Op, Output, Receipt, Snapshot
 from .errors import KernelError
 from .events import Mode, Status, ToolDone
 from .guard import LoopGuard
-from .ledger import Changes, Ledger
+from .ledger import Ledger
 from .messages import Image, Text, ToolResult, ToolUse
-from .ports import Document, Kernel, KernelInfo, SessionStore
+from .ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
 
-MAX_IMAGES = 19
-"""Images in a conversation: past 20 the API limits each to 2,000 px."""
+if TYPE_CHECKING:
+    from .execution import Execution
+
+T = TypeVar("T")
+
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""
 
@@ -31,7 +35,8 @@ class Limits(msgspec.Struct, frozen=True):
     """Bounds of a turn. None means no bound.
 
     ``cell_timeout`` (seconds a cell, in Auto mode), ``turn_timeout`` (seconds of an
-    unattended turn), ``cost`` (US dollars a turn; needs known prices).
+    unattended turn, without those that it waited for the person), ``cost`` (US dollars a
+    turn; needs known prices), ``context_share`` (0..1 of the model's context).
     """
 
     steps: int = 25
@@ -72,6 +77,10 @@ class Turn:
     limits: Limits
     scrub: Callable[[str], str]
     scale: Callable[[bytes, str], bytes | None] | None = None
+    since: int = 0
+    """The turn in which the person asked; an earlier one if it is tried again."""
+    may_run_all: bool = True
+    """Whether Auto is allowed here, so that a card may offer "Run all in this turn"."""
     images: int = 0
     """Images in the conversation so far."""
     kernel_start: tuple[str, int] | None = None
@@ -80,46 +89,67 @@ class Turn:
     files: list[tuple[str, int]] = field(default_factory=list)
     guard: LoopGuard = field(default_factory=LoopGuard)
     started: float = field(default_factory=time.monotonic)
+    placed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Cells that this turn has inserted, the latest last, with the ids above each."""
+    disobeying: Execution | None = None
+    """A stopped run that the kernel had not ended in time."""
+    _attended: float = 0.0
+    """Seconds that it has waited for the person."""
+    _posted: set[asyncio.Future[Any]] = field(default_factory=set)
 
-    may_run_all: bool = True
-    """Whether Auto is allowed here, so that a card may offer "Run all in this turn"."""
-    _posted: set[asyncio.Future[Receipt]] = field(default_factory=set)
+    # --- the notebook ----------------------------------------------------------------
 
     def apply(self, op: Op) -> asyncio.Future[Receipt]:
         """Post an op now, in order; its receipt, once the ledger has it, may be awaited."""
-        task = asyncio.ensure_future(self._recorded(op, self.document.apply(op)))
-        self._posted.add(task)
-        task.add_done_callback(self._posted.discard)
-        return asyncio.shield(task)
+        answer = asyncio.ensure_future(self._recorded(op, self.document.apply(op)))
+        self._keep(answer)
+        return asyncio.shield(answer)
 
     async def _recorded(self, op: Op, answer: Awaitable[Receipt]) -> Receipt:
         receipt = await answer
         self.ledger.record(self.number, op, receipt)
         return receipt
 
+    def take_out(self, cell_id: str, source: str) -> None:
+        """Delete a draft's cell, also if the person has typed into it since ``source``."""
+        self.placed.pop(cell_id, None)
+        self._keep(
+            asyncio.ensure_future(self._taken_out(self.apply(Delete(cell_id, source)), cell_id))
+        )
+
+    async def _taken_out(self, answer: Awaitable[Receipt], cell_id: str) -> None:
+        receipt = await answer
+        if receipt.status == "conflict":
+            await self.apply(Delete(cell_id, receipt.source))
+
+    def _keep(self, task: asyncio.Future[Any]) -> None:
+        self._posted.add(task)
+        task.add_done_callback(self._posted.discard)
+
+    async def settled(self, seconds: float) -> None:
+        """Wait for the receipts of what has been posted, but not longer."""
+        deadline = time.monotonic() + seconds
+        while self._posted and (left := deadline - time.monotonic()) > 0:
+            await asyncio.wait(set(self._posted), timeout=left)
+
     async def look(self) -> Snapshot:
         self.snapshot = await self.document.snapshot()
         return self.snapshot
 
-    def changes(self) -> Changes:
-        return self.ledger.changes(self.number)
-
     def above(self, cell_id: str) -> tuple[str, ...]:
         """``cell_id`` and the cells above it, nearest first: where an insert goes."""
         ids = [cell.cell_id for cell in self.snapshot.cells]
-        for touched in self.ledger.touched:
-            if touched not in ids:
-                ids.append(touched)
-        if cell_id not in ids:
-            return (cell_id,)
-        end = ids.index(cell_id) + 1
-        return tuple(reversed(ids[max(0, end - ANCHORS) : end]))
+        if cell_id in ids:
+            end = ids.index(cell_id) + 1
+            return tuple(reversed(ids[max(0, end - ANCHORS) : end]))
+        return (cell_id, *self.placed.get(cell_id, ()))[:ANCHORS]
 
     def place(self) -> tuple[str, ...]:
         """Where a new cell goes: after the agent's last, else the active one, else the end."""
-        ids = {cell.cell_id for cell in self.snapshot.cells}
-        for cell_id in reversed(self.ledger.touched):
-            if cell_id in ids or cell_id in self.changes().added:
+        ids = {cell.cell_id for cell in self.snapshot.cells} | self.placed.keys()
+        unconfirmed = [cell_id for cell_id in self.placed if cell_id not in self.ledger.touched]
+        for cell_id in reversed([*self.ledger.touched, *unconfirmed]):
+            if cell_id in ids:
                 return self.above(cell_id)
         if self.snapshot.active_cell_id:
             return self.above(self.snapshot.active_cell_id)
@@ -138,10 +168,27 @@ class Turn:
         except KernelError:
             return None
 
+    # --- limits ----------------------------------------------------------------------
+
+    async def attend(self, answer: Awaitable[T]) -> T:
+        """Wait for the person. That time is not the turn's own."""
+        began = time.monotonic()
+        try:
+            return await answer
+        finally:
+            self._attended += time.monotonic() - began
+
+    @property
+    def unattended(self) -> float:
+        """Seconds that it has worked by itself."""
+        return time.monotonic() - self.started - self._attended
+
     @property
     def cell_timeout(self) -> float | None:
         auto = self.mode == "auto"
         return self.limits.cell_timeout if auto else self.limits.review_cell_timeout
+
+    # --- results ---------------------------------------------------------------------
 
     def result(
         self,
@@ -153,25 +200,48 @@ class Turn:
         cell_id: str = "",
         is_error: bool | None = None,
         summary: str = "",
+        images: tuple[Image, ...] = (),
     ) -> Result:
-        """A result without outputs."""
+        """A result of something else than a run."""
         text = self.scrub(
             outputs.result_text(
                 status=status, cell_id=cell_id, execution_count=None, elapsed=None, body=body
             )
         )
         failed = status in ("error", "not_started", "not_confirmed")
-        block = ToolResult(call.id, (Text(text),), failed if is_error is None else is_error)
+        self.images += len(images)
+        content: tuple[Text | Image, ...] = (Text(text), *images)
+        block = ToolResult(call.id, content, failed if is_error is None else is_error)
         done = ToolDone(
             call_id=call.id,
             name=call.name,
             title=title or call.name,
             status=status,
             cell_id=cell_id,
-            summary=summary,
+            summary=self.scrub(summary),
             detail=text,
+            images=len(images),
         )
         return Result(block, done)
+
+    def rejected(
+        self, call: ToolUse, body: str, title: str, cell_id: str, summary: str = ""
+    ) -> Result:
+        """A result of something that a person, or the policy, did not let happen."""
+        return self.result(
+            call,
+            "rejected",
+            body,
+            title=title,
+            cell_id=cell_id,
+            is_error=True,
+            summary=summary or body.split("\n")[0],
+        )
+
+    @property
+    def images_left(self) -> int:
+        """How many more images the conversation may have."""
+        return max(0, outputs.IMAGES_A_CONVERSATION - self.images)
 
     def output_result(
         self,
@@ -181,44 +251,45 @@ class Turn:
         title: str,
         cell_id: str,
         source: str,
-        cell_outputs: tuple[Output, ...],
-        execution_count: int | None,
-        elapsed: float,
+        done: ExecutionDone,
         notes: tuple[str, ...] = (),
         mended: bool = False,
     ) -> Result:
         """The result of a run: status, outputs, images, as the model sees them."""
-        self.store.put_outputs(self.session_id, cell_id, cell_outputs)
-        seen = outputs.see(
-            cell_outputs, images_left=max(0, MAX_IMAGES - self.images), scale=self.scale
-        )
+        self.store.put_outputs(self.session_id, cell_id, done.outputs)
+        seen = outputs.see(done.outputs, images_left=self.images_left, scale=self.scale)
         self.images += len(seen.images)
         text = self.scrub(
             outputs.result_text(
                 status=status,
                 cell_id=cell_id,
-                execution_count=execution_count,
-                elapsed=elapsed,
+                execution_count=done.execution_count,
+                elapsed=done.elapsed,
                 body=seen.text,
                 notes=notes,
             )
         )
         content: tuple[Text | Image, ...] = (Text(text), *seen.images)
-        done = ToolDone(
+        told = ToolDone(
             call_id=call.id,
             name=call.name,
             title=title,
             status=status,
             cell_id=cell_id,
-            execution_count=execution_count,
-            elapsed=elapsed,
-            summary=_summary(cell_outputs),
+            execution_count=done.execution_count,
+            elapsed=done.elapsed,
+            summary=self.scrub(_summary(done.outputs)),
             detail=text,
             images=len(seen.images),
             mended=mended,
         )
-        signature = outputs.error_signature(cell_outputs, source) if status == "error" else None
-        return Result(ToolResult(call.id, content, status != "ok"), done, signature)
+        signature = outputs.error_signature(done.outputs, source) if status == "error" else None
+        return Result(ToolResult(call.id, content, status != "ok"), told, signature)
+
+
+def identity(info: KernelInfo) -> tuple[str, int]:
+    """A kernel and its start: what a decision is good for."""
+    return info.kernel_id, info.start
 
 
 def new_cell_id() -> str:

@@ -116,6 +116,10 @@ class ZmqSlot:
         self._run: Run | None = None
         self._stopping: asyncio.Task[None] | None = None
 
+    @property
+    def sent(self) -> bool:
+        return self._run is not None and self._run.sent
+
     def new_msg_id(self) -> str:
         return uuid.uuid4().hex
 

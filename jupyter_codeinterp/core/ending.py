@@ -1,0 +1,52 @@
+"""How a turn ends."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from .errors import CodeInterpError
+from .events import StopReason
+
+log = logging.getLogger(__name__)
+
+_RETRY_CODES = frozenset(
+    {
+        "no_key",
+        "wrong_key",
+        "forbidden",
+        "unknown_model",
+        "offline",
+        "rate_limit",
+        "overloaded",
+        "server_error",
+        "spend_limit",
+        "broken_stream",
+        "not_open",
+        "server_stopped",
+    }
+)
+"""Endings after which "Try again" makes sense."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """``code`` is stable, for programs; ``message`` is for people."""
+
+    reason: StopReason
+    code: str = ""
+    message: str = ""
+
+    @property
+    def retry(self) -> bool:
+        """Whether "Try again" makes sense."""
+        return self.code in _RETRY_CODES
+
+
+def failure(error: Exception) -> Ending:
+    """How a turn ends that an exception has ended. What nobody foresaw goes to the log."""
+    if isinstance(error, CodeInterpError):
+        return Ending("error", error.code, error.message)
+    log.error("A turn failed", exc_info=error)
+    words = "Something went wrong in the code interpreter itself. The server's log says what."
+    return Ending("error", "internal", words)

@@ -1,0 +1,66 @@
+"""What the journal's events say of a session: where it stands when it is taken up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .events import (
+    Event,
+    RunStarted,
+    StepStarted,
+    ToolDone,
+    TurnEnded,
+    TurnStarted,
+    TurnUndone,
+    UsageChanged,
+)
+
+LOST = "[The server was stopped during the previous turn; variables may be gone."
+HAD_BEGUN = " Code in the cells {cells} had begun to run; it may have had effects."
+
+
+@dataclass
+class Past:
+    """Fed with every event of a session, in order (``add``)."""
+
+    turns: int = 0
+    steps: int = 0
+    asked: str = ""
+    """The person's last message."""
+    since: int = 0
+    """The turn in which they sent it."""
+    unheard: bool = False
+    """Whether the model has not been asked since."""
+    unfinished: bool = False
+    ended: TurnEnded | None = None
+    usage: UsageChanged | None = None
+    undone: set[int] = field(default_factory=set)
+    _running: dict[str, str] = field(default_factory=dict)
+    """Cells whose run has no end, by call id."""
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, TurnStarted):
+            self.turns, self.unfinished = event.turn, True
+            self._running.clear()
+            if event.text:
+                self.asked, self.since, self.unheard = event.text, event.turn, True
+        elif isinstance(event, StepStarted):
+            self.steps, self.unheard = event.step, False
+        elif isinstance(event, RunStarted):
+            self._running[event.call_id] = event.cell_id
+        elif isinstance(event, ToolDone):
+            self._running.pop(event.call_id, None)
+        elif isinstance(event, UsageChanged):
+            self.usage = event
+        elif isinstance(event, TurnUndone):
+            self.undone.add(event.turn)
+        elif isinstance(event, TurnEnded):
+            self.ended, self.unfinished = event, False
+
+    @property
+    def lost(self) -> str:
+        """What the model must know of a turn that was cut off, "" if none was."""
+        if not self.unfinished:
+            return ""
+        cells = ", ".join(self._running.values())
+        return LOST + (HAD_BEGUN.format(cells=cells) if cells else "") + "]"
