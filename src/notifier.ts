@@ -5,6 +5,11 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { elsewhere } from './panel-state';
 import type { Store } from './store';
 
+/** Milliseconds that it lies over the page; it stays in the list of notifications. */
+const TOAST = 8000;
+/** Only in the list. */
+const SILENT = 0;
+
 export class Notifier {
   constructor(
     private _options: {
@@ -12,6 +17,8 @@ export class Notifier {
       trans: TranslationBundle;
       /** Bring the notebook and the panel to the front. */
       show: (notebook: string) => Promise<void>;
+      /** The panel says it as well; a toast would lie over its text field. */
+      panelVisible: () => boolean;
     }
   ) {
     _options.store.state.changed.connect(() => this._update());
@@ -38,10 +45,10 @@ export class Notifier {
   }
 
   private _notify(sessionId: string, notebook: string): string {
-    const { store, trans, show } = this._options;
+    const { store, trans, show, panelVisible } = this._options;
     const name = PathExt.basename(notebook);
     return Notification.info(trans.__('%1 waits for your decision', name), {
-      autoClose: false,
+      autoClose: panelVisible() ? SILENT : TOAST,
       actions: [
         {
           label: trans.__('Show'),

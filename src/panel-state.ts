@@ -1,7 +1,7 @@
 /** The state that the panel is drawn from, and the one way to change it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import type { IModelInfo, IStatus } from './api';
+import { ApiError, IModelInfo, IStatus } from './api';
 import { CommandFailure } from './client';
 import { coalesce } from './coalesce';
 import type { SessionInfo } from './protocol';
@@ -13,6 +13,8 @@ export interface IPanelState {
   readonly models: readonly IModelInfo[];
   /** The notebook in front, '' if none. */
   readonly notebook: string;
+  /** Whether this window is the one that the agent works in; undefined: not known. */
+  readonly holdsLease: boolean | undefined;
   /** The session shown for each notebook: '' is a new conversation. */
   readonly shown: Readonly<Record<string, string>>;
   readonly sessions: Readonly<Record<string, ISessionView>>;
@@ -45,11 +47,6 @@ export class PanelState {
 
   patch(change: Partial<IPanelState>): void {
     this._now = { ...this._now, ...change };
-    this.touch();
-  }
-
-  /** Have the panel drawn again: something outside of the state has changed. */
-  touch(): void {
     this._emit();
   }
 
@@ -68,6 +65,11 @@ export class PanelState {
     if (error instanceof CommandFailure && error.code === 'disconnected') {
       return this.trans.__('The connection to the Jupyter server is lost.');
     }
+    if (error instanceof ApiError && error.status === 404 && !error.code) {
+      return this.trans.__(
+        'The Jupyter server runs without the server part of Code Interpreter. Install it there, and restart the server.'
+      );
+    }
     return error instanceof Error ? error.message : String(error);
   }
 
@@ -78,6 +80,7 @@ export class PanelState {
     status: null,
     models: [],
     notebook: '',
+    holdsLease: undefined,
     shown: {},
     sessions: {},
     history: null,

@@ -90,7 +90,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       show: async notebook => {
         await openNotebook(notebook);
         open();
-      }
+      },
+      panelVisible: () => panel.isVisible
     });
 
     void client.connect();

@@ -15,10 +15,14 @@ export class Setup {
     await this._state.attempt(async () => {
       this._state.patch({ status: await this._api.status() });
     });
+    if (this._wanted) {
+      await this.loadModels();
+    }
   }
 
-  /** Ask for the list of models, once one is connected. */
+  /** Ask for the list of models: now, or as soon as it is known that there is one. */
   async loadModels(): Promise<void> {
+    this._wanted = true;
     const { status, models } = this._state.now;
     if (models.length || !status?.configured) {
       return;
@@ -54,4 +58,7 @@ export class Setup {
     this._state.patch({ model, prefill: { text: DEMO_QUESTION } });
     return notebook;
   }
+
+  /** Somebody looks at the panel. */
+  private _wanted = false;
 }

@@ -32,7 +32,7 @@ export class Store implements IDrafts {
     });
     this.notebooks.currentChanged.connect((_, path) => void this._front(path));
     this.notebooks.renamed.connect((_, { from, to }) => this._rename(from, to));
-    this.notebooks.leaseChanged.connect(() => this.state.touch());
+    this.notebooks.leaseChanged.connect(() => this._lease());
     this._connected(this._client.connected);
     void this._front(this.notebooks.currentPath);
     void this.setup.refresh();
@@ -266,6 +266,7 @@ export class Store implements IDrafts {
   /** The notebook in front has changed: show its newest conversation. */
   private async _front(notebook: string): Promise<void> {
     this.state.patch({ notebook, history: null });
+    this._lease();
     if (!notebook || this.state.now.shown[notebook] !== undefined) {
       return;
     }
@@ -304,6 +305,11 @@ export class Store implements IDrafts {
         this.state.patch({ freshKey: false });
       }
     }
+  }
+
+  private _lease(): void {
+    const holdsLease = this.notebooks.holdsLease(this.state.now.notebook);
+    this.state.patch({ holdsLease });
   }
 
   private _rename(from: string, to: string): void {

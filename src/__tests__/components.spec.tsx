@@ -98,7 +98,7 @@ function drawn({ store }: IShown): Promise<void> {
       resolve();
     };
     store.state.changed.connect(listener);
-    store.state.touch();
+    store.state.patch({});
   });
 }
 
@@ -438,10 +438,14 @@ describe('no key yet', () => {
 
 describe('beside the conversation', () => {
   it('says when another window has the notebook, and takes it over', async () => {
-    const made = makeStore();
-    made.notebooks.lease = false;
-    const shown = inPanel(<Panel />, made);
+    const shown = inPanel(<Panel />);
     await act(settled);
+    expect(screen.queryByRole('button', { name: 'Work here' })).toBeNull();
+    await act(async () => {
+      shown.notebooks.lease = false;
+      shown.notebooks.leaseChanged.emit('sales.ipynb');
+      await new Promise(resolve => requestAnimationFrame(resolve));
+    });
     fireEvent.click(button('Work here'));
     expect(shown.client.ofType('take_lease')).toMatchObject([
       { notebook: 'sales.ipynb' }

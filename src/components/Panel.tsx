@@ -56,7 +56,7 @@ function Lines({ state }: { state: IPanelState }): JSX.Element {
           </Button>
         </Line>
       ))}
-      {store.notebooks.holdsLease(state.notebook) === false && (
+      {state.holdsLease === false && (
         <Line>
           <span>
             {trans.__(
