@@ -21,6 +21,7 @@ export default defineConfig([
     languageOptions: {
       sourceType: 'commonjs',
       globals: {
+        console: 'readonly',
         module: 'writable',
         require: 'readonly',
         __dirname: 'readonly'

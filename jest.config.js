@@ -24,6 +24,7 @@ module.exports = {
   ...jupyterLab,
   reporters: ['default'],
   roots: ['<rootDir>/src'],
+  setupFiles: [...jupyterLab.setupFiles, '<rootDir>/jest.setup.js'],
   testRegex: '/__tests__/.*\\.spec\\.tsx?$',
   transform: {
     ...jupyterLab.transform,
