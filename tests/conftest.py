@@ -1,3 +1,78 @@
+"""A Jupyter server with the extension, over a fake of the Messages API; see ``site``."""
+
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_server.serverapp import ServerApp
+
+from tests.fake_anthropic import FakeAnthropic
+from tests.site import Site
+
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
+
+KEY = "sk-ant-a-key-of-the-environment"
+
+
+@pytest.fixture
+def api(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[FakeAnthropic]:
+    fake = FakeAnthropic()
+    jp_asyncio_loop.run_until_complete(fake.__aenter__())
+    yield fake
+    jp_asyncio_loop.run_until_complete(fake.__aexit__())
+    assert not fake.violations
+
+
+@pytest.fixture
+def environment(api: FakeAnthropic) -> dict[str, str]:
+    """The variables that say where the model is. Override them to test others."""
+    return {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": KEY}
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    """Settings of the extension."""
+    return {}
+
+
+@pytest.fixture
+def server_config() -> dict[str, Any]:
+    """Settings of the server itself."""
+    return {}
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    return tmp_path / "codeinterp"
+
+
+@pytest.fixture
+def jp_server_config(
+    codeinterp_config: dict[str, Any], server_config: dict[str, Any], data_dir: Path
+) -> dict[str, Any]:
+    server = {"jpserver_extensions": {"jupyter_codeinterp": True}, **server_config}
+    return {"ServerApp": server, "CodeInterp": {"data_dir": str(data_dir), **codeinterp_config}}
+
+
+@pytest.fixture
+def site(
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    jp_asyncio_loop: asyncio.AbstractEventLoop,
+    request: pytest.FixtureRequest,
+) -> Iterator[Site]:
+    """A running server; its windows and people are gone when the test ends."""
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    app: ServerApp = request.getfixturevalue("jp_serverapp")
+    fetch: Callable[..., Any] = request.getfixturevalue("jp_fetch")
+    socket: Callable[..., Any] = request.getfixturevalue("jp_ws_fetch")
+    site = Site(app, fetch, socket)
+    yield site
+    jp_asyncio_loop.run_until_complete(site.close())

@@ -17,7 +17,7 @@ from jupyter_codeinterp.core.document import CellView, Notebook, apply
 from jupyter_codeinterp.core.events import Draft, DraftWaiting, Event, TurnEnded
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)
-DEADLINE = 30.0
+DEADLINE = 15.0
 """Seconds until something that is waited for counts as not happening."""
 
 
@@ -36,8 +36,11 @@ class ReferenceWindow:
         self.sessions: dict[str, c.SessionChanged] = {}
         self.answering = True
         """Whether ops and reads are answered; a frozen tab does not."""
+        self.closed = asyncio.Event()
+        self._awake = asyncio.Event()
+        self._awake.set()
         self._replies: dict[int, asyncio.Future[c.Reply]] = {}
-        self._last_id = 0
+        self._last_id = 1000
         self._changed = asyncio.Event()
         self._reader = asyncio.ensure_future(self._read())
 
@@ -70,16 +73,15 @@ class ReferenceWindow:
     async def decide(
         self, draft: Draft, action: str = "run", source: str | None = None, **others: Any
     ) -> c.Reply:
-        source = draft.source if source is None else source
-        command = c.Decide(
-            self.session_id,
-            draft.draft_id,
-            draft.nonce,
-            action,
-            source,
-            **others,  # type: ignore[arg-type]
-        )
-        return await self.send(command)
+        """``others`` are fields that are to be other than the draft says."""
+        given = {
+            "session_id": self.session_id,
+            "draft_id": draft.draft_id,
+            "nonce": draft.nonce,
+            "action": action,
+            "source": draft.source if source is None else source,
+        }
+        return await self.send(c.Decide(**{**given, **others}))
 
     # --- waiting ---------------------------------------------------------------------
 
@@ -92,7 +94,10 @@ class ReferenceWindow:
                 await self._changed.wait()
             return value
 
-        return await asyncio.wait_for(wait(), DEADLINE)
+        try:
+            return await asyncio.wait_for(wait(), DEADLINE)
+        except asyncio.TimeoutError:
+            raise AssertionError(f"It did not come true. Events: {self.events[-8:]}") from None
 
     async def event(self, kind: type[Any], number: int = 1) -> Any:
         """The ``number``-th event of a kind, waited for."""
@@ -125,8 +130,10 @@ class ReferenceWindow:
 
     async def _read(self) -> None:
         while True:
+            await self._awake.wait()
             message = await self.socket.read_message()
             if message is None:
+                self.closed.set()
                 return
             frame = _decoder.decode(message)
             self.frames.append(frame)
@@ -165,7 +172,17 @@ class ReferenceWindow:
         self.applied[frame.session_id] = max(self.applied.get(frame.session_id, 0), frame.seq)
         await self.post(c.OpReceipt(self.path, frame.epoch, frame.session_id, frame.seq, receipt))
 
+    # --- a tab's life ----------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Take nothing from the socket any more, as a tab that the browser has put to sleep."""
+        self._awake.clear()
+
+    def resume(self) -> None:
+        self._awake.set()
+
     async def close(self) -> None:
+        self.resume()
         self.socket.close()
         await self._reader
 

@@ -6,6 +6,7 @@ the first message.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +15,7 @@ from jupyter_core.paths import jupyter_data_dir
 from jupyter_core.utils import ensure_async
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
+from tornado import web
 from traitlets import Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
@@ -25,6 +27,7 @@ from ..core.ports import Kernel
 from ..core.secrets import Secrets
 from ..core.session import Rules
 from ..core.turn import Limits
+from .activity import Activity
 from .channel import Tickets
 from .hub import Hub
 from .models import Models
@@ -32,6 +35,8 @@ from .routes import handlers
 
 MAX_FILES = 50
 """Names of files beside the notebook that the model is told of."""
+LISTING_TIMEOUT = 1.0
+"""Seconds. A folder of tens of thousands of files takes longer; nobody waits for that."""
 
 
 class CodeInterp(ExtensionApp):
@@ -102,10 +107,12 @@ class CodeInterp(ExtensionApp):
             make_kernel=self._make_kernel,
             files=self._files,
             rules=Rules(self._limits(), cast(Mode, self.highest_mode), secrets.scrub),
+            activity=Activity(server.web_app.settings),
         )
         self.settings.update(
             codeinterp_hub=self.hub,
             codeinterp_models=self.models,
+            codeinterp_store=self.store,
             codeinterp_tickets=Tickets(),
             codeinterp_version=__version__,
         )
@@ -129,10 +136,11 @@ class CodeInterp(ExtensionApp):
 
     def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
         async def current_id() -> str | None:
-            """As the notebook's window says, else as the server's own list of sessions has it."""
+            """As the notebook's window says. While there is none, or it has not connected to
+            the kernel yet, as the server's own list of sessions has it."""
             live = notebook()
-            if live.kernel_id or live.is_open:
-                return live.kernel_id or None
+            if live.kernel_id:
+                return live.kernel_id
             sessions: Any = await ensure_async(self._server.session_manager.list_sessions())
             ids = (s["kernel"]["id"] for s in sessions if s["path"] == live.path and s["kernel"])
             return next(ids, None)
@@ -140,16 +148,26 @@ class CodeInterp(ExtensionApp):
         return ZmqKernel(self.kernels, current_id)
 
     async def _files(self, notebook: str) -> list[tuple[str, int]]:
-        """Names and sizes of what lies beside the notebook, folders with a slash."""
+        """Names and sizes of what lies beside the notebook, folders with a slash. None in a
+        folder that cannot be listed, or not in time."""
         folder, _, own = notebook.rpartition("/")
         contents: Any = self._server.contents_manager
-        model = await ensure_async(contents.get(folder, content=True, type="directory"))
+        try:
+            listing = ensure_async(contents.get(folder, content=True, type="directory"))
+            model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
+        except (web.HTTPError, asyncio.TimeoutError) as error:
+            self.log.info("The folder of %s is not listed: %r", notebook, error)
+            return []
         entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
         entries.sort(key=lambda entry: str(entry["name"]))
         return [
-            (f"{e['name']}/" if e["type"] == "directory" else e["name"], e["size"] or 0)
+            (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
             for e in entries[:MAX_FILES]
         ]
+
+    def current_activity(self) -> list[str] | None:
+        """What keeps the server from shutting itself down for want of anything to do."""
+        return ["a turn of the code interpreter"] if self.hub.working else None
 
     async def stop_extension(self) -> None:
         await self.hub.close()

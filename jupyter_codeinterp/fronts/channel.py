@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import ws_authenticated
@@ -25,26 +25,47 @@ from .window import MAX_SNAPSHOT, WindowDesk
 TICKET_LIFE = 30.0
 """Seconds in which a ticket must be used."""
 MAX_TICKETS = 100
+MAX_UNSENT = 64_000_000
+"""Bytes that may wait for a window that does not take them. Then its socket is closed: a
+window that wakes up attaches again and asks for what it missed."""
+
+
+class Bearer(NamedTuple):
+    """Who asks: a user name, and whether the request itself carries the server's token.
+
+    A client that has a token but keeps no cookies gets another made-up user name with every
+    request; the token then says that it is the same one.
+    """
+
+    username: str
+    has_token: bool
 
 
 class Tickets:
-    """One-time tickets, each for one user name."""
+    """One-time tickets, each for one bearer."""
 
     def __init__(self) -> None:
-        self._issued: dict[str, tuple[str, float]] = {}
+        self._issued: dict[str, tuple[Bearer, float]] = {}
 
-    def issue(self, username: str) -> str:
+    def issue(self, bearer: Bearer) -> str:
         now = time.monotonic()
         alive = [(k, v) for k, v in self._issued.items() if now - v[1] < TICKET_LIFE]
         self._issued = dict(alive[-MAX_TICKETS:])
         ticket = secrets.token_urlsafe(24)
-        self._issued[ticket] = (username, now)
+        self._issued[ticket] = (bearer, now)
         return ticket
 
-    def redeem(self, ticket: str, username: str) -> bool:
-        holder, issued = self._issued.pop(ticket, ("", 0.0))
-        fresh = time.monotonic() - issued < TICKET_LIFE
-        return fresh and secrets.compare_digest(holder.encode(), username.encode())
+    def redeem(self, ticket: str, bearer: Bearer) -> bool:
+        if ticket not in self._issued:
+            return False
+        holder, issued = self._issued.pop(ticket)
+        same = holder.username == bearer.username or (holder.has_token and bearer.has_token)
+        return same and time.monotonic() - issued < TICKET_LIFE
+
+
+def bearer_of(handler: JupyterHandler) -> Bearer:
+    has_token = handler.identity_provider.is_token_authenticated(handler)
+    return Bearer(handler.current_user.username, has_token)
 
 
 class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
@@ -70,7 +91,7 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         if not await self._allowed("read", "contents"):
             raise web.HTTPError(403)
         tickets: Tickets = self.settings["codeinterp_tickets"]
-        if not tickets.redeem(self.get_query_argument("ticket", ""), self.current_user.username):
+        if not tickets.redeem(self.get_query_argument("ticket", ""), bearer_of(self)):
             raise web.HTTPError(403, "The ticket is used, too old, or somebody else's.")
         await super().get(*args, **kwargs)
 
@@ -83,6 +104,7 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     def open(self, *args: Any, **kwargs: Any) -> None:
         super().open(*args, **kwargs)
+        self._unsent = 0
         self.desk = WindowDesk(self.hub, self._write, self._allowed)
         self.hub.join(self.desk)
 
@@ -98,14 +120,17 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         """Queue a frame. One for a socket that has just closed goes nowhere: the window
         attaches again and asks for what it missed."""
         try:
-            future = asyncio.ensure_future(self.write_message(data.decode()))
+            written = asyncio.ensure_future(self.write_message(data.decode()))
         except WebSocketClosedError:
             return
-        future.add_done_callback(_closed_meanwhile)
+        self._unsent += len(data)
+        written.add_done_callback(lambda future: self._written(len(data), future))
+        if self._unsent > MAX_UNSENT:
+            self.log.warning("A window takes nothing any more; its socket is closed.")
+            self.close()
 
-
-def _closed_meanwhile(future: asyncio.Future[None]) -> None:
-    if not future.cancelled() and not isinstance(
-        future.exception(), (WebSocketClosedError, type(None))
-    ):
-        raise future.exception()  # type: ignore[misc]
+    def _written(self, size: int, future: asyncio.Future[None]) -> None:
+        self._unsent -= size
+        error = None if future.cancelled() else future.exception()
+        if error is not None and not isinstance(error, WebSocketClosedError):
+            self.log.error("A frame could not be sent", exc_info=error)

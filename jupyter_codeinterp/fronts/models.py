@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 from typing import Any, Union
 from urllib.parse import urlsplit
 
 import msgspec
 
+from .. import demo
 from ..adapters.anthropic_model import AnthropicModel
+from ..adapters.anthropic_model.credentials import ANTHROPIC_URL, origin
 from ..adapters.replay_model import ReplayModel
 from ..core.errors import CommandError, ModelError
 from ..core.ports import Model, ModelInfo
 from ..core.secrets import Secrets
 
 DEMO_MODEL = "offline-demo"
-DEMO_FOLDER = "codeinterp-demo"
 LOCAL_SERVERS = (
     ("Ollama", "http://127.0.0.1:11434"),
     ("llama.cpp", "http://127.0.0.1:8080"),
@@ -30,8 +32,12 @@ LOCAL_TIMEOUT = 2.0
 """Seconds that a local server has to list its models."""
 
 
+KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
 class Stored(msgspec.Struct, frozen=True):
-    """What a person has pasted: the key and the address that it belongs to."""
+    """What a person has pasted. A key is kept with the address that it was tried at, and is
+    sent to no other, whatever the settings say later on."""
 
     api_key: Union[str, None] = None
     base_url: Union[str, None] = None
@@ -50,6 +56,8 @@ class Models:
         **options: Any,
     ) -> None:
         """``folder`` keeps a pasted key (mode 0600). ``options`` go to AnthropicModel."""
+        self.warning = ""
+        """What the person should know of the kept key; "" if nothing."""
         self._file = folder / "credentials.json"
         self._secrets = secrets
         self._default_model = default_model
@@ -57,18 +65,40 @@ class Models:
         self._stored = self._load()
         self._asked = AnthropicModel(self._endpoint, **options)
         self._demo = ReplayModel() if demo_pace is None else ReplayModel(pace=demo_pace)
-        for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        for name in KEY_VARIABLES:
             secrets.add(os.environ.get(name, ""))
+        for line in os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n"):
+            secrets.add(line.partition(":")[2])
         secrets.add(self._stored.api_key or "")
 
     def _load(self) -> Stored:
+        """A file that cannot be read stops nobody: there is then no kept key."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Stored)
+            stored = msgspec.json.decode(self._file.read_bytes(), type=Stored)
         except FileNotFoundError:
             return Stored()
+        except OSError as error:
+            self.warning = f"The kept key could not be read ({error.strerror}). Enter it again."
+            return Stored()
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            aside = self._file.with_name(f"{self._file.name}.damaged")
+            self._file.replace(aside)
+            self.warning = (
+                "The file with the kept key was damaged. It has been set aside as "
+                f"{aside.name}; enter the key again."
+            )
+            return Stored()
+        if stored.api_key and not stored.base_url:
+            return msgspec.structs.replace(stored, base_url=ANTHROPIC_URL)
+        return stored
 
     def _endpoint(self) -> tuple[str | None, str | None]:
         return self._stored.api_key, self._stored.base_url or self._base_url
+
+    @property
+    def _home(self) -> str:
+        """Where requests go unless the person has named another address."""
+        return self._base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
 
     # --- what there is ---------------------------------------------------------------
 
@@ -77,14 +107,13 @@ class Models:
         """Where the key comes from: ``stored``, ``env`` or ``none``."""
         if self._stored.api_key or self._stored.base_url:
             return "stored"
-        names = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-        local = self._base_url is not None or "ANTHROPIC_BASE_URL" in os.environ
-        return "env" if local or any(os.environ.get(name) for name in names) else "none"
+        elsewhere = origin(self._home) != origin(ANTHROPIC_URL)
+        return "env" if elsewhere or any(os.environ.get(name) for name in KEY_VARIABLES) else "none"
 
     @property
     def host(self) -> str:
-        url = self._endpoint()[1] or os.environ.get("ANTHROPIC_BASE_URL", "")
-        return urlsplit(url).netloc or "api.anthropic.com"
+        """Host and port that requests go to; never what else an address may carry."""
+        return urlsplit(self._stored.base_url or self._home).netloc.rpartition("@")[2]
 
     @property
     def default(self) -> str:
@@ -109,14 +138,15 @@ class Models:
 
     async def set_key(self, key: str, base_url: str, model: str = "") -> None:
         """Try a key (or a server without one) and keep it. Raises ModelError ``wrong_key``,
-        ``offline``, …, and CommandError ``bad_address``; then nothing is kept."""
-        if base_url and urlsplit(base_url).scheme not in ("http", "https"):
+        ``offline``, …, and CommandError ``bad_address`` or ``empty_key``; then nothing is
+        kept."""
+        if base_url and not origin(base_url):
             raise CommandError("bad_address", "The address must begin with http:// or https://.")
         if not key and not base_url:
             raise CommandError("empty_key", "Paste a key first.")
-        tried = Stored(key or None, base_url or None, model or None)
+        tried = Stored(key or None, base_url or self._home, model or None)
         self._secrets.add(key)
-        probe = AnthropicModel(lambda: (tried.api_key, tried.base_url or self._base_url))
+        probe = AnthropicModel(lambda: (tried.api_key, tried.base_url))
         try:
             await probe.list_models()
         finally:
@@ -125,14 +155,20 @@ class Models:
 
     def forget_key(self) -> None:
         self._stored = Stored()
+        self.warning = ""
         self._file.unlink(missing_ok=True)
 
     def _keep(self, stored: Stored) -> None:
+        """In a file and a folder that only their owner can read, all of it or nothing."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with os.fdopen(os.open(self._file, flags, 0o600), "wb") as file:
+        self._file.parent.chmod(0o700)
+        new = self._file.with_name(f"{self._file.name}.new")
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(msgspec.json.encode(stored))
+        new.replace(self._file)
         self._stored = stored
+        self.warning = ""
 
     async def local_servers(self) -> list[dict[str, Any]]:
         """Model servers that answer at their usual ports on this machine."""
@@ -163,5 +199,13 @@ async def _probe(name: str, url: str) -> dict[str, Any] | None:
 
 
 def is_demo(notebook: str) -> bool:
-    """Whether the notebook lies in a folder that the demo has made."""
-    return any(part.startswith(DEMO_FOLDER) for part in notebook.split("/")[:-1])
+    """Whether the notebook lies in a folder named as the demo names its own.
+
+    A name is no proof, and need not be one: without a key such a notebook is answered by
+    the recording, which comes from the package and never from the folder, and whose code
+    is asked for cell by cell in every mode.
+    """
+    return any(_DEMO_FOLDER.fullmatch(part) for part in notebook.split("/")[:-1])
+
+
+_DEMO_FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")

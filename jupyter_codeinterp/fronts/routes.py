@@ -15,6 +15,7 @@ DELETE sessions/ID
 from __future__ import annotations
 
 import asyncio
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,14 @@ from typing import Any
 import msgspec
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
+from jupyter_server.services.contents.filemanager import FileContentsManager
 from jupyter_server.utils import url_path_join
 from tornado import web
 
 from .. import demo
-from ..core.errors import CodeInterpError, CommandError
-from .channel import ChannelHandler, Tickets
+from ..adapters.sqlite_store import SqliteStore
+from ..core.errors import CodeInterpError, CommandError, StoreError
+from .channel import ChannelHandler, Tickets, bearer_of
 from .hub import Hub
 from .models import DEMO_MODEL, Models, is_demo
 
@@ -61,13 +64,15 @@ class Handler(APIHandler):
         """Errors of ours in words; the others as jupyter_server writes them."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         if isinstance(error, CodeInterpError):
-            self.set_status(_STATUS.get(error.code, HTTPStatus.BAD_REQUEST))
+            ours = isinstance(error, StoreError)
+            otherwise = HTTPStatus.INTERNAL_SERVER_ERROR if ours else HTTPStatus.BAD_REQUEST
+            self.set_status(_STATUS.get(error.code, otherwise))
             self.answer({"code": error.code, "message": error.message})
         else:
             super().write_error(status_code, **kwargs)
 
     def log_exception(self, *exc_info: Any) -> None:
-        if not isinstance(exc_info[1], CodeInterpError):
+        if isinstance(exc_info[1], StoreError) or not isinstance(exc_info[1], CodeInterpError):
             super().log_exception(*exc_info)
 
     def body(self) -> dict[str, Any]:
@@ -83,15 +88,9 @@ class Handler(APIHandler):
             raise CommandError("malformed", f"“{name}” must be a string.")
         return value.strip()
 
-
-class StatusHandler(Handler):
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
-        self.answer(self.status())
-
     def status(self) -> dict[str, Any]:
         models = self.models
+        store: SqliteStore = self.settings["codeinterp_store"]
         return {
             "configured": models.source != "none",
             "source": models.source,
@@ -100,11 +99,18 @@ class StatusHandler(Handler):
             "highest_mode": self.hub.rules.highest_mode,
             "base_url_host": models.host,
             "version": self.settings["codeinterp_version"],
-            "warning": getattr(self.hub.store, "warning", "") or "",
+            "warning": " ".join(filter(None, (store.warning, models.warning))),
         }
 
 
-class KeyHandler(StatusHandler):
+class StatusHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        self.answer(self.status())
+
+
+class KeyHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self) -> None:
@@ -147,10 +153,21 @@ class DemoHandler(Handler):
         """Copy the demo into a new folder, unless the notebook in front is a demo's."""
         notebook = self.text(self.body(), "notebook")
         if not is_demo(notebook):
-            root = Path(self.contents_manager.root_dir)
-            copied = await asyncio.to_thread(demo.copy_demo, root)
-            notebook = copied.relative_to(root).as_posix()
+            notebook = await self._copy()
         self.answer({"notebook": notebook, "model": DEMO_MODEL})
+
+    async def _copy(self) -> str:
+        """Kernels must find the data beside the notebook, so both must be files here."""
+        if not isinstance(self.contents_manager, FileContentsManager):
+            words = "This server keeps notebooks elsewhere than in files: the demo needs files."
+            raise CommandError("no_files", words)
+        root = Path(self.contents_manager.root_dir)
+        try:
+            copied = await asyncio.to_thread(demo.copy_demo, root)
+        except OSError as error:
+            words = f"The demo could not be copied to this server's folder: {error.strerror}."
+            raise CommandError("not_writable", words) from None
+        return copied.relative_to(root).as_posix()
 
 
 class TicketsHandler(Handler):
@@ -158,7 +175,7 @@ class TicketsHandler(Handler):
     @authorized("read")
     async def post(self) -> None:
         tickets: Tickets = self.settings["codeinterp_tickets"]
-        self.answer({"ticket": tickets.issue(self.current_user.username)})
+        self.answer({"ticket": tickets.issue(bearer_of(self))})
 
 
 class SessionsHandler(Handler):
@@ -183,7 +200,7 @@ class EventsHandler(Handler):
     @authorized("read")
     async def get(self, session_id: str) -> None:
         after = self.get_query_argument("after", "0")
-        if not after.isdecimal():
+        if not re.fullmatch(_NUMBER, after):
             raise CommandError("malformed", "“after” must be a number.")
         self.hub.session(session_id)
         events = self.hub.store.events(session_id, int(after))
@@ -202,6 +219,7 @@ class SentHandler(Handler):
 
 
 _ID = r"([0-9a-f]{32})"
+_NUMBER = r"([0-9]{1,15})"
 
 
 def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
@@ -215,7 +233,7 @@ def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
         (r"sessions", SessionsHandler),
         (rf"sessions/{_ID}", SessionHandler),
         (rf"sessions/{_ID}/events", EventsHandler),
-        (rf"sessions/{_ID}/sent/(\d+)", SentHandler),
+        (rf"sessions/{_ID}/sent/{_NUMBER}", SentHandler),
         (r"channel", ChannelHandler),
     ]
     return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in routes]

@@ -10,13 +10,14 @@ from typing import Any
 import msgspec
 
 from ..core import commands as c
-from ..core.errors import CodeInterpError, CommandError
+from ..core.errors import CodeInterpError, CommandError, StoreError
 from ..core.session import Session
 from .hub import Hub
 
 MAX_COMMAND = 1_000_000
 """Bytes of a command. A snapshot may be larger: a notebook's sources and bounded outputs."""
 MAX_SNAPSHOT = 32_000_000
+MAX_ID = 2**53
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
 
@@ -39,13 +40,15 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RemoveCell: (CHANGE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
-    c.OpenNotebook: (CHANGE,),
+    # The window that the agent works in names the kernel, and what it says of a cell may
+    # become what runs there.
+    c.OpenNotebook: (EXECUTE, CHANGE),
+    c.KernelOf: (EXECUTE, CHANGE),
+    c.TakeLease: (EXECUTE, CHANGE),
+    c.OpReceipt: (EXECUTE, CHANGE),
+    c.SnapshotTaken: (EXECUTE, CHANGE),
     c.CloseNotebook: (LOOK,),
     c.RenameNotebook: (CHANGE,),
-    c.KernelOf: (EXECUTE,),
-    c.TakeLease: (CHANGE,),
-    c.OpReceipt: (CHANGE,),
-    c.SnapshotTaken: (CHANGE,),
     c.DraftGone: (CHANGE,),
 }
 """What a command needs leave for, as (action, resource) of jupyter_server's authorizer."""
@@ -63,6 +66,7 @@ class WindowDesk:
         self._encoder = msgspec.json.Encoder()
         self._followed: dict[str, asyncio.Task[None]] = {}
         self._long: set[asyncio.Task[None]] = set()
+        self._gone = False
 
     def send(self, frame: c.ServerFrame) -> None:
         self._send(self._encoder.encode(frame))
@@ -89,6 +93,8 @@ class WindowDesk:
                 if not await self._allowed(action, resource):
                     words = f"You have no leave to {action} {resource} on this server."
                     raise CommandError("forbidden", words)
+            if self._gone:
+                return  # The socket was closed while the authorizer was asked.
             result = await self._carry_out(command)
         except CodeInterpError as error:
             self.send(c.Reply(command.id, error=error.code, message=error.message))
@@ -111,57 +117,75 @@ class WindowDesk:
         elif isinstance(command, c.OpenNotebook):
             hub.notebook(command.notebook).open(self, dict(command.applied), command.kernel_id)
         elif isinstance(command, c.CloseNotebook):
-            hub.notebook(command.notebook).close(self)
+            hub.close_notebook(self, command.notebook)
         elif isinstance(command, c.RenameNotebook):
-            hub.rename(command.notebook, command.to)
-        elif isinstance(command, c.KernelOf):
-            hub.notebook(command.notebook).kernel_id = command.kernel_id
-        elif isinstance(command, c.TakeLease):
-            hub.notebook(command.notebook).take(self)
-        elif isinstance(command, c.OpReceipt):
-            hub.notebook(command.notebook).receive(self, command)
-        elif isinstance(command, c.SnapshotTaken):
-            hub.notebook(command.notebook).answer(self, command)
+            hub.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
-            hub.draft_gone(command.notebook, command.cell_id)
+            hub.draft_gone(self, command.notebook, command.cell_id)
+        elif isinstance(command, (c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken)):
+            self._tell_notebook(command)
         else:
             await _tell(hub.session(command.session_id), command)
         return {}
 
+    def _tell_notebook(
+        self, command: c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
+    ) -> None:
+        """What a window says of a notebook that it has open; of another it is out of date."""
+        notebook = self._hub.opened(command.notebook)
+        if notebook is None:
+            return
+        if isinstance(command, c.KernelOf):
+            notebook.kernel_of(self, command.kernel_id)
+        elif isinstance(command, c.TakeLease):
+            notebook.take(self)
+        elif isinstance(command, c.OpReceipt):
+            notebook.receive(self, command)
+        else:
+            notebook.answer(self, command)
+
     def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
+        hub = self._hub
         if len(command.text) > MAX_MESSAGE:
             words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
             raise CommandError("too_long", words)
-        hub = self._hub
         if not command.text.strip():
             raise CommandError("empty_message", "The message is empty.")
         if command.session_id:
             session = hub.session(command.session_id)
-        else:
+        elif command.notebook:
             session = hub.new_session(command.notebook, command.mode, command.model)
-        notebook = hub.notebook(session.info.notebook)
-        if not session.running:
+        else:
+            raise CommandError("no_notebook", "Open a notebook first.")
+        notebook = hub.opened(session.info.notebook)
+        if notebook is not None and not session.running:
             notebook.take(self)
         session.send(command.text, command.mode, command.model)
-        self._subscribe(session, 0) if not command.session_id else None
+        if not command.session_id:
+            self._subscribe(session, 0)
         return {"session_id": session.info.session_id}
 
     def _subscribe(self, session: Session, after: int) -> None:
         session_id = session.info.session_id
         self._unsubscribe(session_id)
         self.send(c.SessionChanged(session.info, session.waiting))
+        after = min(max(after, 0), session.feed.last_seq)
         self._followed[session_id] = asyncio.ensure_future(self._follow(session, after))
 
     async def _follow(self, session: Session, after: int) -> None:
-        async for seq, event in session.feed.follow(after):
-            self.send(c.EventFrame(session.info.session_id, seq, event))
+        try:
+            async for seq, event in session.feed.follow(after):
+                self.send(c.EventFrame(session.info.session_id, seq, event))
+        except StoreError:
+            log.exception("A window could not be shown more of %s", session.info.session_id)
 
     def _unsubscribe(self, session_id: str) -> None:
         task = self._followed.pop(session_id, None)
         if task is not None:
             task.cancel()
 
-    def unsubscribe_all(self) -> None:
+    def leave(self) -> None:
+        self._gone = True
         for session_id in list(self._followed):
             self._unsubscribe(session_id)
 
@@ -191,8 +215,10 @@ async def _tell(session: Session, command: c.Command) -> None:
 def _decode(message: str | bytes) -> c.Command:
     try:
         command: c.Command = _decoder.decode(message)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         raise CommandError("malformed", f"Not a command: {error}") from None
+    if abs(command.id) > MAX_ID:
+        raise CommandError("malformed", "Not a command: its id is no number of JavaScript's.")
     limit = MAX_SNAPSHOT if isinstance(command, (c.SnapshotTaken, c.OpReceipt)) else MAX_COMMAND
     if len(message) > limit:
         raise CommandError("too_large", f"The command is larger than {limit:,} bytes.")
@@ -203,7 +229,10 @@ def _id_of(message: str | bytes) -> int:
     """The id of a malformed command, so that its sender hears what was wrong; else 0."""
     try:
         given = msgspec.json.decode(message)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except _UNREADABLE:
         return 0
     number = given.get("id") if isinstance(given, dict) else None
-    return number if isinstance(number, int) else 0
+    return number if type(number) is int and abs(number) <= MAX_ID else 0
+
+
+_UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)

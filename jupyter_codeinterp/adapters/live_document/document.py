@@ -1,0 +1,76 @@
+"""A live notebook as one session works on it: ops numbered and journaled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ...core.document import Op, Output, Receipt, Snapshot
+from ...core.errors import DocumentError
+from ...core.ports import SessionStore, StoredOp
+from .notebook import LiveNotebook
+from .shown import StreamKind
+
+
+class SessionDocument:
+    """Fulfils the ``Document`` port."""
+
+    def __init__(
+        self, notebook: Callable[[], LiveNotebook], store: SessionStore, session_id: str
+    ) -> None:
+        """``notebook`` gives the session's notebook, wherever it is by now."""
+        self._notebook = notebook
+        self._store = store
+        self._session_id = session_id
+        ops = store.ops(session_id)
+        self._seq = ops[-1].seq if ops else 0
+        self._turn = 0
+        self._looked = False
+
+    def begin_turn(self, turn: int) -> None:
+        """Ops from now on belong to this turn; 0 for none."""
+        self._turn = turn
+        self._looked = False
+
+    def end_turn(self) -> None:
+        self._notebook().forget(self._session_id)
+
+    @property
+    def path(self) -> str:
+        return self._notebook().path
+
+    async def snapshot(self) -> Snapshot:
+        """A turn does not begin without the notebook. One that is closed in mid-turn is
+        waited for, as ops wait."""
+        notebook = self._notebook()
+        if not (self._looked or notebook.is_open):
+            words = "The notebook is not open in any window. Open it and try again."
+            raise DocumentError("not_open", words)
+        self._looked = True
+        return await notebook.read()
+
+    async def save(self) -> None:
+        """A request: neither awaited nor answered."""
+        self._notebook().save()
+
+    def apply(self, op: Op) -> Awaitable[Receipt]:
+        self._seq += 1
+        seq = self._seq
+        self._store.append_op(self._session_id, StoredOp(seq, self._turn, op))
+        receipt = self._notebook().apply(self._session_id, seq, op)
+        receipt.add_done_callback(lambda done: self._confirmed(seq, done))
+        return receipt
+
+    def _confirmed(self, seq: int, receipt: asyncio.Future[Receipt]) -> None:
+        if not receipt.cancelled() and receipt.result().status != "pending":
+            self._store.set_receipt(self._session_id, seq, receipt.result())
+
+    def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
+        self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)
+
+    def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
+        self._notebook().outputs(self._session_id, cell_id, run_id, start, outputs)
+
+    def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:
+        self._notebook().display(display_id, data, metadata)

@@ -1,0 +1,153 @@
+"""A running Jupyter server with the extension, as tests reach it: over HTTP and sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+from jupyter_server.serverapp import ServerApp
+from tornado.httpclient import HTTPClientError, HTTPResponse
+from tornado.websocket import WebSocketClientConnection
+
+from jupyter_codeinterp.core.document import Notebook
+from jupyter_codeinterp.fronts.app import CodeInterp
+from tests.kernels import Person, person_at
+from tests.reference_window import ReferenceWindow, body, notebook
+
+API = ("codeinterp", "api")
+
+
+class Watch:
+    """Sees every request that makes a kernel run something, whoever sent it and however
+    quietly: each has a ``busy`` of its own on iopub, which no sender can switch off."""
+
+    def __init__(self, person: Person) -> None:
+        self.person = person
+        self._own: set[str] = set()
+
+    async def run(self, code: str) -> str:
+        """Run code as the person at this kernel; its output."""
+        msg_id = self.person.run(code)
+        self._own.add(msg_id)
+        await self.person.finished(msg_id)
+        return self.person.text(msg_id)
+
+    async def reached(self) -> list[str]:
+        """The ids of all execute_requests that were not this person's.
+
+        A cell of our own goes through the kernel's queue first, so that what was sent
+        before this call has been seen.
+        """
+        await self.run("None")
+        return [
+            str(message["parent_header"]["msg_id"])
+            for message in self.person.messages
+            if message["msg_type"] == "status"
+            and message["content"]["execution_state"] == "busy"
+            and message["parent_header"].get("msg_type") == "execute_request"
+            and message["parent_header"]["msg_id"] not in self._own
+        ]
+
+    async def sources(self) -> list[str]:
+        """What others ran, in order."""
+        await self.run("None")
+        return [source for source in self.person.sources() if source != "None"]
+
+
+class Site:
+    def __init__(
+        self,
+        app: ServerApp,
+        fetch: Callable[..., Any],
+        socket: Callable[..., Any],
+    ) -> None:
+        self.app = app
+        self._fetch = fetch
+        self._socket = socket
+        self._open = AsyncExitStack()
+
+    @property
+    def extension(self) -> CodeInterp:
+        (extension,) = self.app.extension_manager.extension_apps["jupyter_codeinterp"]
+        assert isinstance(extension, CodeInterp)
+        return extension
+
+    # --- HTTP ------------------------------------------------------------------------
+
+    async def request(self, method: str, *path: str, json_body: Any = None, **kwargs: Any) -> Any:
+        """The response, whatever its status."""
+        if json_body is not None:
+            kwargs["body"] = json.dumps(json_body)
+        elif method == "POST":
+            kwargs.setdefault("body", "")
+        try:
+            response: HTTPResponse = await self._fetch(*API, *path, method=method, **kwargs)
+        except HTTPClientError as error:
+            assert error.response is not None
+            return error.response
+        return response
+
+    async def get(self, *path: str, **kwargs: Any) -> Any:
+        return body(await self.request("GET", *path, **kwargs))
+
+    async def post(self, *path: str, json_body: Any = None) -> Any:
+        return body(await self.request("POST", *path, json_body=json_body))
+
+    async def server_status(self) -> Any:
+        """The server's own ``/api/status``."""
+        return body(await self._fetch("api", "status"))
+
+    # --- kernels ---------------------------------------------------------------------
+
+    async def kernel(self) -> str:
+        """A started kernel's id."""
+        response = await self._fetch("api", "kernels", method="POST", body="{}")
+        return str(body(response)["id"])
+
+    async def kernel_of(self, path: str) -> str:
+        """The kernel of a session, as a notebook has one when it is open."""
+        given = {"path": path, "type": "notebook", "name": "", "kernel": {"name": "python3"}}
+        response = await self._fetch("api", "sessions", method="POST", body=json.dumps(given))
+        return str(body(response)["kernel"]["id"])
+
+    async def restart(self, kernel_id: str) -> None:
+        await self._fetch("api", "kernels", kernel_id, "restart", method="POST", body="")
+
+    async def watch(self, kernel_id: str) -> Watch:
+        """Sees what is asked of the kernel from now on."""
+        kernels: Any = self.app.kernel_manager
+        return Watch(await self._open.enter_async_context(person_at(kernels, kernel_id)))
+
+    # --- sockets ---------------------------------------------------------------------
+
+    async def ticket(self, **kwargs: Any) -> str:
+        return str(body(await self.request("POST", "tickets", **kwargs))["ticket"])
+
+    async def connect(self, ticket: str, **kwargs: Any) -> WebSocketClientConnection:
+        params = {"ticket": ticket}
+        socket: WebSocketClientConnection = await self._socket(
+            *API, "channel", params=params, **kwargs
+        )
+        return socket
+
+    async def window(
+        self, path: str = "a.ipynb", book: Notebook | None = None, kernel_id: str = ""
+    ) -> ReferenceWindow:
+        """A window with the notebook open."""
+        window = await self.bare_window(path, book)
+        await window.open(kernel_id)
+        return window
+
+    async def bare_window(
+        self, path: str = "a.ipynb", book: Notebook | None = None
+    ) -> ReferenceWindow:
+        """A window that has said nothing yet."""
+        socket = await self.connect(await self.ticket())
+        window = ReferenceWindow(socket, path, book or notebook("x = 20"))
+        self._open.push_async_callback(window.close)
+        return window
+
+    async def close(self) -> None:
+        await self._open.aclose()

@@ -1,0 +1,288 @@
+"""The window's socket: who may open it, what each command needs leave for, and what becomes
+of frames that are no commands."""
+
+from __future__ import annotations
+
+import asyncio
+import typing
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+from jupyter_server.auth.authorizer import Authorizer
+from tornado.httpclient import HTTPClientError
+from tornado.websocket import WebSocketClosedError
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.document import Receipt
+from jupyter_codeinterp.fronts import channel, window
+from jupyter_codeinterp.fronts.channel import Bearer, Tickets
+from jupyter_codeinterp.fronts.window import CHANGE, EXECUTE, LOOK, NEEDS
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.reference_window import body
+from tests.site import Site
+
+COMMANDS: tuple[type[Any], ...] = typing.get_args(c.Command)
+
+
+# --- opening -------------------------------------------------------------------------
+
+
+async def refused(site: Site, ticket: str, **kwargs: Any) -> int:
+    """The status with which a socket is refused; 101 if it opens."""
+    try:
+        socket = await site.connect(ticket, **kwargs)
+    except HTTPClientError as error:
+        return int(error.code)
+    socket.close()
+    return 101
+
+
+async def test_a_socket_opens_with_a_fresh_ticket_only(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = await site.ticket()
+    assert await refused(site, ticket) == 101
+    assert await refused(site, ticket) == 403, "used"
+    assert await refused(site, "") == 403
+    assert await refused(site, "x" * 32) == 403, "forged"
+    ticket = await site.ticket()
+    monkeypatch.setattr(channel, "TICKET_LIFE", 0.0)
+    assert await refused(site, ticket) == 403, "too old"
+
+
+async def test_a_ticket_does_not_replace_authentication(site: Site) -> None:
+    assert await refused(site, await site.ticket(), headers={"Authorization": ""}) == 403
+    assert await refused(site, await site.ticket(), headers={"Authorization": "token x"}) == 403
+
+
+async def test_a_ticket_is_one_persons() -> None:
+    tickets = Tickets()
+    ours, theirs = Bearer("ann", False), Bearer("bob", False)
+    assert not tickets.redeem(tickets.issue(theirs), ours)
+    assert tickets.redeem(tickets.issue(ours), ours)
+    # With the token in both requests it is one person, by whatever made-up name.
+    assert tickets.redeem(tickets.issue(Bearer("x", True)), Bearer("y", True))
+    assert not tickets.redeem(tickets.issue(Bearer("x", True)), Bearer("y", False))
+    assert not tickets.redeem(tickets.issue(Bearer("x", False)), Bearer("y", True))
+
+
+async def as_a_browser(site: Site) -> tuple[str, dict[str, str]]:
+    """A ticket from a POST that carried the token, and the headers of a socket that has
+    the cookie alone."""
+    response = await site.request("POST", "tickets")
+    cookies = (cookie.split(";")[0] for cookie in response.headers.get_list("Set-Cookie"))
+    headers = {"Cookie": "; ".join(cookies), "Authorization": "none"}
+    return body(response)["ticket"], {**headers, "Host": urlsplit(response.effective_url).netloc}
+
+
+async def test_a_browser_with_a_cookie_alone_opens_its_own_ticket(site: Site) -> None:
+    """As Lab does: the POST carries token and cookie, the socket the cookie alone."""
+    ticket, headers = await as_a_browser(site)
+    assert await refused(site, ticket, headers=headers) == 101
+    assert await refused(site, await site.ticket(), headers=headers) == 403, "somebody else's"
+
+
+async def test_foreign_pages_and_hosts_are_refused(site: Site) -> None:
+    ticket, headers = await as_a_browser(site)
+    foreign = {**headers, "Origin": "http://evil.example"}
+    assert await refused(site, ticket, headers=foreign) == 403
+    ticket, headers = await as_a_browser(site)
+    own = {**headers, "Origin": f"http://{headers['Host']}"}
+    assert await refused(site, ticket, headers=own) == 101
+    assert await refused(site, await site.ticket(), headers={"Host": "evil.example"}) == 403
+
+
+# --- leave ---------------------------------------------------------------------------
+
+
+def test_every_command_says_what_it_needs() -> None:
+    assert set(NEEDS) == set(COMMANDS)
+    harmless = {kind for kind, needs in NEEDS.items() if needs == (LOOK,)}
+    assert harmless == {c.Subscribe, c.Unsubscribe, c.CloseNotebook}
+    for kind in (c.SendMessage, c.Decide, c.Retry, c.OpReceipt, c.OpenNotebook, c.KernelOf):
+        assert EXECUTE in NEEDS[kind] and CHANGE in NEEDS[kind]
+
+
+class Denying(Authorizer):
+    """Allows all but what a test has put here."""
+
+    denied: tuple[tuple[str, str], ...] = ()
+
+    def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
+        return (action, resource) not in self.denied
+
+
+@pytest.fixture
+def server_config() -> dict[str, Any]:
+    return {"authorizer_class": Denying}
+
+
+def example(kind: type[Any], session_id: str) -> c.Command:
+    """Any command of a kind, its required fields filled in."""
+    values: dict[type[Any], Any] = {int: 1, str: "x", Receipt: {"status": "done"}}
+    given: dict[str, Any] = {"type": kind.__struct_config__.tag, "id": 7}
+    hints = typing.get_type_hints(kind)
+    for field in msgspec.structs.fields(kind):
+        if field.name == "session_id":
+            given[field.name] = session_id
+        elif field.name == "notebook":
+            given[field.name] = "a.ipynb"
+        elif field.required:
+            hint = hints[field.name]
+            literal = typing.get_origin(hint) is typing.Literal
+            given[field.name] = typing.get_args(hint)[0] if literal else values.get(hint, [])
+    return msgspec.convert(given, c.Command)
+
+
+@pytest.mark.parametrize("denied", [EXECUTE, CHANGE, LOOK], ids=" ".join)
+async def test_a_command_without_leave_does_nothing(
+    site: Site,
+    api: FakeAnthropic,
+    monkeypatch: pytest.MonkeyPatch,
+    denied: tuple[str, str],
+) -> None:
+    api.play(in_order([answer(run_cell("21 * 2"))]))
+    kernel_id = await site.kernel()
+    w = await site.window(kernel_id=kernel_id)
+    await w.ask("Go")
+    await w.draft()
+    watch = await site.watch(kernel_id)
+    cells = w.cells
+    hub = site.extension.hub
+    epoch, seq = hub.notebook("a.ipynb").epoch, hub.session(w.session_id).feed.last_seq
+    monkeypatch.setattr(Denying, "denied", (denied,))
+
+    for kind in COMMANDS:
+        if denied in NEEDS[kind]:
+            reply = await w.send(example(kind, w.session_id))
+            assert reply.error == "forbidden", kind
+            assert denied[0] in reply.message
+
+    assert hub.notebook("a.ipynb").epoch == epoch
+    assert hub.session(w.session_id).feed.last_seq == seq
+    assert w.cells == cells
+    assert len(site.extension.store.list()) == 1
+    assert await watch.reached() == []
+    monkeypatch.setattr(Denying, "denied", ())
+    assert (await w.send(c.Cancel(w.session_id))).error is None
+    assert (await w.ended()).stop_reason == "cancelled"
+
+
+async def test_who_may_not_read_gets_no_socket(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticket = await site.ticket()
+    monkeypatch.setattr(Denying, "denied", (LOOK,))
+    assert await refused(site, ticket) == 403
+
+
+# --- what is no command --------------------------------------------------------------
+
+BAD_FRAMES = {
+    "no JSON": "Hello!",
+    "cut": '{"type": "cancel", "session_',
+    "empty": "",
+    "a list": "[]",
+    "a number": "7",
+    "no type": "{}",
+    "unknown type": '{"type": "sudo", "id": 3}',
+    "a server's frame": '{"type": "event", "session_id": "x", "seq": 1, "event": {}, "id": 3}',
+    "missing field": '{"type": "cancel", "id": 3}',
+    "wrong type": '{"type": "cancel", "session_id": 5, "id": 3}',
+    "wrong literal": '{"type": "set_mode", "session_id": "x", "mode": "root", "id": 3}',
+    "id of a wrong type": '{"type": "cancel", "session_id": "x", "id": "3"}',
+    "huge id": '{"type": "cancel", "session_id": "x", "id": 1' + "0" * 400 + "}",
+    "half a surrogate": '{"type": "cancel", "session_id": "\\ud800", "id": 3}',
+    "deep": '{"type": "cancel", "x": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "deep in a field": '{"type": "receipt", "notebook": "a", "epoch": 1, "session_id": "x", '
+    '"seq": 1, "id": 3, "receipt": {"status": "done", "before": {"a": '
+    + "[" * 50_000
+    + "]" * 50_000
+    + "}}}",
+}
+
+
+async def test_frames_that_are_no_commands_are_answered(site: Site) -> None:
+    w = await site.window()
+    for name, frame in BAD_FRAMES.items():
+        seen = len(w.frames)
+        await w.socket.write_message(frame)
+        await w.until(lambda seen=seen: len(w.frames) > seen)
+        reply = w.frames[-1]
+        assert isinstance(reply, c.Reply) and reply.error == "malformed", name
+        assert reply.id == (
+            3 if '"id": 3' in frame and not name.startswith(("deep", "half")) else 0
+        )
+    await w.socket.write_message(b"\xff\xfe\x00", binary=True)
+    await w.until(lambda: isinstance(w.frames[-1], c.Reply) and w.frames[-1] is not reply)
+    assert w.frames[-1].error == "malformed"  # type: ignore[union-attr]
+    assert (await w.send(c.TakeLease("a.ipynb"))).error is None, "the socket lives on"
+
+
+async def test_a_binary_frame_is_read_like_any_other(site: Site) -> None:
+    w = await site.window()
+    command = c.Cancel("0" * 32, id=99)
+    await w.socket.write_message(msgspec.json.encode(command), binary=True)
+    await w.until(lambda: isinstance(w.frames[-1], c.Reply) and w.frames[-1].id == 99)
+    assert w.frames[-1].error == "unknown_session"  # type: ignore[union-attr]
+
+
+async def test_commands_that_are_too_large(site: Site) -> None:
+    w = await site.window()
+    long = await w.send(c.SendMessage("x" * (window.MAX_MESSAGE + 1), "a.ipynb"))
+    assert long.error == "too_long"
+    huge = await w.send(c.SendMessage("x" * (window.MAX_COMMAND + 1), "a.ipynb"))
+    assert huge.error == "too_large"
+    assert (await w.send(c.SendMessage(" \n", "a.ipynb"))).error == "empty_message"
+    assert (await w.send(c.SendMessage("Hello", ""))).error == "no_notebook"
+    assert site.extension.store.list() == []
+    # What is larger than any snapshot may be closes the socket; a new one works.
+    with suppress(WebSocketClosedError):
+        await w.socket.write_message("x" * (window.MAX_SNAPSHOT + 1))
+    await asyncio.wait_for(w.closed.wait(), 10)
+    assert (await (await site.window()).send(c.TakeLease("a.ipynb"))).error is None
+
+
+async def test_commands_for_unknown_sessions(site: Site) -> None:
+    w = await site.window()
+    for kind in COMMANDS:
+        if "session_id" in kind.__struct_fields__ and kind not in (c.Unsubscribe, c.OpReceipt):
+            for session_id in ("0" * 32, "../../etc", "'; DROP TABLE sessions; --"):
+                assert (await w.send(example(kind, session_id))).error == "unknown_session", kind
+
+
+async def test_the_session_lives_on_through_all_of_it(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(run_cell("21 * 2")), answer(text("It is 42."))]))
+    kernel_id = await site.kernel()
+    w = await site.window(kernel_id=kernel_id)
+    await w.ask("Go")
+    draft = await w.draft()
+    for frame in BAD_FRAMES.values():
+        await w.socket.write_message(frame)
+    assert (await w.ask("Me too")).error == "busy"
+    # Numbers that no journal has.
+    for number in (-1, -(2**63), 2**63 - 1, 10**9):
+        assert (await w.send(c.Subscribe(w.session_id, number))).error is None
+    await w.socket.write_message(
+        f'{{"type": "subscribe", "session_id": "{w.session_id}", "after": {10**400}}}'
+    )
+    await w.send(c.Subscribe(w.session_id, w.events[-1][0]))
+    assert (await w.decide(draft)).error is None
+    assert (await w.ended()).stop_reason == "end_turn"
+
+
+async def test_a_client_that_takes_nothing_is_let_go(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "MAX_UNSENT", 100_000)
+    w = await site.window()
+    assert len(site.extension.hub._windows) == 1
+    w.pause()
+    (desk,) = site.extension.hub._windows
+    while site.extension.hub._windows:
+        for _ in range(20):
+            desk.send(c.Reply(1, {"long": "x" * 50_000}))
+        await asyncio.sleep(0)
+    w.resume()
+    await asyncio.wait_for(w.closed.wait(), 10)
