@@ -557,8 +557,26 @@ describe('what was sent', () => {
           messages: [
             { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
             {
+              role: 'assistant',
+              content: [
+                {
+                  type: 'tool_use',
+                  name: 'run_cell',
+                  input: { source: 'a = 1\nb = 2' }
+                }
+              ]
+            },
+            {
               role: 'user',
-              content: [{ type: 'image', source: { type: 'base64', data } }]
+              content: [
+                {
+                  type: 'tool_result',
+                  content: [
+                    { type: 'text', text: 'status=ok' },
+                    { type: 'image', source: { type: 'base64', data } }
+                  ]
+                }
+              ]
             }
           ]
         }}
@@ -567,6 +585,9 @@ describe('what was sent', () => {
     const words = document.body.textContent!;
     expect(words).toContain('You are careful.');
     expect(words).toContain('Hello');
+    expect(words).toContain('source: a = 1\nb = 2');
+    expect(words).toContain('status=ok');
+    expect(words).toContain('[image, 29 kB]');
     expect(words).not.toContain('AAAAAAAAAA');
   });
 });

@@ -15,7 +15,7 @@ export function Header(props: {
   const { view, state } = props;
   const { store, trans } = usePanel();
   return (
-    <header className="jp-codeinterp-Header">
+    <div className="jp-codeinterp-Header">
       <div className="jp-codeinterp-Header-line">
         <h1>{view?.info.title || trans.__('New conversation')}</h1>
         <Button
@@ -43,7 +43,7 @@ export function Header(props: {
         <ModelSelect state={state} />
       </div>
       {state.history && <History sessions={state.history} shown={view} />}
-    </header>
+    </div>
   );
 }
 

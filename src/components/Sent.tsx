@@ -9,17 +9,22 @@ export function Sent(props: {
 }): JSX.Element {
   const { trans } = props;
   const { system, tools, messages, ...rest } = props.request;
+  const all = (messages ?? []) as IMessage[];
   return (
     <div className="jp-codeinterp-Sent">
-      <Section title={trans.__('Request')} value={rest} />
-      <Section title={trans.__('System prompt')} value={textOf(system)} />
-      <Section title={trans.__('Tools')} value={linesOf(tools)} />
-      {list(messages).map((message, index) => (
+      <Section title={trans.__('Request')} text={plain(rest)} />
+      <Section title={trans.__('System prompt')} text={readable(system)} />
+      <Section title={trans.__('Tools')} text={readable(tools)} />
+      {all.map((message, index) => (
         <Section
           key={index}
-          title={`${index + 1}. ${roleOf(message, trans)}`}
-          value={textOf((message as { content?: unknown }).content)}
-          open={index === list(messages).length - 1}
+          title={`${index + 1}. ${
+            message.role === 'assistant'
+              ? trans.__('Model')
+              : trans.__('You and your notebook')
+          }`}
+          text={readable(message.content)}
+          open={index === all.length - 1}
         />
       ))}
     </div>
@@ -28,54 +33,63 @@ export function Sent(props: {
 
 function Section(props: {
   title: string;
-  value: unknown;
+  text: string;
   open?: boolean;
-}): JSX.Element | null {
-  const { title, value, open } = props;
-  if (value === undefined) {
-    return null;
-  }
+}): JSX.Element {
   return (
-    <details open={open}>
-      <summary>{title}</summary>
-      <pre>
-        {typeof value === 'string'
-          ? value
-          : JSON.stringify(value, withoutImages, 2)}
-      </pre>
+    <details open={props.open}>
+      <summary>{props.title}</summary>
+      <pre>{props.text}</pre>
     </details>
   );
 }
 
-function roleOf(message: unknown, trans: TranslationBundle): string {
-  return (message as { role?: string }).role === 'assistant'
-    ? trans.__('Model')
-    : trans.__('You and your notebook');
+interface IMessage {
+  role: string;
+  content: unknown;
 }
 
-/** Text blocks as text; anything else as it is. */
-function textOf(content: unknown): unknown {
-  const blocks = list(content) as { type?: string; text?: string }[];
-  const plain =
-    blocks.length > 0 && blocks.every(({ type }) => type === 'text');
-  return plain ? blocks.map(({ text }) => text).join('\n\n') : content;
+/** A content block, in the words of the Messages API. */
+type Block =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string }
+  | { type: 'tool_use'; name: string; input: Record<string, unknown> }
+  | { type: 'tool_result'; content: unknown }
+  | { type: 'image'; source: { data: string } };
+
+/** Content as a person reads it: text and code with their own line breaks. */
+function readable(content: unknown): string {
+  return Array.isArray(content)
+    ? content.map(blockText).join('\n\n')
+    : plain(content);
 }
 
-/** Names as lines; anything else as it is. */
-function linesOf(value: unknown): unknown {
-  const names = list(value);
-  return names.length > 0 && names.every(name => typeof name === 'string')
-    ? names.join('\n')
-    : value;
+function blockText(block: Block | string): string {
+  if (typeof block === 'string') {
+    return block;
+  }
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'thinking':
+      return `[thinking]\n${block.thinking}`;
+    case 'tool_use':
+      return [
+        `[${block.name}]`,
+        ...Object.entries(block.input).map(
+          ([name, value]) => `${name}: ${plain(value)}`
+        )
+      ].join('\n');
+    case 'tool_result':
+      return `[result]\n${readable(block.content)}`;
+    case 'image':
+      // Its bytes say nothing to a reader, and there may be a million of them.
+      return `[image, ${Math.round((block.source.data.length * 3) / 4096)} kB]`;
+    default:
+      return plain(block);
+  }
 }
 
-function list(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Image data says nothing to a reader, and there may be megabytes of it. */
-function withoutImages(key: string, value: unknown): unknown {
-  return key === 'data' && typeof value === 'string' && value.length > 200
-    ? `… ${Math.round((value.length * 3) / 4096)} kB …`
-    : value;
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
