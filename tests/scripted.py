@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Literal, Union
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Literal, TypeVar, Union
+
+import msgspec
 
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import (
@@ -17,9 +20,24 @@ from jupyter_codeinterp.core.document import (
     Snapshot,
     apply,
 )
-from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.events import Event, Mode
-from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant
+from jupyter_codeinterp.core.errors import DocumentError, ModelError
+from jupyter_codeinterp.core.events import (
+    Draft,
+    DraftWaiting,
+    Event,
+    Mode,
+    TurnEnded,
+    TurnStarted,
+)
+from jupyter_codeinterp.core.messages import (
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+)
 from jupyter_codeinterp.core.ports import (
     Kernel,
     ModelDone,
@@ -27,13 +45,28 @@ from jupyter_codeinterp.core.ports import (
     ModelInfo,
     ModelRequest,
     ModelText,
+    ModelThinking,
     ModelToolInput,
     SessionStore,
     StoredOp,
 )
 from jupyter_codeinterp.core.session import Rules, Session
+from tests.kernels import until
 
-Turn = Union[Message, ModelDone, ModelError, Callable[[ModelRequest], Message]]
+E = TypeVar("E")
+
+
+class Stream(msgspec.Struct, frozen=True):
+    """A reply with a fault: ``first`` comes before it, and it breaks with ``error`` after
+    ``pieces`` pieces."""
+
+    message: Message = Message("assistant", ())
+    first: tuple[ModelEvent, ...] = ()
+    pieces: int | None = None
+    error: Union[ModelError, None] = None
+
+
+Turn = Union[Message, ModelDone, ModelError, Stream, Callable[[ModelRequest], Message]]
 
 
 def say(text: str) -> Message:
@@ -67,57 +100,68 @@ class ScriptedModel:
     """Answers with the script's turns, in order, streamed letter by letter (in threes)."""
 
     label = ""
-    always_ask = False
 
     def __init__(self, script: Sequence[Turn], context_window: int = 200_000) -> None:
         self.script = list(script)
         self.requests: list[ModelRequest] = []
+        self.replies: list[ModelDone | None] = []
+        """What each request was answered with; None if the stream was given up or broke."""
         self.context_window = context_window
+        self.always_ask = False
+        self.prices: tuple[float, float, float, float] | None = (3.0, 15.0, 3.75, 0.3)
         self.hold: asyncio.Event | None = None
         """When set, every stream waits for it after its first piece."""
 
     async def info(self, model: str) -> ModelInfo:
-        return ModelInfo(model, model, self.context_window, (3.0, 15.0, 3.75, 0.3))
+        return ModelInfo(model, model, self.context_window, self.prices)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self.requests.append(request)
+        self.replies.append(None)
         turn = self.script.pop(0)
         if isinstance(turn, ModelError):
-            yield ModelText(0, "Half a sen")
             raise turn
         if callable(turn):
             turn = turn(request)
-        message = turn.message if isinstance(turn, ModelDone) else turn
-        for index, block in enumerate(message.content):
-            if isinstance(block, Text):
-                for start in range(0, len(block.text), 3):
-                    yield ModelText(index, block.text[start : start + 3])
-                    await self._pause()
-            elif isinstance(block, ToolUse):
-                async for event in self._call(index, block):
-                    yield event
-        if isinstance(turn, ModelDone):
-            yield turn
-            return
-        calls = any(isinstance(block, ToolUse) for block in message.content)
-        usage = Usage(input_tokens=100, output_tokens=10)
-        yield ModelDone(message, "tool_use" if calls else "end_turn", usage)
+        fault = turn if isinstance(turn, Stream) else Stream()
+        for early in fault.first:
+            yield early
+        message = turn if isinstance(turn, Message) else turn.message
+        for piece in islice(_pieces(message), fault.pieces):
+            yield piece
+            await asyncio.sleep(0)
+            if self.hold is not None:
+                await self.hold.wait()
+        if fault.error is not None:
+            raise fault.error
+        done = turn if isinstance(turn, ModelDone) else _done(message)
+        self.replies[-1] = done
+        yield done
 
-    async def _call(self, index: int, block: ToolUse) -> AsyncIterator[ModelEvent]:
-        shown: dict[str, Any] = {}
-        yield ModelToolInput(index, block.id, block.name, {})
-        for name, value in block.input.items():
-            if isinstance(value, str):
-                for end in range(3, len(value) + 3, 3):
-                    yield ModelToolInput(index, block.id, block.name, {**shown, name: value[:end]})
-                    await self._pause()
-            shown[name] = value
-        yield ModelToolInput(index, block.id, block.name, shown)
 
-    async def _pause(self) -> None:
-        await asyncio.sleep(0)
-        if self.hold is not None:
-            await self.hold.wait()
+def _done(message: Message) -> ModelDone:
+    calls = any(isinstance(block, ToolUse) for block in message.content)
+    usage = Usage(input_tokens=100, output_tokens=10)
+    return ModelDone(message, "tool_use" if calls else "end_turn", usage)
+
+
+def _pieces(message: Message) -> Iterator[ModelEvent]:
+    for index, block in enumerate(message.content):
+        if isinstance(block, Text):
+            for start in range(0, len(block.text), 3):
+                yield ModelText(index, block.text[start : start + 3])
+        elif isinstance(block, Thinking):
+            yield ModelThinking(index, block.thinking)
+        elif isinstance(block, ToolUse):
+            shown: dict[str, Any] = {}
+            yield ModelToolInput(index, block.id, block.name, {})
+            for name, value in block.input.items():
+                if isinstance(value, str):
+                    for end in range(3, len(value) + 3, 3):
+                        partial = {**shown, name: value[:end]}
+                        yield ModelToolInput(index, block.id, block.name, partial)
+                shown[name] = value
+            yield ModelToolInput(index, block.id, block.name, shown)
 
 
 class MemoryDocument:
@@ -133,23 +177,42 @@ class MemoryDocument:
         self.before_op: Callable[[Op], None] | None = None
         """Called before an op is applied: a person who acts at just that moment."""
         self.turn = 0
+        self.ops: list[Op] = []
+        self.is_open = True
+        self.answers = True
+        """Whether ops are applied when they come; a frozen window does that later."""
+        self.saves = 0
+        self._waiting: list[tuple[int, Op, asyncio.Future[Receipt]]] = []
         self._store = store
         self._session_id = session_id
-        self._seq = 0
+        ops = store.ops(session_id)
+        self._seq = ops[-1].seq if ops else 0
 
     async def snapshot(self) -> Snapshot:
+        if not self.is_open:
+            raise DocumentError("not_open", "The notebook is not open in any window.")
         return Snapshot(self.path, tuple(map(view, self.notebook["cells"])), self.active_cell_id)
 
     def apply(self, op: Op) -> asyncio.Future[Receipt]:
         self._seq += 1
         self._store.append_op(self._session_id, StoredOp(self._seq, self.turn, op))
-        if self.before_op is not None:
-            self.before_op(op)
-        self.notebook, receipt = apply(self.notebook, op)
-        self._store.set_receipt(self._session_id, self._seq, receipt)
+        self.ops.append(op)
         future: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        future.set_result(receipt)
+        self._waiting.append((self._seq, op, future))
+        if self.answers:
+            self.answer()
         return future
+
+    def answer(self) -> None:
+        """Apply what has come, and answer from now on."""
+        self.answers = True
+        waiting, self._waiting = self._waiting, []
+        for seq, op, future in waiting:
+            if self.before_op is not None:
+                self.before_op(op)
+            self.notebook, receipt = apply(self.notebook, op)
+            self._store.set_receipt(self._session_id, seq, receipt)
+            future.set_result(receipt)
 
     def stream(
         self,
@@ -168,7 +231,9 @@ class MemoryDocument:
         self.displays.append((display_id, data))
 
     async def save(self) -> None:
-        return None
+        if not self.is_open:
+            raise DocumentError("not_open", "The notebook is not open in any window.")
+        self.saves += 1
 
     # what a person does
 
@@ -203,13 +268,15 @@ class MemoryPlace:
 
 
 def view(cell: dict[str, Any]) -> CellView:
+    tags = tuple(cell["metadata"].get("tags", ()))
+    hidden = "codeinterp-private" in tags
     return CellView(
         cell["id"],
         cell["cell_type"],
-        cell["source"],
-        tuple(cell.get("outputs", ())),
+        "" if hidden else cell["source"],
+        () if hidden else tuple(cell.get("outputs", ())),
         cell.get("execution_count"),
-        tuple(cell["metadata"].get("tags", ())),
+        tags,
     )
 
 
@@ -226,40 +293,91 @@ class Bench:
         context_window: int = 200_000,
     ) -> None:
         self.model = ScriptedModel(script, context_window)
-        info = SessionInfo(uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0)
-        store.create(info)
-        self.store = store
-        self.document = MemoryDocument(store, info.session_id, notebook)
-        place = MemoryPlace(self.document, kernel)
-        self.session = Session(
-            info, store, lambda name: self.model, place, rules or Rules(), lambda session: None
+        self.info = SessionInfo(
+            uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0
         )
+        self.store = store
+        self.kernel = kernel
+        self.rules = rules or Rules()
+        store.create(self.info)
+        self.document = MemoryDocument(store, self.info.session_id, notebook)
+        self.session = self._session()
+
+    def _session(self) -> Session:
+        place = MemoryPlace(self.document, self.kernel)
+        info = self.store.get(self.info.session_id)
+        assert info is not None
+        return Session(
+            info, self.store, lambda name: self.model, place, self.rules, lambda session: None
+        )
+
+    def restart_server(self) -> None:
+        """The server has died without a word; a new one takes the session up."""
+        self.document = MemoryDocument(self.store, self.info.session_id, self.document.notebook)
+        self.session = self._session()
+
+    # --- what happened ---------------------------------------------------------------
 
     @property
     def events(self) -> list[Event]:
-        return [event for _, event in self.store.events(self.session.info.session_id)]
+        return [event for _, event in self.store.events(self.info.session_id)]
 
-    def of(self, kind: type[Any]) -> list[Any]:
+    def of(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
 
-    async def event(self, kind: type[Any], number: int = 1) -> Any:
+    @property
+    def sequence(self) -> list[str]:
+        """What a person sees happen, without what is a matter of chance (whether a kernel
+        that has just started is idle yet) and of accounting."""
+        left_out = ("KernelWaiting", "UsageChanged", "TitleChanged")
+        names = [type(event).__name__ for event in self.events]
+        return [name for name in names if name not in left_out]
+
+    async def event(self, kind: type[E], number: int = 1) -> E:
         """The ``number``-th event of a kind, waited for."""
 
-        async def wait() -> Any:
+        async def wait() -> E:
             seen = 0
             async for _, event in self.session.feed.follow(0):
                 seen += isinstance(event, kind)
-                if seen == number:
+                if isinstance(event, kind) and seen == number:
                     return event
+            raise AssertionError("a feed does not end")
 
-        return await asyncio.wait_for(wait(), 30)
+        return await asyncio.wait_for(wait(), 15)
+
+    async def draft(self, number: int = 1) -> Draft:
+        return (await self.event(DraftWaiting, number)).draft
+
+    async def ended(self, number: int = 1) -> TurnEnded:
+        """The end of a turn, with nothing of it left to do."""
+        ended = await self.event(TurnEnded, number)
+        await until(lambda: not self.session.running)
+        return ended
+
+    @property
+    def results(self) -> list[str]:
+        """The texts of the results that the model has been sent, in order."""
+        messages = self.store.messages(self.info.session_id)[1]
+        return [
+            "".join(part.text for part in block.content if isinstance(part, Text))
+            for message in messages
+            for block in message.content
+            if isinstance(block, ToolResult)
+        ]
+
+    # --- what a person does ------------------------------------------------------------
 
     def send(self, text: str = "Go", mode: Mode = "review") -> None:
         self.session.send(text, mode, "")
 
+    async def turn(self, text: str = "Go", mode: Mode = "auto") -> TurnEnded:
+        self.send(text, mode)
+        return await self.ended(len(self.of(TurnStarted)))
+
     def decide(
         self,
-        draft: Any,
+        draft: Draft,
         action: Literal["run", "reject"] = "run",
         source: str | None = None,
         run_all: bool = False,
