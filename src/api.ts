@@ -59,7 +59,7 @@ export interface IApi {
   models(): Promise<readonly IModelInfo[]>;
   /** Good for opening one socket. */
   ticket(): Promise<string>;
-  /** Newest first; of all notebooks with ''. */
+  /** Of one notebook, newest first. */
   sessions(notebook: string): Promise<readonly SessionInfo[]>;
   deleteSession(sessionId: string): Promise<void>;
   sent(sessionId: string, step: number): Promise<SentRequest>;
@@ -93,7 +93,7 @@ export class Api implements IApi {
   }
 
   async sessions(notebook: string): Promise<readonly SessionInfo[]> {
-    const query = notebook ? URLExt.objectToQueryString({ notebook }) : '';
+    const query = URLExt.objectToQueryString({ notebook });
     return (
       await this._call<{ sessions: SessionInfo[] }>('GET', 'sessions' + query)
     ).sessions;

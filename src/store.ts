@@ -253,14 +253,12 @@ export class Store implements IDrafts {
     }
     this.state.patch({ connection: 'connected' });
     this._sessions.catchUp();
-    void this.state.attempt(async () => {
-      for (const info of await this._api.sessions('')) {
-        if (info.running) {
-          this._sessions.learn(info);
-          this._sessions.follow(info.session_id, info.notebook);
-        }
-      }
-    });
+    if (connection === 'lost') {
+      // Another server may have come back, and what was asked meanwhile has failed.
+      this.state.patch({ failure: '' });
+      void this.setup.refresh();
+      void this._front(this.notebooks.currentPath);
+    }
   }
 
   /** The notebook in front has changed: show its newest conversation. */
@@ -273,7 +271,6 @@ export class Store implements IDrafts {
     await this.state.attempt(async () => {
       const [newest] = await this._api.sessions(notebook);
       if (newest && this.state.now.shown[notebook] === undefined) {
-        this._sessions.learn(newest);
         this._show(notebook, newest.session_id);
       }
     });

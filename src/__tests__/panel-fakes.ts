@@ -246,7 +246,7 @@ export class FakeApi implements IApi {
   }
 
   async sessions(notebook: string): Promise<SessionInfo[]> {
-    return this.known.filter(one => !notebook || one.notebook === notebook);
+    return this.known.filter(one => one.notebook === notebook);
   }
 
   async deleteSession(sessionId: string): Promise<void> {

@@ -208,6 +208,25 @@ describe('a lost connection', () => {
   });
 });
 
+describe('a connection that comes back', () => {
+  it('brings the conversation that could not be read meanwhile', async () => {
+    const { store, api, client, notebooks } = makeStore();
+    await settled();
+    client.connect(false);
+    const sessions = api.sessions;
+    api.sessions = () => Promise.reject(new TypeError('Failed to fetch'));
+    notebooks.show('b.ipynb');
+    await settled();
+    expect(store.state.now.failure).toBe('Failed to fetch');
+    api.sessions = sessions;
+    api.known = [info({ session_id: 's2', notebook: 'b.ipynb' })];
+    client.connect(true);
+    await settled();
+    expect(store.shown?.info.session_id).toBe('s2');
+    expect(store.state.now.failure).toBe('');
+  });
+});
+
 describe('the model', () => {
   it('is the recording in a demo without a key', async () => {
     const { store, api, notebooks } = makeStore();

@@ -100,8 +100,9 @@ function ModeSelect(props: {
 }): JSX.Element {
   const { store, trans } = usePanel();
   const { status, mode: chosen } = props.state;
-  const mode = props.view?.info.mode ?? chosen;
   const highest = MODES.indexOf(status?.highest_mode ?? 'auto');
+  const mode =
+    props.view?.info.mode ?? MODES[Math.min(MODES.indexOf(chosen), highest)];
   return (
     <select
       className="jp-codeinterp-Select"
