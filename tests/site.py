@@ -13,7 +13,7 @@ from tornado.websocket import WebSocketClientConnection
 
 from jupyter_codeinterp.core.document import Notebook
 from jupyter_codeinterp.fronts.app import CodeInterp
-from tests.kernels import Person, person_at
+from tests.kernels import Person, person_at, until
 from tests.reference_window import ReferenceWindow, body, notebook
 
 API = ("codeinterp", "api")
@@ -148,6 +148,10 @@ class Site:
         window = ReferenceWindow(socket, path, book or notebook("x = 20"))
         self._open.push_async_callback(window.close)
         return window
+
+    async def until(self, condition: Callable[[], Any]) -> None:
+        """For what is told to nobody: looked at until it is true."""
+        await until(condition)
 
     async def close(self) -> None:
         await self._open.aclose()

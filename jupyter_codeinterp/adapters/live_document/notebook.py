@@ -58,6 +58,7 @@ class LiveNotebook:
         self._shown = Shown()
         self._reads: dict[int, asyncio.Future[Union[Snapshot, None]]] = {}
         self._last_read = SAVE_ONLY
+        self._readers = 0
 
     # --- windows and the lease -------------------------------------------------------
 
@@ -67,8 +68,8 @@ class LiveNotebook:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing would be lost without it: no window, no op, no read."""
-        return not (self._windows or self._outbox or self._reads)
+        """Whether nothing would be lost without it."""
+        return not (self._windows or self._outbox or self._readers or self._shown)
 
     @property
     def kernel_id(self) -> str:
@@ -187,15 +188,18 @@ class LiveNotebook:
 
         Raises DocumentError ``not_open`` if the window that has it does not answer.
         """
-        while True:
-            await self._held.wait()
-            try:
+        self._readers += 1
+        try:
+            while True:
+                await self._held.wait()
                 snapshot = await asyncio.wait_for(self._ask(), SNAPSHOT_TIMEOUT)
-            except asyncio.TimeoutError:
-                words = "The notebook's window does not answer. Reload it and try again."
-                raise DocumentError("not_open", words) from None
-            if snapshot is not None:
-                return snapshot
+                if snapshot is not None:
+                    return snapshot
+        except asyncio.TimeoutError:
+            words = "The notebook's window does not answer. Reload it and try again."
+            raise DocumentError("not_open", words) from None
+        finally:
+            self._readers -= 1
 
     async def _ask(self) -> Snapshot | None:
         """None if the lease has gone elsewhere meanwhile."""

@@ -34,6 +34,9 @@ class Shown:
         self._runs: dict[str, Run] = {}
         """By cell id."""
 
+    def __bool__(self) -> bool:
+        return bool(self._code or self._runs)
+
     def write(
         self, session_id: str, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str
     ) -> None:

@@ -1,0 +1,378 @@
+"""The live notebook by itself: lease and epochs, ops and receipts, reads, what is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.live_document import LiveNotebook
+from jupyter_codeinterp.adapters.live_document import notebook as notebook_module
+from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.document import (
+    BeginRun,
+    Delete,
+    FinishRun,
+    Insert,
+    Notebook,
+    Op,
+    Receipt,
+    SetSource,
+    apply,
+)
+from jupyter_codeinterp.core.errors import DocumentError
+from tests.kernels import until
+from tests.reference_window import notebook
+
+S = "session"
+
+
+class Tab:
+    """A window in this process. It answers as it is asked, unless it is ``frozen``."""
+
+    def __init__(self, live: LiveNotebook, book: Notebook | None = None) -> None:
+        self.live = live
+        self.book = book or notebook("x = 20")
+        self.applied: dict[str, int] = {}
+        self.frozen = False
+        self.frames: list[c.ServerFrame] = []
+        self.unanswered: list[c.ServerFrame] = []
+
+    def open(self, kernel_id: str = "") -> Tab:
+        self.live.open(self, dict(self.applied), kernel_id)
+        return self
+
+    def send(self, frame: c.ServerFrame) -> None:
+        self.frames.append(frame)
+        self.unanswered.append(frame)
+        if not self.frozen:
+            self.answer()
+
+    def answer(self) -> None:
+        frames, self.unanswered = self.unanswered, []
+        for frame in frames:
+            if isinstance(frame, c.OpFrame):
+                self.book, receipt = apply(self.book, frame.op)
+                self.applied[frame.session_id] = frame.seq
+                self.receipt(frame, receipt)
+            elif isinstance(frame, c.ReadNotebook):
+                self.snapshot(frame)
+
+    def receipt(self, frame: c.OpFrame, receipt: Receipt) -> None:
+        answer = c.OpReceipt("a.ipynb", frame.epoch, frame.session_id, frame.seq, receipt)
+        self.live.receive(self, answer)
+
+    def snapshot(self, frame: c.ReadNotebook) -> None:
+        cells = tuple(
+            c.CellView(cell["id"], cell["cell_type"], cell["source"]) for cell in self.book["cells"]
+        )
+        self.live.answer(self, c.SnapshotTaken("a.ipynb", frame.epoch, frame.request_id, cells))
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [frame for frame in self.frames if isinstance(frame, kind)]
+
+    @property
+    def ops(self) -> list[int]:
+        return [frame.seq for frame in self.of(c.OpFrame)]
+
+    @property
+    def lease(self) -> c.Lease:
+        lease: c.Lease = self.of(c.Lease)[-1]
+        return lease
+
+    @property
+    def sources(self) -> list[str]:
+        return [cell["source"] for cell in self.book["cells"]]
+
+
+def inserted(number: int) -> Insert:
+    return Insert(f"n{number}", "raw", f"cell {number}", ())
+
+
+def insert(live: LiveNotebook, *numbers: int) -> list[asyncio.Future[Receipt]]:
+    return [live.apply(S, number, inserted(number)) for number in numbers]
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outbox_module, "RESEND_AFTER", 0.01)
+    monkeypatch.setattr(notebook_module, "SNAPSHOT_TIMEOUT", 0.05)
+
+
+# --- lease and epochs ----------------------------------------------------------------
+
+
+async def test_one_window_holds_the_lease_and_the_other_is_told() -> None:
+    live = LiveNotebook("a.ipynb")
+    first, second = Tab(live).open(), Tab(live).open()
+    assert first.lease.held and not second.lease.held
+    live.take(second)
+    assert second.lease.held and not first.lease.held
+    assert second.lease.epoch == first.lease.epoch > first.of(c.Lease)[0].epoch
+    live.take(Tab(live))
+    assert live.held_by(second), "a window that has not opened it gets no lease"
+    live.close(second)
+    assert first.lease.held and first.lease.epoch > second.lease.epoch
+
+
+async def test_the_holder_that_says_again_that_it_is_open_keeps_its_epoch() -> None:
+    """It does so when its document was read anew: then it gets the ops that are missing."""
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    epoch = live.epoch
+    insert(live, 1, 2)
+    tab.open()
+    assert (live.epoch, tab.lease.epoch, tab.ops) == (epoch, epoch, [1, 2])
+    tab.book, tab.applied = notebook("x = 20"), {S: 1}
+    tab.open()
+    assert (live.epoch, tab.ops) == (epoch, [1, 2, 2])
+
+
+async def test_an_epoch_never_comes_back() -> None:
+    """Not in another notebook, nor in one that was forgotten and opened again."""
+    seen = []
+    for path in ("a.ipynb", "b.ipynb", "a.ipynb"):
+        live = LiveNotebook(path)
+        first = Tab(live).open()
+        seen.append(live.epoch)
+        live.close(first)
+        Tab(live).open()
+        seen.append(live.epoch)
+    assert seen == sorted(set(seen))
+
+
+async def test_only_the_holders_kernel_counts() -> None:
+    live = LiveNotebook("a.ipynb")
+    first, second = Tab(live).open("k1"), Tab(live).open("k2")
+    assert live.kernel_id == "k1"
+    live.kernel_of(second, "k3")
+    live.kernel_of(Tab(live), "k4")
+    assert live.kernel_id == "k1"
+    live.close(first)
+    assert live.kernel_id == "k3"
+    live.kernel_of(second, "k5")
+    assert live.kernel_id == "k5"
+    live.close(second)
+    assert live.kernel_id == ""
+
+
+# --- ops and receipts ----------------------------------------------------------------
+
+
+async def test_receipts_of_another_window_or_epoch_are_ignored() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab, other = Tab(live).open(), Tab(live).open()
+    tab.frozen = other.frozen = True
+    (receipt,) = insert(live, 1)
+    old: c.OpFrame = tab.of(c.OpFrame)[-1]
+    other.receipt(old, Receipt("done"))
+    assert not receipt.done()
+    live.take(other)
+    tab.receipt(old, Receipt("conflict"))
+    other.receipt(old, Receipt("conflict"))
+    assert not receipt.done(), "of an older epoch"
+    other.answer()
+    assert receipt.result().status == "conflict" or receipt.result().status == "done"
+    assert receipt.result() == Receipt("done", source="cell 1")
+
+
+async def test_a_receipt_that_was_lost_is_asked_for_again(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    tab.frozen = True
+    (receipt,) = insert(live, 1)
+    await until(lambda: len(tab.ops) == 2)
+    assert tab.ops == [1, 1], "under the same number"
+    tab.answer()
+    assert (await receipt).status == "done"
+    assert tab.sources.count("cell 1") == 1
+    await asyncio.sleep(0.05)
+    assert tab.ops == [1, 1], "no more once there is a receipt"
+
+
+async def test_a_window_that_does_not_answer_leaves_an_op_pending(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    tab.frozen = True
+    (receipt,) = insert(live, 1)
+    assert (await receipt).status == "pending"
+    assert tab.ops == [1, 1, 1]
+    tab.frozen = False
+    tab.answer()
+    assert receipt.result().status == "pending", "the turn has gone on"
+    # What was given up is not done behind the turn's back in another window.
+    live.close(tab)
+    fresh = Tab(live).open()
+    assert fresh.ops == []
+
+
+async def test_ops_wait_while_no_window_has_the_notebook_open(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    first, second = insert(live, 1, 2)
+    await asyncio.sleep(0.05)
+    assert not first.done() and not live.idle
+    tab = Tab(live).open()
+    assert tab.ops == [1, 2] and first.result().status == second.result().status == "done"
+
+
+async def test_a_window_gets_what_its_document_lacks_in_order_and_once() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    ops: list[Op] = [
+        inserted(1),
+        SetSource("n1", "1 + 1", "cell 1"),
+        SetSource("n1", "never", "something else"),
+        BeginRun("n1", "1 + 1", "r1"),
+        FinishRun("n1", "r1", (), 1),
+        Delete("gone", ""),
+    ]
+    receipts = [live.apply(S, seq, op) for seq, op in enumerate(ops, 1)]
+    assert [receipt.result().status for receipt in receipts] == [
+        "done", "done", "conflict", "done", "done", "done",
+    ]  # fmt: skip
+    live.close(tab)
+    # The file was saved after the first op; the third was refused, and stays so.
+    saved, _ = apply(notebook("x = 20"), ops[0])
+    fresh = Tab(live, saved)
+    fresh.applied = {S: 1}
+    fresh.open()
+    assert fresh.ops == [2, 4, 5, 6]
+    assert fresh.book == tab.book
+    live.forget(S)
+    live.close(fresh)
+    assert Tab(live).open().ops == [], "the turn is over"
+
+
+async def test_what_is_open_at_the_end_of_a_turn_is_still_sent() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    insert(live, 1)
+    live.close(tab)
+    live.apply(S, 2, Delete("n1", "cell 1"))
+    live.forget(S)
+    tab.open()
+    assert tab.ops == [1, 2] and "cell 1" not in tab.sources
+
+
+async def test_giving_up_answers_what_waits() -> None:
+    live = LiveNotebook("a.ipynb")
+    ours, theirs = live.apply(S, 1, inserted(1)), live.apply("other", 1, inserted(2))
+    live.drop(S)
+    assert ours.result().status == "pending" and not theirs.done()
+    live.give_up("the server is stopping")
+    assert theirs.result() == Receipt("pending", reason="the server is stopping")
+    assert live.idle
+
+
+# --- reads ---------------------------------------------------------------------------
+
+
+async def test_a_read_waits_for_a_window_and_follows_the_lease(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    reading = asyncio.ensure_future(live.read())
+    await asyncio.sleep(0.1)
+    assert not reading.done() and not live.idle
+    frozen = Tab(live)
+    frozen.frozen = True
+    frozen.open()
+    await until(lambda: frozen.of(c.ReadNotebook))
+    live.close(frozen)
+    other = Tab(live, notebook("other")).open()
+    assert (await reading).cells[0].source == "other"
+    assert len(other.of(c.ReadNotebook)) == 1
+
+
+async def test_a_window_that_does_not_answer_a_read(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live)
+    tab.frozen = True
+    tab.open()
+    with pytest.raises(DocumentError) as error:
+        await live.read()
+    assert error.value.code == "not_open"
+    tab.answer()  # too late: nobody listens any more
+
+
+async def test_an_old_snapshot_is_no_answer(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    tab, other = Tab(live).open(), Tab(live)
+    tab.frozen = other.frozen = True
+    reading = asyncio.ensure_future(live.read())
+    await until(lambda: tab.of(c.ReadNotebook))
+    other.open()
+    other.snapshot(tab.of(c.ReadNotebook)[0])
+    live.take(other)
+    live.take(tab)
+    tab.snapshot(tab.of(c.ReadNotebook)[0])
+    await asyncio.sleep(0)
+    assert not reading.done()
+    await until(lambda: len(tab.of(c.ReadNotebook)) > 1)
+    tab.snapshot(tab.of(c.ReadNotebook)[-1])
+    assert (await reading).cells[0].source == "x = 20"
+
+
+async def test_a_save_is_a_request() -> None:
+    live = LiveNotebook("a.ipynb")
+    live.save()
+    tab = Tab(live).open()
+    assert tab.of(c.ReadNotebook) == []
+    live.save()
+    (read,) = tab.of(c.ReadNotebook)
+    assert read.save and live.idle is False and not live._reads
+
+
+# --- what is shown -------------------------------------------------------------------
+
+
+async def test_code_that_is_being_written_is_shown_to_a_new_window() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    live.apply(S, 1, Insert("n1", "raw", "", ()))
+    live.stream(S, "d1", "n1", "insert", 0, "for x in")
+    live.stream(S, "d1", "n1", "insert", 8, " y:")
+    live.close(tab)
+    live.stream(S, "d1", "n1", "insert", 11, "\n  pass")
+    fresh = Tab(live).open()
+    assert [type(frame) for frame in fresh.frames] == [c.Lease, c.OpFrame, c.StreamFrame]
+    (shown,) = fresh.of(c.StreamFrame)
+    assert (shown.start, shown.text, shown.epoch) == (0, "for x in y:\n  pass", live.epoch)
+    live.apply(S, 2, SetSource("n1", "for x in y:\n  pass", ""))
+    live.take(Tab(live).open())
+    late = Tab(live).open()
+    live.take(late)
+    assert late.of(c.StreamFrame) == [], "an op has brought it"
+
+
+async def test_outputs_of_a_running_cell_are_shown_to_a_new_window() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    one, two, three = ({"output_type": "stream", "name": "stdout", "text": t} for t in "123")
+    live.outputs(S, "n1", "r1", 0, (one, two))
+    live.outputs(S, "n1", "r1", 1, (three,))
+    live.close(tab)
+    fresh = Tab(live).open()
+    (shown,) = fresh.of(c.OutputsFrame)
+    assert (shown.run_id, shown.start, shown.outputs) == ("r1", 0, (one, three))
+    # Another run of the same cell begins with nothing.
+    live.outputs(S, "n1", "r2", 0, ())
+    live.take(Tab(live).open())
+    late = Tab(live).open()
+    live.take(late)
+    assert [(f.run_id, f.outputs) for f in late.of(c.OutputsFrame)] == [("r2", ())]
+    live.apply(S, 1, FinishRun("n1", "r2", (), 1))
+    live.close(late)
+    assert Tab(live).open().of(c.OutputsFrame) == []
+
+
+async def test_a_move_takes_one_window_along() -> None:
+    live = LiveNotebook("a.ipynb")
+    holder, renamer = Tab(live).open("k1"), Tab(live).open("k2")
+    holder.frozen = True
+    (receipt,) = insert(live, 1)
+    others = live.moved("b.ipynb", renamer)
+    assert list(others) == [holder] and others[holder].kernel_id == "k1"
+    assert live.path == "b.ipynb" and live.held_by(renamer)
+    assert renamer.of(c.OpFrame)[-1].notebook == "b.ipynb"
+    assert receipt.result().status == "done", "the op that was on its way has followed"
