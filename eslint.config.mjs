@@ -12,6 +12,7 @@ export default defineConfig([
     '.venv',
     'jupyter_codeinterp',
     'ui-tests/playwright-report',
+    'ui-tests/servers',
     'ui-tests/test-results',
     'src/protocol.ts'
   ]),

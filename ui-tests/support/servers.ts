@@ -5,8 +5,7 @@
  * through the environment. Each may be set from outside.
  */
 import { execFileSync } from 'child_process';
-import { mkdirSync, mkdtempSync } from 'fs';
-import { tmpdir } from 'os';
+import { mkdirSync, rmSync } from 'fs';
 import path from 'path';
 
 function once(name: string, choose: () => string): string {
@@ -22,9 +21,12 @@ function freePort(): string {
   }).trim();
 }
 
-const folder = once('CODEINTERP_TEST_FOLDER', () =>
-  mkdtempSync(path.join(tmpdir(), 'codeinterp-ui-'))
-);
+/** All that the servers write. It is emptied by the next run, not by this one. */
+const folder = once('CODEINTERP_TEST_FOLDER', () => {
+  const servers = path.join(path.dirname(__dirname), 'servers');
+  rmSync(servers, { recursive: true, force: true });
+  return servers;
+});
 
 function url(name: string): string {
   return `http://127.0.0.1:${once(name, freePort)}`;
@@ -45,7 +47,11 @@ export function serverEnvironment(
   name: string,
   serverURL: string
 ): Record<string, string> {
-  const own = (kind: string) => path.join(folder, name, kind);
+  const own = (kind: string) => {
+    const made = path.join(folder, name, kind);
+    mkdirSync(made, { recursive: true });
+    return made;
+  };
   mkdirSync(NOTEBOOKS, { recursive: true });
   return {
     JUPYTER_CONFIG_DIR: own('config'),
@@ -54,6 +60,7 @@ export function serverEnvironment(
     JUPYTERLAB_GALATA_ROOT_DIR: NOTEBOOKS,
     CODEINTERP_TEST_WORKSPACES: own('workspaces'),
     CODEINTERP_TEST_PORT: new URL(serverURL).port,
-    IPYTHONDIR: own('ipython')
+    IPYTHONDIR: own('ipython'),
+    TMPDIR: own('tmp')
   };
 }
