@@ -1,6 +1,14 @@
 /**
  * A session's view as a pure function of its events: replayed or live, the same view.
  */
+import {
+  append,
+  findBlock,
+  isOfStep,
+  replace,
+  swap,
+  withInfo
+} from './edit-view';
 import type { Draft, Event, SessionInfo, ToolDone } from './protocol';
 import type { ICardItem, ISessionView, Item } from './view';
 
@@ -67,13 +75,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'thinking_delta':
       return thinking(view, event.block, event.text);
     case 'step_discarded':
-      return append(
-        {
-          ...view,
-          items: view.items.filter(item => !isOfStep(view, item, event.step))
-        },
-        key => ({ kind: 'note', key, level: 'info', text: event.reason })
-      );
+      return discard(view, event.step, event.reason);
     case 'retrying':
       return { ...view, retrying: event };
     case 'usage':
@@ -259,6 +261,19 @@ function toolDone(view: ISessionView, event: ToolDone): ISessionView {
   });
 }
 
+/** Take back what came of a step; the reason is "" where the end of the turn says it. */
+function discard(
+  view: ISessionView,
+  step: number,
+  reason: string
+): ISessionView {
+  const items = view.items.filter(item => !isOfStep(view, item, step));
+  const rest = { ...view, items };
+  return reason
+    ? append(rest, key => ({ kind: 'note', key, level: 'info', text: reason }))
+    : rest;
+}
+
 /** Close what is still open, and mark the last card of each cell that was left failed. */
 function endTurn(
   view: ISessionView,
@@ -331,64 +346,4 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
 function pick(event: Extract<Event, { type: 'draft_opened' }>): Partial<Draft> {
   const { type: _, ...rest } = event;
   return rest;
-}
-
-function withInfo(
-  view: ISessionView,
-  change: Partial<SessionInfo>
-): ISessionView {
-  return { ...view, info: { ...view.info, ...change } };
-}
-
-function append(view: ISessionView, make: (key: string) => Item): ISessionView {
-  const made = view.made + 1;
-  return { ...view, made, items: [...view.items, make(String(made))] };
-}
-
-function swap(view: ISessionView, index: number, item: Item): ISessionView {
-  const items = view.items.slice();
-  items[index] = item;
-  return { ...view, items };
-}
-
-function replace(
-  view: ISessionView,
-  which: (item: Item) => boolean,
-  change: (item: Item) => object
-): ISessionView {
-  const items = view.items.map(item =>
-    which(item) ? (change(item) as Item) : item
-  );
-  return { ...view, items };
-}
-
-/** Index of a block of the running step, -1 if it has not begun. */
-function findBlock(
-  view: ISessionView,
-  kind: 'text' | 'thinking',
-  block: number
-): number {
-  for (let index = view.items.length - 1; index >= 0; index--) {
-    const item = view.items[index];
-    if (item.kind === 'message') {
-      break;
-    }
-    if (item.kind === kind && item.step === view.step && item.block === block) {
-      return index;
-    }
-  }
-  return -1;
-}
-
-/** Whether an item came of `step` of the newest turn. */
-function isOfStep(view: ISessionView, item: Item, step: number): boolean {
-  return (
-    'step' in item &&
-    item.step === step &&
-    view.items.indexOf(item) > lastMessage(view)
-  );
-}
-
-function lastMessage(view: ISessionView): number {
-  return view.items.map(item => item.kind).lastIndexOf('message');
 }

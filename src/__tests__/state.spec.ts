@@ -215,6 +215,11 @@ describe('a step that broke', () => {
     ).toContain('text: First.');
   });
 
+  it('says nothing where it has no reason of its own', () => {
+    const silent: Event = { type: 'step_discarded', step: 1, reason: '' };
+    expect(lines(started, step(1), delta('half'), silent)).toHaveLength(1);
+  });
+
   it('leaves no draft open', () => {
     expect(openDrafts(viewOf(started, step(1), tool, opened, broken))).toEqual(
       []
