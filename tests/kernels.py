@@ -44,6 +44,7 @@ async def kernel_manager(*kernel_dirs: str) -> AsyncIterator[AsyncMappingKernelM
         yield kernels
     finally:
         await kernels.shutdown_all(now=True)
+        kernels.context.destroy(linger=0)
 
 
 @asynccontextmanager

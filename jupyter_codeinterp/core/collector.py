@@ -240,9 +240,10 @@ class Collector:
                 output["traceback"] = self._cut(traceback).split("\n")
             return {**output, "evalue": self._cut(output["evalue"])}
         data = output["data"]
-        if "text/plain" not in data:
+        plain = data.get("text/plain")
+        if not isinstance(plain, str):
             return output
-        return {**output, "data": {**data, "text/plain": self._cut(data["text/plain"])}}
+        return {**output, "data": {**data, "text/plain": self._cut(plain)}}
 
     def _cut(self, text: str) -> str:
         if len(text) <= self._limits.text:

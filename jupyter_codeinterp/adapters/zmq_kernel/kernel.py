@@ -81,7 +81,11 @@ class ZmqKernel:
             link, _ = await self._current()
             async with link.lock:
                 with link.connected():
-                    await link.settle()
+                    try:
+                        await link.settle()
+                    except KernelError:
+                        if link.kernel_id == await self._current_id():
+                            raise
                     if link.kernel_id != await self._current_id():
                         continue
                     slot = ZmqSlot(link, await link.info(), self._current_id)

@@ -222,6 +222,12 @@ class KernelLink:
             self._wire = Wire(self._km, self._context, self._on_iopub)
         return self._wire
 
+    @property
+    def is_ending(self) -> bool:
+        """Somebody shuts it down or restarts it. That begins with an interrupt, so a run
+        may end in good order just before."""
+        return bool(self._km.shutting_down)
+
     async def interrupt(self) -> None:
         if not self.closed:
             await ensure_async(self._km.interrupt_kernel())

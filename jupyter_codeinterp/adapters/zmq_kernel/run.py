@@ -233,6 +233,8 @@ class Run:
     def _finish(self) -> ExecutionDone:
         self._link.widgets.finish(self._msg_id)
         self._link.listeners.pop(self._msg_id, None)
+        if self._link.is_ending and self._cause != "dead":
+            self.lost()
         reply = self._reply or {}
         if reply.get("status") == "error" and not self._collector.has_error:
             self._collector.add(

@@ -170,12 +170,11 @@ class Wire:
         while True:
             frames = await socket.recv_multipart(copy=False)
             try:
-                message = await self._parse(frames)
-            except ValueError as error:
-                log.warning("A kernel message was dropped: %s", error)
-                continue
+                handle(await self._parse(frames))
+            except Exception:
+                # Code in the kernel can publish anything. It must not end the reading.
+                log.warning("A kernel message was dropped", exc_info=True)
             del frames
-            handle(message)
             if loop.time() - began > TURN:
                 await asyncio.sleep(0)
                 began = loop.time()
