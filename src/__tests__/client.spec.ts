@@ -140,6 +140,7 @@ describe('the socket', () => {
     });
     await client.connect();
     await jest.advanceTimersByTimeAsync(60000);
+    client.dispose();
     expect(asked).toBe(1);
   });
 });
