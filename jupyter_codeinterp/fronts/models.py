@@ -127,12 +127,15 @@ class Models:
     def get(self, name: str) -> Model:
         return self._demo if name == DEMO_MODEL else self._asked
 
-    async def available(self) -> list[ModelInfo]:
-        """What can be chosen. Raises ModelError."""
+    async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
+        """What can be chosen (the recording always), and why there is no more."""
         demo = await self._demo.info(DEMO_MODEL)
         if self.source == "none":
-            return [demo]
-        return [*await self._asked.list_models(), demo]
+            return [demo], None
+        try:
+            return [*await self._asked.list_models(), demo], None
+        except ModelError as error:
+            return [demo], error
 
     # --- keys ------------------------------------------------------------------------
 

@@ -131,12 +131,9 @@ class ModelsHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        try:
-            found = await self.models.available()
-        except CodeInterpError as error:
-            self.answer({"models": [], "error": {"code": error.code, "message": error.message}})
-        else:
-            self.answer({"models": found})
+        found, error = await self.models.available()
+        why = {"error": {"code": error.code, "message": error.message}} if error else {}
+        self.answer({"models": found, **why})
 
 
 class LocalHandler(Handler):

@@ -160,7 +160,8 @@ class WindowDesk:
         notebook = hub.opened(session.info.notebook)
         if notebook is not None and not session.running:
             notebook.take(self)
-        session.send(command.text, command.mode, command.model)
+        # Here already: from here on the words go to the model, journal, lists and windows.
+        session.send(hub.rules.scrub(command.text), command.mode, command.model)
         if not command.session_id:
             self._subscribe(session, 0)
         return {"session_id": session.info.session_id}

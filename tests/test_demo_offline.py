@@ -1,0 +1,98 @@
+"""The offline demo from the first click to the last word: a real server and kernel, no key,
+no model, no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.fronts.models import DEMO_MODEL
+from tests.reference_window import ReferenceWindow
+from tests.site import Site
+from tests.test_demo import QUESTION
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    return {"demo_pace": 0.0}
+
+
+def load(path: Path) -> dict[str, Any]:
+    """A notebook as a window has it: sources are strings."""
+    book: dict[str, Any] = json.loads(path.read_text())
+    for cell in book["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return book
+
+
+async def begin(site: Site) -> ReferenceWindow:
+    """Click on "Try the offline demo"."""
+    status = await site.get("status")
+    assert (status["configured"], status["source"]) == (False, "none")
+    given = await site.post("demo")
+    path = given["notebook"]
+    book = load(Path(site.app.root_dir, path))
+    return await site.window(path, book, await site.kernel_of(path))
+
+
+async def test_the_demo_to_its_end(site: Site) -> None:
+    w = await begin(site)
+    theirs = len(w.cells)
+    assert (await w.ask(QUESTION, mode="auto")).error is None
+    drafts = 0
+    while not w.of(e.TurnEnded):
+        await w.until(lambda seen=drafts: len(w.of(e.DraftWaiting)) > seen or w.of(e.TurnEnded))
+        for waiting in w.of(e.DraftWaiting)[drafts:]:
+            drafts += 1
+            assert not waiting.draft.can_run_all, "a recording always asks"
+            assert (await w.decide(waiting.draft)).error is None
+
+    (ended,) = w.of(e.TurnEnded)
+    assert ended.stop_reason == "end_turn" and not ended.failed
+    assert w.of(e.TurnStarted)[0].model == DEMO_MODEL
+    ran = [x for x in w.of(e.ToolDone) if x.name in ("run_cell", "edit_cell")]
+    assert [x.status for x in ran].count("error") == 1 and any(x.mended for x in ran)
+    assert len(ran) == drafts >= 4
+    added = w.cells[theirs:]
+    assert all(cell["cell_type"] in ("code", "markdown") for cell in added)
+    outputs = [output for cell in added for output in cell.get("outputs", ())]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    assert [output for output in outputs if "image/png" in output.get("data", {})]
+    assert sum(x.images for x in ran) >= 1, "the model sees the chart"
+
+    # The figures in the answer are those that the kernel has printed.
+    said = w.of(e.TextDone)[-1].text
+    figures = set(re.findall(r"\d+(?:[.,]\d+)?", said))
+    assert len(figures) >= 3
+    printed = " ".join(x.detail for x in ran)
+    numbers = [float(x.replace(",", "")) for x in re.findall(r"-?\d[\d,]*(?:\.\d+)?", printed)]
+    sources = " ".join(cell["source"] for cell in w.cells)
+    for figure in figures:
+        value = float(figure.replace(",", ""))
+        near = any(abs(abs(number) - value) < 0.06 * max(1.0, value) for number in numbers)
+        assert near or figure in sources, figure
+    assert site.extension.models._asked._connection is None, "no model was asked for anything"
+
+
+async def test_a_message_that_the_recording_does_not_know(site: Site) -> None:
+    w = await begin(site)
+    await w.ask("What is the capital of France?")
+    ended = await w.ended()
+    assert ended.stop_reason == "end_turn"
+    said = w.of(e.TextDone)[-1].text
+    assert "key" in said and "demo" in said.lower()
+    assert not w.of(e.DraftWaiting)
+    # In another notebook there is no model without a key, and that is said.
+    other = await site.window("mine.ipynb")
+    await other.ask("Which region grew fastest?")
+    assert (await other.ended()).code == "no_key"
