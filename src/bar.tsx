@@ -60,6 +60,10 @@ export class DraftBar extends Panel {
 
   readonly draftId: string;
 
+  get state(): IDraftView['state'] {
+    return this._controls.draft.state;
+  }
+
   /** Draw the draft as it is now. */
   draw(draft: IDraftView, mimeType: string): void {
     const { proposal } = this._options;
@@ -82,6 +86,10 @@ class Controls extends ReactWidget {
     super();
     this.addClass('jp-codeinterp-controls');
     this._draft = _options.draft;
+  }
+
+  get draft(): IDraftView {
+    return this._draft;
   }
 
   set draft(draft: IDraftView) {

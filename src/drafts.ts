@@ -101,7 +101,11 @@ export class DraftBars implements IDisposable {
     }
     const shown = this._bars.get(cell);
     if (shown) {
+      const whole = shown.state !== draft.state && draft.state === 'waiting';
       shown.draw(draft, mimeType);
+      if (whole) {
+        this._keepInSight(shown);
+      }
       return;
     }
     const { decide, editors, proposal, trans } = this._options;
@@ -120,7 +124,23 @@ export class DraftBars implements IDisposable {
     // A draft that is being written has only just appeared.
     const fresh = own && draft.state === 'writing';
     this._place.watch(cell, fresh ? 0 : cell.node.offsetHeight);
-    void cell.ready.then(() => attach(cell, bar));
+    void cell.ready.then(() => {
+      attach(cell, bar);
+      this._keepInSight(bar);
+    });
+  }
+
+  /**
+   * Nobody can review what they cannot see: scroll to a draft as it appears and when it
+   * waits. A person who writes in a cell of their own is left where they are.
+   */
+  private _keepInSight(bar: DraftBar): void {
+    const { activeCell, mode, node } = this._notebook;
+    const writing = mode === 'edit' && node.contains(document.activeElement);
+    const own = !activeCell?.model.getMetadata('codeinterp');
+    if (bar.isAttached && !(writing && own)) {
+      bar.node.scrollIntoView({ block: 'nearest' });
+    }
   }
 
   private _drop(cell: Cell, bar: DraftBar): void {

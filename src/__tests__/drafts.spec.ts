@@ -5,8 +5,12 @@ import { RUN_DRAFT, addDraftKeys } from '../keys';
 import { Stage, cell, draft, until } from './stage';
 
 let stage: Stage;
+// jsdom has no layout, so it does not scroll.
+const scrolled = jest.fn();
 
 beforeEach(async () => {
+  scrolled.mockReset();
+  Element.prototype.scrollIntoView = scrolled;
   stage = await Stage.make([
     cell('a', 'x = 1'),
     cell('d', 'y = 2', 'raw'),
@@ -61,6 +65,25 @@ describe('the bar under a draft', () => {
   ] as const)('for %s of %s has the buttons %j', async (kind, id, buttons) => {
     stage.drafts.set([draft({ kind, cell_id: id, can_run_all: true })]);
     expect(names(await bar())).toEqual(buttons);
+  });
+
+  it('is scrolled to as it appears and when it waits', async () => {
+    stage.drafts.set([draft({ state: 'writing' })]);
+    await bar();
+    await until('the first time', () => scrolled.mock.calls.length === 1);
+    stage.drafts.set([draft({ state: 'waiting' })]);
+    await until('the second time', () => scrolled.mock.calls.length === 2);
+  });
+
+  it('is not scrolled to while the person writes in a cell', async () => {
+    const { content } = stage.panel;
+    content.activeCellIndex = 0;
+    await content.activeCell!.ready;
+    content.mode = 'edit';
+    content.activeCell!.editor!.focus();
+    stage.drafts.set([draft({})]);
+    await bar();
+    expect(scrolled).not.toHaveBeenCalled();
   });
 
   it('decides', async () => {
