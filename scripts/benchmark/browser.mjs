@@ -1,0 +1,135 @@
+/**
+ * A turn in a notebook of 1,000 cells in headless Chromium: how long each frame of the
+ * server, and each thing that Lab does by itself, keeps the page's main thread.
+ *
+ *   node browser.mjs '{"url": …, "chromium": …}'     prints JSON, see browser.py
+ */
+/* global PerformanceObserver, URL, console, performance, process, window */
+import { createRequire } from 'node:module';
+
+const require = createRequire(
+  new URL('../../ui-tests/package.json', import.meta.url)
+);
+const { chromium } = require('playwright-core');
+
+/** Milliseconds after a frame or a command in which a task counts as caused by it. */
+const AFTER = 300;
+/** Milliseconds without a long task after which the page counts as at rest. */
+const REST = 1000;
+const REPEATS = 5;
+
+/** In the page, before its own scripts: times the channel's frames, keeps the long tasks. */
+function instrument() {
+  const seen = { frames: [], tasks: [], ended: false };
+  window.codeinterpBench = seen;
+  new PerformanceObserver(list => {
+    for (const { startTime, duration } of list.getEntries()) {
+      seen.tasks.push({ start: startTime, duration });
+    }
+  }).observe({ type: 'longtask' });
+  const Original = window.WebSocket;
+  window.WebSocket = class extends Original {
+    set onmessage(handler) {
+      if (!this.url.includes('/codeinterp/')) {
+        super.onmessage = handler;
+        return;
+      }
+      super.onmessage = message => {
+        const start = performance.now();
+        handler.call(this, message);
+        const duration = performance.now() - start;
+        const { type, op, event } = JSON.parse(message.data);
+        seen.frames.push({ kind: op?.op ?? type, start, duration });
+        seen.ended ||= event?.type === 'turn_ended';
+      };
+    }
+  };
+}
+
+async function atRest(page) {
+  await page.waitForFunction(
+    rest => {
+      const last = window.codeinterpBench.tasks.at(-1);
+      return performance.now() > (last ? last.start + last.duration : 0) + rest;
+    },
+    REST,
+    { timeout: 60_000, polling: 250 }
+  );
+}
+
+/** Lab's own insertion of a cell in the same place: when each began. */
+async function insertByHand(page) {
+  const starts = [];
+  for (let n = 0; n < REPEATS; n++) {
+    starts.push(
+      await page.evaluate(async () => {
+        const start = performance.now();
+        await window.jupyterapp.commands.execute('notebook:insert-cell-below');
+        return start;
+      })
+    );
+    await atRest(page);
+  }
+  return starts;
+}
+
+async function turn(page) {
+  const panel = page.locator('#codeinterp-panel');
+  await panel
+    .getByRole('combobox', { name: 'Permission mode' })
+    .selectOption('auto');
+  const message = panel.getByRole('textbox', { name: 'Message' });
+  await message.fill('Go.');
+  await atRest(page);
+  const start = await page.evaluate(() => performance.now());
+  await message.press('Enter');
+  await page.waitForFunction(() => window.codeinterpBench.ended, null, {
+    timeout: 60_000
+  });
+  await atRest(page);
+  return start;
+}
+
+/** The longest task that overlaps the time from `start` to AFTER; 0 if none is long. */
+function longest(tasks, { start, duration = 0 }) {
+  const near = tasks.filter(
+    task =>
+      task.start + task.duration > start &&
+      task.start < start + duration + AFTER
+  );
+  return Math.max(0, ...near.map(task => task.duration));
+}
+
+async function main() {
+  const { url, executable } = JSON.parse(process.argv[2]);
+  const browser = await chromium.launch({
+    executablePath: executable || undefined,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
+  });
+  try {
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: 800 }
+    });
+    await page.addInitScript(instrument);
+    await page.goto(url);
+    await page.locator('#codeinterp-panel').waitFor({ timeout: 60_000 });
+    await page.locator('.jp-Notebook .jp-Cell').first().click();
+    await atRest(page);
+    const byHand = await insertByHand(page);
+    const began = await turn(page);
+    const { frames, tasks } = await page.evaluate(() => window.codeinterpBench);
+    const output = {
+      version: browser.version(),
+      frames: frames
+        .filter(frame => frame.start > began)
+        .map(frame => ({ ...frame, longest: longest(tasks, frame) })),
+      byHand: byHand.map(start => longest(tasks, { start })),
+      tasks: tasks.filter(task => task.start > began)
+    };
+    console.log(JSON.stringify(output));
+  } finally {
+    await browser.close();
+  }
+}
+
+await main();

@@ -1,0 +1,140 @@
+"""What an op costs the browser in a notebook of 1,000 cells: Chromium without a window,
+JupyterLab, a turn in Auto mode with code that streams and cells that run.
+
+The bound is on what the extension does with the main thread: from a frame's arrival until it
+is applied and answered, with all of JupyterLab that runs within. What JupyterLab then does
+in tasks of its own (layout, rendering of cells) is shown without a bound, as the longest task
+within 300 ms, beside the same for a cell that a person inserts by hand in the same place.
+Browsers report tasks of 50 ms and more only; a shorter one counts as the time of applying.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from asyncio.subprocess import PIPE
+from pathlib import Path
+from typing import Any
+
+from tests.fake_anthropic import (
+    FakeAnthropic,
+    Request,
+    Speed,
+    answer,
+    call,
+    edit_cell,
+    run_cell,
+    scenario,
+    text,
+)
+from tests.fake_anthropic.scenarios import LONG, PARAGRAPHS, SINE
+from tests.fake_anthropic.turns import Turn
+
+from .figures import Bound, Figure
+from .servers import jupyter_server
+from .workplace import KEY
+
+SCRIPT = Path(__file__).with_name("browser.mjs")
+CELLS = 1000
+OPS = {"insert", "set_source", "begin_run", "finish_run", "delete"}
+HINTS = {"stream", "outputs", "display"}
+
+
+def _mend(request: Request) -> Turn:
+    return answer(edit_cell(request.last_cell, "sum(range(10))", title="Mend"))
+
+
+def _delete(request: Request) -> Turn:
+    return answer(call("delete_cell", {"cell_id": request.last_cell}))
+
+
+turn = scenario(
+    answer(text("This takes a while."), run_cell(LONG, title="Many squares")),
+    answer(run_cell("for n in range(2_000):\n    print('line', n)", title="Print a lot")),
+    answer(run_cell(SINE, title="Plot the squares")),
+    answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),
+    answer(run_cell("1 / 0", title="Fails")),
+    _mend,
+    answer(run_cell("scratch = 1", title="Try something")),
+    _delete,
+    answer(text(PARAGRAPHS)),
+)
+
+
+def measure() -> list[Figure]:
+    seen = asyncio.run(_measure())
+    ops = _of(seen, OPS)
+    if {op["kind"] for op in ops} != OPS:
+        raise RuntimeError("the turn did not make every kind of op")
+    return [
+        _applying("1,000 cells: applying an op", ops),
+        _applying("1,000 cells: code and outputs as they come", _of(seen, HINTS)),
+        _applying("1,000 cells: reading the notebook", _of(seen, {"read"})),
+        Figure(
+            "… longest task after an op, JupyterLab's own work in it",
+            [max(op["longest"], op["duration"]) for op in ops],
+            "ms",
+        ),
+        Figure("… longest task after a cell inserted by hand", seen["byHand"], "ms"),
+    ]
+
+
+def _of(seen: Any, kinds: set[str]) -> list[dict[str, Any]]:
+    return [frame for frame in seen["frames"] if frame["kind"] in kinds]
+
+
+def _applying(name: str, frames: list[dict[str, Any]]) -> Figure:
+    return Figure(name, [frame["duration"] for frame in frames], "ms", (Bound(50, "worst"),))
+
+
+async def _measure() -> Any:
+    speed = Speed(delay=0.01)
+    async with FakeAnthropic(turn, speed=speed, check=False) as model:
+        environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
+        options = (
+            "--LabApp.expose_app_in_browser=True",
+            "--LabApp.news_url=None",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        )
+        with jupyter_server(*options, module="jupyterlab", environment=environment) as server:
+            (server.folder / "notebooks" / "long.ipynb").write_text(json.dumps(_notebook()))
+            url = f"{server.url}/lab/tree/long.ipynb?codeinterp=open&token={server.token}"
+            return await _drive({"url": url, "executable": _chromium()})
+
+
+async def _drive(options: dict[str, str]) -> Any:
+    process = await asyncio.create_subprocess_exec(
+        "node", str(SCRIPT), json.dumps(options), stdout=PIPE
+    )
+    out, _ = await process.communicate()
+    if process.returncode:
+        raise RuntimeError(f"the browser's part failed with {process.returncode}")
+    return json.loads(out)
+
+
+def _chromium() -> str:
+    """The system's; "" for Playwright's own."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), "")
+
+
+def _notebook() -> dict[str, Any]:
+    spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [
+        {
+            "id": f"cell-{number}",
+            "cell_type": "code",
+            "metadata": {},
+            "source": f"value_{number} = {number}\nprint(value_{number})",
+            "outputs": [{"output_type": "stream", "name": "stdout", "text": f"{number}\n"}],
+            "execution_count": number,
+        }
+        for number in range(CELLS)
+    ]
+    return {
+        "cells": cells,
+        "metadata": {"kernelspec": spec},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }

@@ -1,0 +1,129 @@
+"""Jupyter servers as processes: on a free loopback port, in folders of their own, ended
+whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+DEADLINE = 60.0
+"""Seconds that a server has to start."""
+PATIENCE = 10.0
+"""Seconds that a server has to end."""
+POLL = 0.01
+"""Seconds between two attempts to reach a server that starts."""
+
+
+@dataclass
+class Server:
+    url: str
+    token: str
+    folder: Path
+    """``notebooks`` are in it, and Jupyter's ``config``, ``data`` and ``runtime``."""
+    wall: float = 0.0
+    """Seconds from its start to its first answer."""
+    cpu: float = 0.0
+    """Seconds of processor time that it had taken by then."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"token {self.token}"}
+
+
+@contextmanager
+def jupyter_server(
+    *options: str,
+    module: str = "jupyter_server",
+    extensions: Mapping[str, bool] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Server]:
+    """``extensions`` are switched on and off; the others are as the environment has them."""
+    with tempfile.TemporaryDirectory(
+        prefix="codeinterp-bench-", ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
+        notebooks = folder / "notebooks"
+        notebooks.mkdir()
+        (folder / "config").mkdir()
+        config = {"ServerApp": {"jpserver_extensions": dict(extensions or {})}}
+        (folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
+        port, token = _free_port(), secrets.token_hex(16)
+        command = [
+            *(sys.executable, "-m", module, "--allow-root", "--no-browser", *options),
+            *(f"--ServerApp.root_dir={notebooks}", f"--ServerApp.port={port}"),
+            *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
+        ]
+        own = {"TOKEN": token}
+        own |= {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+        variables = {f"JUPYTER_{kind}": value for kind, value in own.items()}
+        variables["IPYTHONDIR"] = str(folder / "ipython")
+        started = time.monotonic()
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, **variables, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        log: list[str] = []
+        reader = threading.Thread(target=lambda: log.extend(process.stderr or ()), daemon=True)
+        reader.start()
+        try:
+            server = Server(f"http://127.0.0.1:{port}", token, folder)
+            _wait_until_it_answers(server, process)
+            server.wall = time.monotonic() - started
+            used = psutil.Process(process.pid).cpu_times()
+            server.cpu = used.user + used.system
+            yield server
+        except Exception:
+            print("".join(log[-40:]), file=sys.stderr)
+            raise
+        finally:
+            _end(process)
+            reader.join()
+
+
+def _free_port() -> int:
+    with socket.socket() as candidate:
+        candidate.bind(("127.0.0.1", 0))
+        return int(candidate.getsockname()[1])
+
+
+def _wait_until_it_answers(server: Server, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(f"{server.url}/api", timeout=DEADLINE).close()
+        except urllib.error.URLError:
+            time.sleep(POLL)
+        else:
+            return
+    raise RuntimeError("the server did not start")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        # Its kernels notice, and end by themselves.
+        process.kill()
+        process.wait()

@@ -1,0 +1,50 @@
+"""The share of server start: the bare server with the extension and without, in pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_config_path
+
+from .figures import Bound, Figure
+from .servers import Server, jupyter_server
+
+OURS = "jupyter_codeinterp"
+PAIRS = 7
+"""Of which the first is not counted."""
+
+
+def measure() -> list[Figure]:
+    pairs = [_pair(first_with=number % 2 == 0) for number in range(PAIRS)][1:]
+    shares = [with_ours.wall - without.wall for with_ours, without in pairs]
+    used = [with_ours.cpu - without.cpu for with_ours, without in pairs]
+    bare = [without.wall for _, without in pairs]
+    return [
+        Figure("share of server start", [s * 1000 for s in shares], "ms", (Bound(100, "median"),)),
+        Figure("… in processor time", [s * 1000 for s in used], "ms", (Bound(100, "median"),)),
+        Figure("… start of the bare server", [s * 1000 for s in bare], "ms"),
+    ]
+
+
+def _pair(first_with: bool) -> tuple[Server, Server]:
+    """With the extension, and without."""
+    first, second = _start(first_with), _start(not first_with)
+    return (first, second) if first_with else (second, first)
+
+
+def _start(with_ours: bool) -> Server:
+    with jupyter_server(extensions={**_off(), OURS: with_ours}) as server:
+        return server
+
+
+def _off() -> dict[str, bool]:
+    """Every extension that is switched on in this environment, off."""
+    folders = [Path(folder) / "jupyter_server_config.d" for folder in jupyter_config_path()]
+    files = [path for folder in folders for path in folder.glob("*.json")]
+    configs = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    return {
+        name: False
+        for config in configs
+        for name in config.get("ServerApp", {}).get("jpserver_extensions", {})
+    }

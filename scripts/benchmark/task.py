@@ -1,0 +1,71 @@
+"""A task of three cells, one of which fails and is mended, with half a second a model call;
+and what every request begins with."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tests.fake_anthropic import Speed
+from tests.fake_anthropic.scenarios import SCENARIOS
+
+from .figures import Bound, Figure
+from .workplace import Workplace, workplace
+
+MODEL_CALL = 0.5
+"""Seconds before the first byte of each answer."""
+RUNS = 6
+"""The first one loads the model's SDK and pandas; it is shown by itself."""
+
+
+def measure() -> list[Figure]:
+    return asyncio.run(_measure())
+
+
+async def _measure() -> list[Figure]:
+    async with workplace(SCENARIOS["three_cells"], speed=Speed(first=MODEL_CALL)) as place:
+        beyond = [await _run(place) for _ in range(RUNS)]
+        requests = place.model.requests
+    sent = [sum(exchange.size for exchange in run) for run in _split(requests)]
+    opening = _size({name: requests[0].body[name] for name in ("system", "tools")})
+    return [
+        Figure("three cells: model requests", [len(requests) / RUNS], "", (Bound(4),)),
+        Figure(
+            "three cells: bytes sent",
+            [size / 1000 for size in sent],
+            "kB",
+            (Bound(60, "worst"),),
+        ),
+        Figure(
+            "three cells: beyond model and kernel",
+            [seconds * 1000 for seconds in beyond[1:]],
+            "ms",
+            (Bound(500, "median"),),
+        ),
+        Figure("… the first turn of a server", [beyond[0] * 1000], "ms"),
+        Figure("system prompt and tools", [opening / 1000], "kB", (Bound(8),)),
+    ]
+
+
+async def _run(place: Workplace) -> float:
+    """A conversation of its own; seconds from the message to the end of the turn, less those
+    of the model and the kernel."""
+    asked, ran = len(place.model.requests), len(place.kernel_times())
+    place.window.session_id = ""
+    started = time.monotonic()
+    await place.turn("What is the revenue in all?")
+    wall = time.monotonic() - started
+    model = sum(exchange.finished - exchange.received for exchange in place.model.requests[asked:])
+    return wall - model - sum(place.kernel_times()[ran:])
+
+
+def _split(requests: list[Any]) -> list[list[Any]]:
+    each = len(requests) // RUNS
+    return [requests[at : at + each] for at in range(0, len(requests), each)]
+
+
+def _size(value: Mapping[str, Any]) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())

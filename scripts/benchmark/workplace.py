@@ -1,0 +1,129 @@
+"""All that a turn needs, with real parts: a server, a kernel, a window on its socket, and the
+fake model in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+from tornado.websocket import websocket_connect
+
+from jupyter_codeinterp.core.document import Notebook
+from jupyter_codeinterp.core.events import RunStarted, TurnEnded
+from tests.fake_anthropic import FakeAnthropic, Script, Speed
+from tests.reference_window import ReferenceWindow, notebook
+
+from .servers import Server, jupyter_server
+
+NOTEBOOK = "bench.ipynb"
+KEY = "sk-ant-bench-0123456789"
+FULL_SPEED = Speed()
+
+
+class KernelClock:
+    """How long the kernel itself was busy with a request: from its ``busy`` to its ``idle``,
+    as the kernel has dated them. So the way there and back counts as the server's."""
+
+    def __init__(self, connection_file: Path) -> None:
+        self._client = AsyncKernelClient()
+        self._client.load_connection_file(str(connection_file))
+        self._client.start_channels(shell=False, stdin=False, hb=False, control=False)
+        self._dates: dict[str, dict[str, datetime]] = defaultdict(dict)
+        self._listener = asyncio.ensure_future(self._listen())
+
+    async def _listen(self) -> None:
+        while True:
+            message = await self._client.get_iopub_msg()
+            if message["msg_type"] == "status":
+                state = message["content"]["execution_state"]
+                request = message["parent_header"].get("msg_id", "")
+                self._dates[request][state] = message["header"]["date"]
+
+    def seconds(self, msg_id: str) -> float:
+        dates = self._dates[msg_id]
+        return float((dates["idle"] - dates["busy"]).total_seconds())
+
+    def close(self) -> None:
+        self._listener.cancel()
+        self._client.stop_channels()
+
+
+@dataclass
+class Workplace:
+    server: Server
+    model: FakeAnthropic
+    window: ReferenceWindow
+    kernel: KernelClock
+
+    async def turn(self, words: str) -> TurnEnded:
+        """One turn in Auto mode, to its end."""
+        turns = len(self.window.of(TurnEnded))
+        reply = await self.window.ask(words, mode="auto")
+        if reply.error is not None:
+            raise RuntimeError(f"the message was refused: {reply.message}")
+        ended = await self.window.ended(turns + 1)
+        if ended.stop_reason != "end_turn":
+            raise RuntimeError(f"the turn ended by {ended.stop_reason}: {ended.message}")
+        return ended
+
+    def kernel_times(self) -> list[float]:
+        """Seconds that the kernel took for each cell so far, in order."""
+        return [self.kernel.seconds(run.msg_id) for run in self.window.of(RunStarted)]
+
+
+@asynccontextmanager
+async def workplace(
+    script: Script, *options: str, speed: Speed = FULL_SPEED
+) -> AsyncIterator[Workplace]:
+    async with FakeAnthropic(script, speed=speed, check=False) as model:
+        environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
+        with jupyter_server(*options, environment=environment) as server:
+            book = notebook("x = 20")
+            (server.folder / "notebooks" / NOTEBOOK).write_text(json.dumps(book))
+            kernel_id = await _start_kernel(server)
+            connection = server.folder / "runtime" / f"kernel-{kernel_id}.json"
+            window = await _open_window(server, book)
+            kernel = KernelClock(connection)
+            try:
+                await window.open(kernel_id)
+                yield Workplace(server, model, window, kernel)
+            finally:
+                kernel.close()
+                await window.close()
+
+
+async def _start_kernel(server: Server) -> str:
+    wanted = {"path": NOTEBOOK, "name": NOTEBOOK, "type": "notebook", "kernel": {"name": "python3"}}
+    session = await _post(server, "api/sessions", wanted)
+    return str(json.loads(session.body)["kernel"]["id"])
+
+
+async def _open_window(server: Server, book: Notebook) -> ReferenceWindow:
+    """The ticket is for the user of the cookie: a token alone is another user each time."""
+    issued = await _post(server, "codeinterp/api/tickets", {})
+    ticket = json.loads(issued.body)["ticket"]
+    cookies = (line.split(";")[0] for line in issued.headers.get_list("Set-Cookie"))
+    url = f"{server.url}/codeinterp/api/channel?ticket={ticket}".replace("http", "ws", 1)
+    headers = {**server.headers, "Cookie": "; ".join(cookies)}
+    socket = await websocket_connect(HTTPRequest(url, headers=headers))
+    # As browsers have it.
+    assert socket.protocol is not None
+    socket.protocol.set_nodelay(True)
+    return ReferenceWindow(socket, NOTEBOOK, book)
+
+
+async def _post(server: Server, route: str, body: dict[str, Any]) -> HTTPResponse:
+    url = f"{server.url}/{route}"
+    data = json.dumps(body)
+    return await AsyncHTTPClient().fetch(
+        HTTPRequest(url, "POST", server.headers, data, request_timeout=60)
+    )
