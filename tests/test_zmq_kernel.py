@@ -226,7 +226,7 @@ async def test_a_lost_idle_ends_the_run() -> None:
 
 async def test_hold_waits_for_all_that_the_person_has_queued() -> None:
     async with python_and_person() as (kernel, person, _):
-        mine = [person.run("import time; time.sleep(0.6)")]
+        mine = [person.run("import time; time.sleep(1)")]
         await person.begun(mine[0])
         mine += [person.run(f"x = {n}; time.sleep(0.1)") for n in range(3)]
         # We connect only now, when their cell has been running for a while.
@@ -365,7 +365,7 @@ async def test_stop_interrupts_our_code_only() -> None:
             consumer = asyncio.create_task(
                 consume(slot, "kept = 5\nprint('started')\nwhile True: pass")
             )
-            await until(lambda: bool(person.sources()))
+            await until(lambda: any(m["msg_type"] == "stream" for m in person.messages))
             theirs = person.run("print(kept)")
             began = time.monotonic()
             consumer.cancel()
@@ -412,7 +412,8 @@ async def test_a_time_limit() -> None:
 async def test_a_kernel_that_dies_in_mid_run() -> None:
     async with python() as (kernel, _, _):
         before = await kernel.info()
-        _, done = await run(kernel, "import os; print(1, flush=True); os._exit(1)")
+        source = "import os, time; print(1, flush=True); time.sleep(0.3); os._exit(1)"
+        _, done = await run(kernel, source)
         assert done.elapsed < 2
         assert (done.status, text(done)) == ("dead", "1\n")
         assert "variables are gone" in done.note

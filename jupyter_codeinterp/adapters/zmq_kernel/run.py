@@ -29,6 +29,9 @@ FLUSH_RATE = 500_000
 """Characters a second that are sent on to be shown: larger outputs go less often."""
 FLOOD = 256_000_000
 """Characters of text left out after which the code is interrupted."""
+NO_REPLY = 0.5
+"""Seconds after ``idle`` of an interrupted run in which its reply must come: ipykernel sends
+none where the interrupt came before the code's first instruction."""
 OBEY = 5.0
 """Seconds after an interrupt in which a run should end."""
 ATTEMPTS = 20
@@ -57,7 +60,7 @@ class Run:
         self._count: int | None = None
         self._reply: dict[str, Any] | None = None
         self._replied_at = 0.0
-        self._idle = False
+        self._idle_at: float | None = None
         self._cause: Cause | None = None
         self._interrupted_at: float | None = None
         self._notes: list[str] = []
@@ -103,7 +106,7 @@ class Run:
                 # It was stopped before it began, when it could not be taken back.
                 self._interrupt()
         elif kind == "status" and (content or {}).get("execution_state") == "idle":
-            self._idle = True
+            self._idle_at = self._loop.time()
         self._wake.set()
 
     def lost(self) -> None:
@@ -126,7 +129,7 @@ class Run:
 
     async def _send(self) -> None:
         self._reply = None
-        self._idle = False
+        self._idle_at = None
         self._sent_at = self._sent_at or self._loop.time()
         wire = self._link.wire
         self._link.listeners[self._msg_id] = self
@@ -172,10 +175,19 @@ class Run:
     def _is_over(self, now: float) -> bool:
         if self._cause == "dead":
             return True
-        if self._reply is not None:
-            return self._idle or now >= self._replied_at + LOST_IDLE
+        if self._reply is not None and self._idle_at is not None:
+            return True
+        if any(now >= due for due in self._lost_by()):
+            return True
         disobeyed = self._interrupted_at is not None and now >= self._interrupted_at + OBEY
         return disobeyed and not self._unwatched
+
+    def _lost_by(self) -> Iterator[float]:
+        """When the half of the end that has not come is to be given up."""
+        if self._reply is not None:
+            yield self._replied_at + LOST_IDLE
+        elif self._idle_at is not None:
+            yield self._idle_at + (LOST_IDLE if self._interrupted_at is None else NO_REPLY)
 
     def _enforce_limits(self, now: float) -> None:
         if self._cause is not None or self._started_at is None:
@@ -189,7 +201,7 @@ class Run:
             self._interrupt()
 
     def _interrupt(self) -> None:
-        ours_runs = self._started_at is not None and not self._idle and self._reply is None
+        ours_runs = self._started_at is not None and self._idle_at is None and self._reply is None
         if ours_runs and self._cause != "dead":
             self._interrupted_at = self._loop.time()
             self._link.spawn(self._link.interrupt())
@@ -199,8 +211,7 @@ class Run:
         due = []
         if self._collector.pending or self._foreign:
             due.append(self._next_flush)
-        if self._reply is not None:
-            due.append(self._replied_at + LOST_IDLE)
+        due.extend(self._lost_by())
         if self._interrupted_at is not None:
             due.append(self._interrupted_at + OBEY)
         elif self._timeout is not None and self._started_at is not None:
@@ -268,7 +279,7 @@ class Run:
             return
         if self._was_aborted():
             yield "The kernel refused to run the code."
-        elif self._reply is None:
+        elif self._reply is None and self._idle_at is None:
             yield "The kernel has not obeyed the interrupt; the code may still be running."
-        elif not self._idle:
+        elif self._idle_at is None:
             yield "Output truncated: the kernel dropped some of it."
