@@ -686,6 +686,8 @@ export interface DisplayFrame {
 }
 /**
  * Answer with a snapshot. With ``save`` the window saves the notebook as well.
+ *
+ * Nobody waits for the answer to ``request_id`` 0: it may be left out.
  */
 export interface ReadNotebook {
   type: 'read';

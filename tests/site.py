@@ -99,6 +99,11 @@ class Site:
         """The server's own ``/api/status``."""
         return body(await self._fetch("api", "status"))
 
+    async def rename(self, path: str, to: str) -> None:
+        """In the server's files, as the file browser does."""
+        given = json.dumps({"path": to})
+        await self._fetch("api", "contents", *path.split("/"), method="PATCH", body=given)
+
     # --- kernels ---------------------------------------------------------------------
 
     async def kernel(self) -> str:

@@ -177,6 +177,25 @@ async def test_who_may_not_read_gets_no_socket(site: Site, monkeypatch: pytest.M
     assert await refused(site, ticket) == 403
 
 
+async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: Site) -> None:
+    hub = site.extension.hub
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def allowed(action: str, resource: str) -> bool:
+        asked.set()
+        await answered.wait()
+        return True
+
+    desk = window.WindowDesk(hub, lambda data: None, allowed)
+    hub.join(desk)
+    command = asyncio.ensure_future(desk.receive(msgspec.json.encode(c.OpenNotebook("a.ipynb"))))
+    await asked.wait()
+    hub.leave(desk)
+    answered.set()
+    await command
+    assert hub.opened("a.ipynb") is None, "it would hold the lease for ever"
+
+
 # --- what is no command --------------------------------------------------------------
 
 BAD_FRAMES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -279,6 +280,43 @@ async def test_only_a_window_that_has_it_open_renames_a_notebook(site: Site, beg
     assert site.extension.hub.session(w.session_id).info.notebook == "a.ipynb"
     assert (await w.send(c.Cancel(w.session_id))).error is None
     assert (await w.ended()).stop_reason == "cancelled"
+
+
+async def test_conversations_follow_a_notebook_that_nobody_has_open(
+    site: Site, api: FakeAnthropic
+) -> None:
+    """Renamed in the file browser, or with the folder that it is in."""
+    make_notebook(site, "work/a.ipynb")
+    api.play(in_order([DONE]))
+    w = await site.window("work/a.ipynb")
+    await w.ask("Go")
+    await w.ended()
+    hub = site.extension.hub
+    await site.until(lambda: not hub.running)
+
+    def known_as(path: str) -> bool:
+        (info,) = hub.list(None)
+        return info.notebook == path
+
+    await site.rename("work/a.ipynb", "work/b.ipynb")
+    assert known_as("work/a.ipynb"), "its window will say where it is"
+    await w.send(c.RenameNotebook("work/a.ipynb", "work/b.ipynb"))
+    assert known_as("work/b.ipynb")
+    await w.send(c.CloseNotebook("work/b.ipynb"))
+    for old, new, path in (
+        ("work/b.ipynb", "work/c.ipynb", "work/c.ipynb"),
+        ("work", "done", "done/c.ipynb"),
+        ("done/c.ipynb", "c.ipynb", "c.ipynb"),
+    ):
+        await site.rename(old, new)
+        await site.until(lambda path=path: known_as(path))
+        assert [info.notebook for info in site.extension.store.list(path)] == [path]
+
+
+def make_notebook(site: Site, path: str) -> None:
+    file = Path(site.app.root_dir, path)
+    file.parent.mkdir()
+    file.write_text("{}")
 
 
 async def rename(window: ReferenceWindow, to: str) -> None:

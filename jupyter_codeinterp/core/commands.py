@@ -294,7 +294,10 @@ class DisplayFrame(_Frame, frozen=True, tag="display"):
 
 
 class ReadNotebook(_Frame, frozen=True, tag="read"):
-    """Answer with a snapshot. With ``save`` the window saves the notebook as well."""
+    """Answer with a snapshot. With ``save`` the window saves the notebook as well.
+
+    Nobody waits for the answer to ``request_id`` 0: it may be left out.
+    """
 
     notebook: str
     epoch: int

@@ -33,6 +33,7 @@ from .hub import Hub
 from .models import Models
 from .routes import handlers
 
+CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 MAX_FILES = 50
 """Names of files beside the notebook that the model is told of."""
 LISTING_TIMEOUT = 1.0
@@ -116,6 +117,13 @@ class CodeInterp(ExtensionApp):
             codeinterp_tickets=Tickets(),
             codeinterp_version=__version__,
         )
+
+        if server.event_logger is not None:
+            server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
+
+    async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+        if data["action"] == "rename":
+            self.hub.file_moved(data["source_path"].strip("/"), data["path"].strip("/"))
 
     @property
     def _server(self) -> ServerApp:

@@ -125,6 +125,17 @@ class Hub:
         self._notebooks[new] = self._notebooks.pop(old)
         for other, copy in notebook.moved(new, window).items():
             self.notebook(old).open(other, copy.applied, copy.kernel_id)
+        self._move_sessions(old, new)
+
+    def file_moved(self, old: str, new: str) -> None:
+        """The server has renamed or moved a file or a folder. Conversations about notebooks
+        in it that nobody has open follow; for the others their windows speak."""
+        for path in {info.notebook for info in self.list(None)}:
+            inside = path == old or path.startswith(f"{old}/")
+            if inside and path not in self._notebooks:
+                self._move_sessions(path, new + path[len(old) :])
+
+    def _move_sessions(self, old: str, new: str) -> None:
         self.store.rename_notebook(old, new)
         for session in self._sessions.values():
             if session.info.notebook == old:
