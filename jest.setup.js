@@ -11,3 +11,6 @@ console.warn = (...words) => {
     warn(...words);
   }
 };
+
+// jsdom has no layout, so it does not scroll.
+Element.prototype.scrollIntoView = () => undefined;

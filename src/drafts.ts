@@ -10,7 +10,7 @@ import { DraftBar } from './bar';
 import type { Decide } from './bar';
 import { PlaceKeeper } from './place';
 import type { Proposal } from './proposal';
-import { renderCell } from './reveal';
+import { isWriting, renderCell } from './reveal';
 import type { IDraftView } from './tokens';
 
 /** On a raw cell that is a draft; the key bindings look for it. */
@@ -135,10 +135,7 @@ export class DraftBars implements IDisposable {
    * waits. A person who writes in a cell of their own is left where they are.
    */
   private _keepInSight(bar: DraftBar): void {
-    const { activeCell, mode, node } = this._notebook;
-    const writing = mode === 'edit' && node.contains(document.activeElement);
-    const own = !activeCell?.model.getMetadata('codeinterp');
-    if (bar.isAttached && !(writing && own)) {
+    if (bar.isAttached && !isWriting(this._notebook)) {
       bar.node.scrollIntoView({ block: 'nearest' });
     }
   }

@@ -22,6 +22,7 @@ import type {
   Receipt,
   StreamFrame
 } from './protocol';
+import { followOutputs } from './reveal';
 import { Saver } from './saving';
 import { takeSnapshot } from './snapshot';
 import { normalise } from './sources';
@@ -191,6 +192,9 @@ export class LiveNotebook implements IDisposable {
       receipt
     });
     if (frame.op.op === 'finish_run' && receipt.status === 'done') {
+      this.panels.forEach(panel =>
+        followOutputs(panel.content, frame.op.cell_id)
+      );
       this.saveWork();
     }
   }

@@ -1,11 +1,14 @@
-/** Brings a cell into view and marks it for a moment. */
+/** Brings cells into view: one that is asked for, and what the agent has just done. */
 import type { Cell } from '@jupyterlab/cells';
+import { CodeCell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
 import type { PanelLayout } from '@lumino/widgets';
 
 const MARKED = 'jp-codeinterp-marked';
 /** Milliseconds; the animation in notebook.css lasts as long. */
 const MARK_TIME = 1500;
+/** Milliseconds that outputs take at most to get their size: pictures, widgets. */
+const SETTLE_TIME = 1500;
 
 export async function revealCell(
   notebook: Notebook,
@@ -44,13 +47,37 @@ export function renderCell(notebook: Notebook, index: number): void {
   }
 }
 
+/** Whether the person writes in a cell of their own: then nothing is scrolled. */
+export function isWriting(notebook: Notebook): boolean {
+  const { activeCell, mode, node } = notebook;
+  return (
+    mode === 'edit' &&
+    node.contains(document.activeElement) &&
+    !activeCell?.model.getMetadata('codeinterp')
+  );
+}
+
+/** Bring what a cell has put out into view, as it gets its size. */
+export function followOutputs(notebook: Notebook, cellId: string): void {
+  const cell = notebook.widgets.find(c => c.model.id === cellId);
+  if (!(cell instanceof CodeCell) || isWriting(notebook)) {
+    return;
+  }
+  const { node } = cell.outputArea;
+  const stop = whileLeftAlone(notebook);
+  const observer = new ResizeObserver(() =>
+    node.scrollIntoView({ block: 'nearest' })
+  );
+  observer.observe(node);
+  stop.signal.addEventListener('abort', () => observer.disconnect());
+  setTimeout(() => stop.abort(), SETTLE_TIME);
+}
+
 const following = new WeakMap<Notebook, AbortController>();
 
 /** Cells above that are rendered only now push the cell away: follow it until all are. */
 function stayInView(notebook: Notebook, cell: Cell): void {
-  const stop = new AbortController();
-  following.get(notebook)?.abort();
-  following.set(notebook, stop);
+  const stop = whileLeftAlone(notebook);
   const observer = new ResizeObserver(() => {
     if (cell.isDisposed) {
       stop.abort();
@@ -64,12 +91,19 @@ function stayInView(notebook: Notebook, cell: Cell): void {
   });
   observer.observe(notebook.viewportNode);
   stop.signal.addEventListener('abort', () => observer.disconnect());
+}
+
+/** Aborted when the person goes elsewhere, or something else is brought into view. */
+function whileLeftAlone(notebook: Notebook): AbortController {
+  const stop = new AbortController();
+  following.get(notebook)?.abort();
+  following.set(notebook, stop);
   notebook.disposed.connect(() => stop.abort());
   for (const type of ['wheel', 'pointerdown', 'keydown', 'touchstart']) {
-    // The person goes elsewhere: leave them alone.
     notebook.outerNode.addEventListener(type, () => stop.abort(), {
       signal: stop.signal,
       passive: true
     });
   }
+  return stop;
 }

@@ -5,7 +5,6 @@ import { RUN_DRAFT, addDraftKeys } from '../keys';
 import { Stage, cell, draft, until } from './stage';
 
 let stage: Stage;
-// jsdom has no layout, so it does not scroll.
 const scrolled = jest.fn();
 
 beforeEach(async () => {
