@@ -26,7 +26,7 @@ class Request:
 
     @cached_property
     def said(self) -> list[str]:
-        """What the person said, in order: the texts of user messages without results."""
+        """What the person said, in order: the texts of user messages, without results."""
         texts = [_texts(message) for message in self.messages if _is_said(message)]
         return [_CONTEXT.sub("", text).strip() for text in texts]
 
@@ -60,10 +60,8 @@ class Request:
 
 
 def _is_said(message: dict[str, Any]) -> bool:
-    content = message["content"]
-    if message["role"] != "user":
-        return False
-    return isinstance(content, str) or all(block["type"] != "tool_result" for block in content)
+    """After a stopped turn the person's words follow its results, in one message."""
+    return message["role"] == "user" and bool(_CONTEXT.sub("", _texts(message)).strip())
 
 
 def _all_blocks(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -65,6 +65,12 @@ export class FakeModel {
     return this.requests();
   }
 
+  /** The text of the newest message that the model was sent: results, or the person's words. */
+  async told(): Promise<string> {
+    const { body } = (await this.requests()).at(-1)!;
+    return textOf(body.messages.at(-1)!.content);
+  }
+
   private async _state(): Promise<{
     requests: IModelRequest[];
     violations: string[];
@@ -78,4 +84,12 @@ export class FakeModel {
     expect(response.ok(), `${method} ${url}: ${response.status()}`).toBe(true);
     return response;
   }
+}
+
+function textOf(content: string | IBlock[]): string {
+  return typeof content === 'string'
+    ? content
+    : content
+        .map(block => block.text ?? textOf(block.content ?? []))
+        .join('\n');
 }

@@ -154,6 +154,32 @@ export class NotebookHelper {
     await this.command('notebook:run-cell');
   }
 
+  /** As `run`, but without waiting for the cell's end. */
+  async begin(index: number): Promise<void> {
+    await this.select(index);
+    await this.page.evaluate(() => {
+      void window.jupyterapp.commands.execute('notebook:run-cell');
+    });
+  }
+
+  /** What stands under a draft cell, by the draft's title. */
+  bar(title = ''): Locator {
+    return this.page.getByRole('group', { name: `Review cell: ${title}` });
+  }
+
+  /** Put the caret into a cell's editor, at its end, without the mouse. */
+  async enter(index: number): Promise<void> {
+    await this.select(index);
+    await this._handle.evaluate(panel => {
+      const { activeCell } = panel!.content;
+      const editor = activeCell!.editor!;
+      const line = editor.lineCount - 1;
+      const column = editor.getLine(line)!.length;
+      editor.focus();
+      editor.setCursorPosition({ line, column });
+    });
+  }
+
   async save(): Promise<void> {
     await this._handle.evaluate(panel => panel!.context.save());
   }

@@ -1,0 +1,86 @@
+import { expect, test } from '../support/fixtures';
+
+test('Plan runs nothing and changes nothing', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  const before = await notebook.cells();
+  await panel.mode.selectOption('Plan');
+  for (const scenario of ['three_cells', 'markdown', 'delete_theirs']) {
+    await model.play(scenario);
+    await panel.ask(`Try ${scenario}`);
+    await panel.ended();
+    expect(JSON.stringify((await model.requests()).at(-1)!.body)).toContain(
+      'Plan mode: nothing runs and nothing changes'
+    );
+  }
+  expect(await notebook.cells()).toEqual(before);
+  expect(await notebook.executed()).toEqual([]);
+  await expect(panel.cards).toHaveCount(0);
+});
+
+test('Auto runs without asking', async ({ model, notebook, panel }) => {
+  await notebook.start(['']);
+  await panel.mode.selectOption('Auto');
+  await model.play('three_cells');
+  await panel.ask('Sum it');
+  await panel.ended();
+  await expect(panel.log).toContainText('The revenue is 460 in all.');
+  expect(await notebook.executed()).toHaveLength(3);
+});
+
+test("Auto asks before it changes the person's cell", async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['mended = False']);
+  await panel.mode.selectOption('Auto');
+  await model.play('edit_theirs');
+  await panel.ask('Mend it');
+  await panel.waiting('Mend the cell');
+  expect(await notebook.sources()).toEqual(['mended = False']);
+  await panel.decide('Reject');
+  await panel.ended();
+  expect(await notebook.sources()).toEqual(['mended = False']);
+  expect(await notebook.executed()).toEqual([]);
+});
+
+test("Auto asks before it deletes the person's cell", async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['keep = 1', 'other = 2']);
+  await panel.mode.selectOption('Auto');
+  await model.play('delete_theirs');
+  await panel.ask('Tidy up');
+  const bar = notebook.bar();
+  await expect(bar).toContainText('Delete this cell?');
+  await bar.getByRole('button', { name: 'Keep' }).click();
+  await panel.ended();
+  expect(await notebook.sources()).toEqual(['keep = 1', 'other = 2']);
+
+  await panel.ask('Tidy up');
+  await panel.cards.getByRole('button', { name: 'Delete', exact: true }).click();
+  await panel.ended();
+  expect(await notebook.sources()).toEqual(['other = 2']);
+});
+
+test('hidden characters ask in Auto too, and are named', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.mode.selectOption('Auto');
+  await model.play('invisible');
+  await panel.ask('Set ok');
+  const card = await panel.waiting('Set ok');
+  await expect(card).toContainText(/invisible|hidden/i);
+  expect(await notebook.executed()).toEqual([]);
+  await panel.decide('Reject');
+  await panel.ended();
+});

@@ -1,0 +1,128 @@
+import { expect, test } from '../support/fixtures';
+
+test('tables and plots show in the cells, and the plot reaches the model', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.mode.selectOption('Auto');
+  await model.play('growth');
+  await panel.ask('Which region grew fastest?');
+  await panel.ended();
+
+  await expect(
+    notebook.cell('Load the orders').or(notebook.cell(1)).locator('table')
+  ).toContainText('North');
+  const plot = notebook.cell('Revenue by region').locator('img');
+  await expect(plot).toBeVisible();
+  expect(
+    await plot.evaluate(img => (img as HTMLImageElement).naturalWidth)
+  ).toBeGreaterThan(100);
+
+  const { body } = (await model.requests()).at(-1)!;
+  // This endpoint takes no images in results: they follow, in the same message.
+  expect(body.messages.at(-1)!.content).toContainEqual({
+    type: 'image',
+    source: {
+      type: 'base64',
+      media_type: 'image/png',
+      data: expect.stringMatching(/^iVBOR/)
+    }
+  });
+});
+
+test('a widget shows in the cell and talks to the kernel', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('widget');
+  await panel.ask('A slider');
+  await panel.decide('Run');
+  await panel.ended();
+
+  const slider = notebook.cell('IntSlider').getByRole('slider');
+  await expect(slider).toHaveAttribute('aria-valuetext', '3');
+  await slider.focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => notebook.value('_.value')).toBe('4');
+});
+
+test("a link in the answer scrolls to the answer's cell", async ({
+  model,
+  notebook,
+  panel
+}) => {
+  const long = Array.from({ length: 60 }, (_, n) => `n_${n} = ${n}`).join('\n');
+  await notebook.start(['', long, long]);
+  await notebook.select(0);
+  await model.play('plot');
+  await panel.ask('Plot the squares');
+  await panel.decide('Run');
+  await panel.ended();
+
+  await notebook.select(3);
+  await notebook.command('notebook:move-cell-down');
+  const plot = notebook.cell('plt.title("Squares")');
+  await notebook.cell(0).scrollIntoViewIfNeeded();
+  await notebook.cell(3).scrollIntoViewIfNeeded();
+  await expect(plot).not.toBeInViewport();
+  await panel.log.getByRole('link', { name: 'the plot' }).click();
+  await expect(plot).toBeInViewport();
+});
+
+test('the conversation takes "Show what was sent" and the share of the context', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['secret_of_mine = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add one and one');
+  await panel.decide('Run');
+  await panel.ended();
+
+  await panel.root.getByRole('button', { name: /Show what was sent/ }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('What was sent to the model');
+  await dialog.getByText('1. You and your notebook').click();
+  await expect(dialog).toContainText('Add one and one');
+  await expect(dialog).toContainText('secret_of_mine = 1');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+});
+
+test('a question of the model is answered with a button', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('ask');
+  await panel.ask('Plot the revenue');
+  const question = panel.log.getByRole('group', { name: 'Question' });
+  await expect(question).toContainText('Which year?');
+  await question.getByRole('button', { name: '2025' }).click();
+  await panel.ended();
+  await expect(panel.log).toContainText('Understood: The person answered: 2025');
+  await expect(question.getByRole('button')).toHaveCount(0);
+});
+
+test('text that the model writes into the notebook needs no decision', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('markdown');
+  await panel.ask('Note it');
+  await panel.ended();
+  await expect(
+    notebook.cell('What was found').getByRole('heading')
+  ).toHaveText(/What was found/);
+  const [, note] = await notebook.cells();
+  expect(note.cell_type).toBe('markdown');
+});

@@ -1,0 +1,294 @@
+import { expect, test } from '../support/fixtures';
+
+test(
+  'a draft appears while it is written, and the person types on elsewhere',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    const lines = Array.from({ length: 30 }, (_, n) => `line_${n} = ${n}`);
+    await notebook.start(['', lines.join('\n'), lines.join('\n')]);
+    await model.play('slow_code');
+    await notebook.select(1);
+    await panel.ask('Square them');
+
+    const draft = notebook.cell('the square of');
+    await expect(draft).toContainText('value_2 =');
+    await expect(panel.log).toContainText('Many squares');
+    await expect(draft.locator('.cm-content')).toHaveAttribute(
+      'data-language',
+      'python'
+    );
+    expect((await notebook.cells())[2].cell_type).toBe('raw');
+
+    await notebook.enter(0);
+    const frame = page.locator('.jp-WindowedPanel-outer').first();
+    const scroll = () => frame.evaluate(node => node.scrollTop);
+    const top = await scroll();
+    const before = (await notebook.sources())[2];
+    const typed = 'words = "typed while the model writes"';
+    await page.keyboard.type(typed, { delay: 25 });
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.type('!');
+
+    const [mine, , written] = await notebook.sources();
+    // Lab closes quotes by itself; the caret has stayed where the person put it.
+    expect(mine).toBe(`${typed.slice(0, -1)}!"`);
+    expect(written.length).toBeGreaterThan(before.length);
+    expect(written).toContain(before);
+    expect(await scroll()).toBe(top);
+    await expect(panel.cards).toHaveCount(0);
+
+    await panel.stopButton.click();
+    await panel.ended();
+    expect(await notebook.executed()).toEqual([]);
+  }
+);
+
+test(
+  'what runs is the draft as the person has edited it',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    await notebook.start(['mine = 20']);
+    await notebook.run(0);
+    await model.play('one_cell');
+    await panel.ask('Add');
+    await panel.waiting('Add');
+
+    await notebook.enter(1);
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('made = mine + 22');
+    await notebook
+      .bar('Add')
+      .getByRole('button', { name: 'Run', exact: true })
+      .click();
+    await panel.ended();
+
+    expect(await notebook.executed()).toEqual(['mine = 20', 'made = mine + 22']);
+    expect(await notebook.value('made')).toBe('42');
+    expect(await notebook.sources()).toEqual(['mine = 20', 'made = mine + 22']);
+    expect(await model.told()).toContain(
+      'The person edited the code before it ran. What ran:\nmade = mine + 22'
+    );
+    await expect(panel.log).toContainText('edited by you');
+  }
+);
+
+for (const keys of ['Shift+Enter', 'Control+Enter', 'Alt+Enter']) {
+  test(`${keys} in a draft runs it, once`, async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    await notebook.start(['']);
+    await model.play('one_cell');
+    await panel.ask('Add');
+    await panel.waiting('Add');
+
+    await notebook.enter(1);
+    await page.keyboard.type(' + 3');
+    await page.keyboard.press(keys);
+    await panel.ended();
+
+    expect(await notebook.executed()).toEqual(['1 + 1 + 3']);
+    expect(await notebook.sources()).toEqual(['', '1 + 1 + 3']);
+  });
+}
+
+test('a rejected draft goes, and the model is told', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.decide('Reject');
+  await panel.ended();
+
+  expect(await notebook.sources()).toEqual(['x = 1']);
+  expect(await notebook.executed()).toEqual([]);
+  expect(await model.told()).toContain('status=rejected');
+  await expect(panel.log.getByRole('group', { name: 'Add' })).toContainText(
+    'rejected'
+  );
+});
+
+test('a draft that the person deletes counts as rejected', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await notebook.select(1);
+  await notebook.command('notebook:delete-cell');
+  await panel.ended();
+
+  expect(await notebook.sources()).toEqual(['x = 1']);
+  expect(await notebook.executed()).toEqual([]);
+  expect(await model.told()).toContain('status=rejected');
+});
+
+test(
+  'a failing cell is mended in place, old shown against new',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    await notebook.start(['']);
+    await model.play('growth');
+    await panel.ask('Which region grew fastest?');
+    await panel.decide('Run', 'Load the orders');
+    await panel.decide('Run', 'Parse the dates');
+
+    const card = await panel.waiting('Parse the dates');
+    const bar = notebook.bar('Parse the dates');
+    const diff = bar.getByLabel('Proposed change');
+    await expect(diff.locator('.cm-deletedChunk')).toContainText(
+      'format="%Y-%m-%d"'
+    );
+    await expect(diff.locator('.cm-changedLine')).toContainText(
+      'format="mixed", dayfirst=True'
+    );
+    const failed = (await notebook.cells())[2];
+    expect(failed.source).toContain('format="%Y-%m-%d"');
+    expect(failed.outputs).toMatchObject([{ output_type: 'error' }]);
+    expect(await model.told()).toContain('ValueError');
+    await card.getByRole('button', { name: 'Run', exact: true }).click();
+
+    await panel.decide('Run', 'Growth by region');
+    await panel.ended();
+
+    const cells = await notebook.cells();
+    expect(cells.map(cell => cell.cell_type)).toEqual(Array(4).fill('code'));
+    expect(cells[2].id).toBe(failed.id);
+    expect(cells[2].source).toContain('format="mixed"');
+    for (const { outputs } of cells) {
+      expect(outputs).not.toContainEqual(
+        expect.objectContaining({ output_type: 'error' })
+      );
+    }
+    await expect(panel.log).toContainText('→ mended');
+    await expect(panel.log).toContainText('North grew fastest');
+    expect(await notebook.value('sorted(orders.year.unique().tolist())')).toBe(
+      '[2024, 2025]'
+    );
+    await expect(page.locator('.jp-codeinterp-bar')).toHaveCount(0);
+  }
+);
+
+test('a proposed change can itself be changed before it runs', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['mended = False']);
+  await model.play('edit_theirs');
+  await panel.ask('Mend it');
+  await panel.waiting('Mend the cell');
+  expect(await notebook.sources()).toEqual(['mended = False']);
+
+  const editor = notebook.bar('Mend the cell').getByRole('textbox');
+  await editor.click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(' and 7');
+  await page.keyboard.press('Shift+Enter');
+  await panel.ended();
+
+  expect(await notebook.executed()).toEqual(['mended = True and 7']);
+  expect(await notebook.sources()).toContain('mended = True and 7');
+});
+
+test('a cell that the person changes meanwhile is not overwritten', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['mended = False']);
+  await model.play('edit_theirs');
+  await panel.ask('Mend it');
+  await panel.waiting('Mend the cell');
+  await notebook.edit(0, 'mended = "by hand"');
+  await panel.decide('Run');
+  await panel.ended();
+
+  expect(await notebook.sources()).toEqual(['mended = "by hand"']);
+  expect(await notebook.executed()).toEqual([]);
+  expect(await model.told()).toContain('mended = "by hand"');
+});
+
+test('a failed cell that the model answers with a new one is replaced', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('mend_with_run_cell');
+  await panel.ask('Sum it');
+  await panel.decide('Run', 'Make the table');
+  await panel.decide('Run', 'Sum the revenue');
+  await expect.poll(() => notebook.executed()).toHaveLength(2);
+  await panel.decide('Run', 'Sum the revenue');
+  await panel.ended();
+
+  const cells = await notebook.cells();
+  expect(cells).toHaveLength(3);
+  expect(cells[2].source).toBe('sales["revenue"].sum()');
+  await expect(panel.log).toContainText('The revenue is 460 in all.');
+});
+
+test('no failed cell is left at the end of the work', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('leave_failed');
+  await panel.ask('Divide');
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It cannot be divided by zero.');
+  await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+});
+
+test('a failed cell that is left says so and can be removed', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await panel.mode.selectOption('Auto');
+  await model.play('endless');
+  await panel.ask('Try');
+  await panel.ended();
+  expect(await notebook.sources()).toHaveLength(2);
+
+  await expect(panel.log).toContainText(
+    'This cell failed and is still in the notebook.'
+  );
+  await panel.log.getByRole('button', { name: 'Remove', exact: true }).click();
+  await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+});
+
+test('"Run all in this turn" asks no more', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('three_cells');
+  await panel.ask('Sum it');
+  const card = await panel.waiting('Make the table');
+  await card.getByRole('button', { name: 'Run all in this turn' }).click();
+  await panel.ended();
+
+  await expect(panel.log).toContainText('The revenue is 460 in all.');
+  expect(await notebook.executed()).toHaveLength(3);
+  await expect(panel.mode).toHaveValue('review');
+
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.decide('Reject', 'Add');
+  await panel.ended();
+});
