@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from .events import (
     Event,
     RunStarted,
+    StepDiscarded,
     StepStarted,
     ToolDone,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
     TurnUndone,
@@ -35,6 +37,8 @@ class Past:
     ended: TurnEnded | None = None
     usage: UsageChanged | None = None
     undone: set[int] = field(default_factory=set)
+    _cards: dict[str, ToolStarted] = field(default_factory=dict)
+    """Calls of the last step that have no end."""
     _running: dict[str, str] = field(default_factory=dict)
     """Cells whose run has no end, by call id."""
 
@@ -42,13 +46,19 @@ class Past:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished = event.turn, True
             self._running.clear()
+            self._cards.clear()
             if event.text:
                 self.asked, self.since, self.unheard = event.text, event.turn, True
         elif isinstance(event, StepStarted):
             self.steps, self.unheard = event.step, False
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
+        elif isinstance(event, ToolStarted):
+            self._cards[event.call_id] = event
+        elif isinstance(event, StepDiscarded):
+            self._cards.clear()
         elif isinstance(event, ToolDone):
+            self._cards.pop(event.call_id, None)
             self._running.pop(event.call_id, None)
         elif isinstance(event, UsageChanged):
             self.usage = event
@@ -64,3 +74,17 @@ class Past:
             return ""
         cells = ", ".join(self._running.values())
         return LOST + (HAD_BEGUN.format(cells=cells) if cells else "") + "]"
+
+    def ends(self) -> list[ToolDone]:
+        """Ends for the cards that were cut off."""
+        return [
+            ToolDone(
+                card.call_id,
+                card.name,
+                card.title,
+                "interrupted" if card.call_id in self._running else "not_started",
+                cell_id=self._running.get(card.call_id, ""),
+                summary="The server was stopped.",
+            )
+            for card in self._cards.values()
+        ]

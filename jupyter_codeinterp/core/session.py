@@ -124,6 +124,8 @@ class Session:
         """What the model must know of the turn before."""
         if past.unfinished:
             self._keep_unheard()
+            for event in past.ends():
+                self._publish(event)
             words = "The server stopped while this was going on. Variables may be gone."
             self._publish_end(Ending("error", "server_stopped", words))
         elif past.ended is not None and past.ended.stop_reason == "cancelled":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,8 @@ from tests.core.order import disorder
 from tests.kernels import Person, kernel_manager, person_at, running_kernel
 from tests.reference_window import notebook
 from tests.scripted import Bench, Turn
+
+FENCE = "# everything before this has been seen"
 
 
 class Room:
@@ -48,9 +49,10 @@ class Room:
         await self.run("%reset -f")
         self._seen = len(self.person.sources())
 
-    def ran(self) -> list[str]:
-        """What has run in the kernel since the test began."""
-        return self.person.sources()[self._seen :]
+    async def ran(self) -> list[str]:
+        """What has run in the kernel since the test began (or is queued in it now)."""
+        await self.run(FENCE)
+        return [source for source in self.person.sources()[self._seen :] if source != FENCE]
 
 
 @asynccontextmanager
@@ -86,12 +88,18 @@ def room(shared_room: Room, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Room:
     return shared_room
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path_factory.mktemp("journal") / "sessions.db")
+    yield store
+    store.close()
+
+
 @pytest.fixture
 def bench(
-    room: Room, tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop
+    room: Room, store: SqliteStore, jp_asyncio_loop: asyncio.AbstractEventLoop
 ) -> Iterator[Callable[..., Bench]]:
     """Makes a session with a script; its notebook has one cell, `x = 20`."""
-    store = SqliteStore(tmp_path / "sessions.db")
     benches: list[Bench] = []
 
     def make(*script: Turn, book: dict[str, Any] | None = None, **more: Any) -> Bench:
@@ -104,4 +112,3 @@ def bench(
     for made in benches:
         jp_asyncio_loop.run_until_complete(made.session.close())
         assert disorder(made) == []
-    store.close()

@@ -23,7 +23,7 @@ async def test_a_reviewed_cell_runs_and_its_result_goes_back(bench: Benches, roo
     assert cell is not None and cell["cell_type"] == "raw"
     assert b.document.sources() == ["x = 20", "21 * 2", "y = 1"]
     assert (draft.title, draft.source, draft.kind) == ("Double", "21 * 2", "insert")
-    assert room.ran() == []
+    assert await room.ran() == []
     b.decide(draft)
     ended = await b.ended()
 
@@ -36,7 +36,7 @@ async def test_a_reviewed_cell_runs_and_its_result_goes_back(bench: Benches, roo
     assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} execution_count=")
     assert "42" in b.results[0]
     assert b.document.saves == 1
-    assert room.ran() == ["21 * 2"]
+    assert await room.ran() == ["21 * 2"]
     assert b.sequence == [
         "TurnStarted", "StepStarted", "ToolStarted", "DraftOpened", "DraftWaiting",
         "DraftDecided", "RunStarted", "ToolDone",
@@ -203,7 +203,7 @@ async def test_a_markdown_cell_is_edited_and_not_run(bench: Benches, room: Room)
     await b.turn()
     cell = b.document.notebook["cells"][1]
     assert (cell["cell_type"], cell["source"]) == ("markdown", "Typo")
-    assert room.ran() == []
+    assert await room.ran() == []
 
 
 async def test_an_own_cell_is_deleted(bench: Benches) -> None:
@@ -261,12 +261,12 @@ async def test_set_next_input_is_a_draft_in_every_mode(bench: Benches, room: Roo
     b.send(mode="auto")
     draft = await b.draft()
     assert (draft.kind, draft.source) == ("insert", "hidden = 1")
-    assert room.ran() == ["get_ipython().set_next_input('hidden = 1')"]
+    assert await room.ran() == ["get_ipython().set_next_input('hidden = 1')"]
     cell = b.document.notebook["cells"][2]
     assert (cell["cell_type"], cell["source"]) == ("raw", "hidden = 1")
     b.decide(draft)
     await b.ended()
-    assert room.ran()[1:] == ["hidden = 1"]
+    assert (await room.ran())[1:] == ["hidden = 1"]
     assert len(b.results) == 1 and "put forward another cell" in b.results[0]
     assert b.results[0].count("status=ok") == 2
 
@@ -279,7 +279,7 @@ async def test_the_persons_own_long_cell_is_waited_for(bench: Benches, room: Roo
     b.send(mode="auto")
     await b.event(e.KernelWaiting)
     await b.ended()
-    assert room.ran() == ["import time; time.sleep(0.7); slept = 1", "mine = 1"]
+    assert await room.ran() == ["import time; time.sleep(0.7); slept = 1", "mine = 1"]
 
 
 async def test_text_between_calls_and_thinking_are_told(bench: Benches) -> None:

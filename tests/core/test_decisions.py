@@ -1,0 +1,258 @@
+"""The person's word: good once, for those bytes, that cell and that start of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.decisions import Decisions
+from jupyter_codeinterp.core.document import BeginRun, SetSource
+from jupyter_codeinterp.core.errors import CommandError
+from tests.core.conftest import Room, open_room
+from tests.scripted import Bench, call, mend, run, say
+
+Benches = Callable[..., Bench]
+
+
+async def test_an_edit_before_the_run_is_what_runs_and_the_model_is_told(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(run("n = 5"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    b.document.edit(draft.cell_id, "n = 50")
+    b.decide(draft, source="n = 50")
+    await b.ended()
+    assert await room.ran() == ["n = 50"] and b.document.sources() == ["x = 20", "n = 50"]
+    assert "The person edited the code before it ran. What ran:\nn = 50" in b.results[0]
+    assert b.of(e.DraftDecided)[0].edited
+
+
+async def test_an_edit_in_the_card_alone_reaches_the_cell(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5"), say("Done."))
+    b.send()
+    b.decide(await b.draft(), source="n = 50")
+    await b.ended()
+    assert await room.ran() == ["n = 50"] and b.document.sources() == ["x = 20", "n = 50"]
+
+
+async def test_a_rejected_draft_goes_and_the_model_is_told(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5"), say("All right."))
+    b.send()
+    b.decide(await b.draft(), "reject")
+    ended = await b.ended()
+    assert await room.ran() == [] and b.document.sources() == ["x = 20"]
+    assert b.results == ["status=rejected\nThe person rejected this cell."]
+    assert (ended.added, ended.stop_reason) == ((), "end_turn")
+    assert b.of(e.ToolDone)[0].status == "rejected"
+
+
+async def test_a_rejection_may_carry_another_version(bench: Benches) -> None:
+    b = bench(run("n = 5"), say("All right."))
+    b.send()
+    draft = await b.draft()
+    b.document.edit(draft.cell_id, "n = len(x)")
+    b.decide(draft, "reject", source="n = len(x)")
+    await b.ended()
+    assert b.results[0].endswith("Their version was:\nn = len(x)")
+    assert b.document.sources() == ["x = 20"]
+
+
+async def test_a_rejected_edit_leaves_the_cell_as_it_is(bench: Benches) -> None:
+    b = bench(call("edit_cell", cell_id="c1", source="x = 1"), say("All right."))
+    b.send()
+    draft = await b.draft()
+    assert (draft.kind, draft.old_source) == ("edit", "x = 20")
+    b.decide(draft, "reject")
+    await b.ended()
+    assert b.document.sources() == ["x = 20"] and b.document.ops == []
+
+
+async def test_a_deleted_draft_is_rejected(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5"), say("All right."))
+    b.send()
+    draft = await b.draft()
+    b.document.delete(draft.cell_id)
+    b.session.decisions.gone(draft.cell_id)
+    await b.ended()
+    assert b.results == ["status=rejected\nThe person deleted this cell."]
+    assert await room.ran() == []
+
+
+async def test_a_draft_deleted_while_it_was_written_is_rejected(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5"), say("All right."))
+
+    def delete(op: object) -> None:
+        if isinstance(op, SetSource):
+            b.document.delete(op.cell_id)
+
+    b.document.before_op = delete
+    await b.turn()
+    assert "no longer in the notebook" in b.results[0] and await room.ran() == []
+
+
+async def test_an_edit_whose_target_changed_before_the_decision_is_refused(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(call("edit_cell", cell_id="c1", source="x = 1"), say("Oh."))
+    b.send()
+    draft = await b.draft()
+    b.document.edit("c1", "x = 99")
+    b.decide(draft)
+    await b.ended()
+    assert b.document.sources() == ["x = 99"] and await room.ran() == []
+    assert b.results[0].startswith("status=rejected cell_id=c1\nThe person changed this cell")
+    assert b.results[0].endswith("x = 99")
+
+
+async def test_a_target_that_was_deleted_is_not_brought_back(bench: Benches, room: Room) -> None:
+    b = bench(call("edit_cell", cell_id="c1", source="x = 1"), say("Oh."))
+    b.send()
+    draft = await b.draft()
+    b.document.delete("c1")
+    b.decide(draft)
+    await b.ended()
+    assert b.document.sources() == [] and await room.ran() == []
+    assert "no longer in the notebook" in b.results[0]
+
+
+async def test_a_deletion_whose_target_changed_is_refused(bench: Benches) -> None:
+    b = bench(call("delete_cell", cell_id="c1"), say("Oh."))
+    b.send()
+    draft = await b.draft()
+    b.document.edit("c1", "x = 99")
+    b.decide(draft)
+    await b.ended()
+    assert b.document.sources() == ["x = 99"] and b.results[0].startswith("status=rejected")
+
+
+async def test_a_locked_cell_is_not_edited(bench: Benches) -> None:
+    b = bench(call("edit_cell", cell_id="c1", source="x = 1"), say("Oh."))
+    b.document.notebook["cells"][0]["metadata"]["editable"] = False
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    assert b.document.sources() == ["x = 20"] and "editable: false" in b.results[0]
+
+
+async def test_a_draft_that_changes_after_the_decision_asks_again(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(run("n = 5"), say("Done."))
+    b.send()
+    first = await b.draft()
+
+    def edit(op: object) -> None:
+        if isinstance(op, BeginRun):
+            b.document.before_op = None
+            b.document.edit(op.cell_id, "n = 6")
+
+    b.document.before_op = edit
+    b.decide(first)
+    second = await b.draft(2)
+    assert second.source == "n = 6" and second.draft_id == first.draft_id
+    assert second.nonce != first.nonce
+    assert second.notices[0] == "The cell changed after you decided."
+    assert await room.ran() == []
+    with pytest.raises(CommandError) as error:
+        b.decide(first)
+    assert error.value.code == "stale_decision"
+    b.decide(second)
+    await b.ended()
+    assert await room.ran() == ["n = 6"]
+    assert "The person edited the code" in b.results[0]
+
+
+async def test_a_restarted_kernel_asks_again(bench: Benches) -> None:
+    async with open_room() as room:
+        b = bench(run("n = 5"), say("Done."), kernel=room.kernel)
+        b.send()
+        first = await b.draft()
+        await room.kernel.restart()
+        b.decide(first)
+        second = await b.draft(2)
+        assert second.source == "n = 5" and second.nonce != first.nonce
+        assert second.notices[0].startswith("The kernel was restarted or changed")
+        assert not [x for x in b.document.ops if isinstance(x, BeginRun)]
+        assert "n = 5" not in room.person.sources()
+        with pytest.raises(CommandError):
+            b.decide(first)
+        b.decide(second)
+        await b.ended()
+        assert b.results[0].count("all earlier variables are gone") == 1
+        await b.session.close()
+
+
+async def test_the_first_of_two_decisions_wins_and_runs_once(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    b.decide(draft)
+    for action in ("run", "reject"):
+        with pytest.raises(CommandError) as error:
+            b.decide(draft, action)  # type: ignore[arg-type]
+        assert error.value.code == "already_decided"
+    await b.ended()
+    assert await room.ran() == ["n = 5"]
+
+
+@pytest.mark.parametrize(
+    ("draft_id", "nonce", "code"),
+    [(None, "forged", "stale_decision"), ("forged", None, "unknown_draft")],
+)
+async def test_forged_decisions_run_nothing(
+    bench: Benches, room: Room, draft_id: str | None, nonce: str | None, code: str
+) -> None:
+    b = bench(run("n = 5"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    with pytest.raises(CommandError) as error:
+        b.session.decide(draft_id or draft.draft_id, nonce or draft.nonce, "run", "evil()", True)
+    assert error.value.code == code
+    assert b.session.waiting
+    b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == []
+
+
+async def test_a_decision_of_an_earlier_draft_is_good_for_nothing(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(run("n = 5"), mend("n = 6"), say("Done."))
+    b.send()
+    first = await b.draft()
+    b.decide(first)
+    second = await b.draft(2)
+    with pytest.raises(CommandError):
+        b.session.decide(second.draft_id, first.nonce, "run", "n = 7", False)
+    b.decide(second)
+    await b.ended()
+    assert await room.ran() == ["n = 5", "n = 6"]
+
+
+async def test_invisible_characters_are_said(bench: Benches, room: Room) -> None:
+    b = bench(run("x = 'a\u202eb'"), say("Done."))
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert draft.notices
+    b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == []
+
+
+async def test_what_else_runs_is_said(bench: Benches) -> None:
+    b = bench(run("import helper\n!ls"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    assert any("helper" in notice for notice in draft.notices)
+    assert any("!ls" in notice for notice in draft.notices)
+    b.decide(draft, "reject")
+    await b.ended()
+
+
+async def test_answers_to_questions_that_nobody_asked_are_refused() -> None:
+    with pytest.raises(CommandError) as error:
+        Decisions().answer("c", "yes")
+    assert error.value.code == "unknown_question"

@@ -1,0 +1,247 @@
+"""Long conversations: summaries, images, another model; and secrets, which go nowhere."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+from collections.abc import Callable
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core import prompts
+from jupyter_codeinterp.core.conversation import PART_LENGTH, SUMMARY, SUMMARY_LENGTH, Conversation
+from jupyter_codeinterp.core.messages import (
+    Image,
+    Message,
+    Text,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+    user,
+)
+from jupyter_codeinterp.core.ports import ModelDone
+from jupyter_codeinterp.core.secrets import Secrets
+from jupyter_codeinterp.core.session import Rules
+from jupyter_codeinterp.core.toolspecs import TOOLS
+from tests.core.conftest import Room
+from tests.scripted import Bench, call, last_cell, run, say
+
+Benches = Callable[..., Bench]
+
+PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, {}]);"
+
+
+def texts(message: Message) -> list[str]:
+    return [block.text for block in message.content if isinstance(block, Text)]
+
+
+def long(message: Message) -> ModelDone:
+    """A reply after which 90 % of a context of 1,000 tokens is used."""
+    reason = "tool_use" if isinstance(message.content[-1], ToolUse) else "end_turn"
+    return ModelDone(message, reason, Usage(850, 50))
+
+
+async def test_a_nearly_full_context_goes_on_with_a_summary(bench: Benches, room: Room) -> None:
+    b = bench(
+        say("Hello."), long(run("a = 1", title="Set a")), run("b = a"), say("Done."),
+        context_window=1_000,
+    )  # fmt: skip
+    await b.turn("Good morning")
+    ended = await b.turn("Count the rows")
+    assert ended.stop_reason == "end_turn" and await room.ran() == ["a = 1", "b = a"]
+    (note,) = b.of(e.Note)
+    assert "goes on with a summary" in note.text
+    (message,) = b.model.requests[2].messages
+    described, summary, goal = texts(message)
+    assert described.startswith("<context") and "a = 1" in described
+    assert summary.startswith(SUMMARY) and "<context" not in summary
+    for words in ("Person: Good morning", "You: Hello.", "You called run_cell Set a", "status=ok"):
+        assert words in summary
+    assert goal == "Go on with this request:\nCount the rows"
+
+
+async def test_a_context_that_the_last_turn_filled_is_left_at_the_next(bench: Benches) -> None:
+    b = bench(long(say("Long.")), say("Done."), context_window=1_000)
+    await b.turn("First")
+    assert b.of(e.Note) == []
+    await b.turn("Second")
+    assert len(b.of(e.Note)) == 1
+    assert texts(b.model.requests[1].messages[0])[-1] == "Go on with this request:\nSecond"
+
+
+async def test_after_a_restart_of_the_server_too(bench: Benches) -> None:
+    b = bench(long(say("Long.")), say("Done."), context_window=1_000)
+    await b.turn("First")
+    b.restart_server()
+    await b.turn("Second")
+    assert len(b.of(e.Note)) == 1
+
+
+async def test_cells_of_the_old_conversation_can_still_be_edited(bench: Benches) -> None:
+    b = bench(
+        long(run("a = 1")),
+        lambda r: call("edit_cell", cell_id=b.of(e.ToolDone)[0].cell_id, source="a = 2"),
+        call("edit_cell", cell_id="c1", source="x = 1"),
+        say("Done."),
+        context_window=1_000,
+    )
+    b.send(mode="auto")
+    b.decide(await b.draft())
+    await b.ended()
+    assert b.document.sources() == ["x = 1", "a = 2"]
+
+
+async def test_another_model_begins_with_a_summary(bench: Benches) -> None:
+    b = bench(say("Hello."), say("I am another."))
+    await b.turn("Good morning")
+    b.session.set_model("other")
+    assert b.of(e.ModelChanged) == [e.ModelChanged("other")]
+    assert "other" in b.of(e.Note)[0].text and "summary" in b.of(e.Note)[0].text
+    await b.turn("Who are you?")
+    request = b.model.requests[1]
+    assert request.model == "other" and len(request.messages) == 1
+    summary, described, words = texts(request.messages[0])
+    assert "Person: Good morning" in summary and described.startswith("<context")
+    assert words == "Who are you?"
+    assert b.of(e.TurnStarted)[1].model == "other"
+
+
+async def test_another_model_before_the_first_word_is_no_event_to_speak_of(
+    bench: Benches,
+) -> None:
+    b = bench(say("Hello."))
+    b.session.set_model("other")
+    assert b.of(e.Note) == []
+    await b.turn()
+    assert b.model.requests[0].model == "other"
+
+
+async def test_what_is_sent_is_only_ever_appended_to(bench: Benches) -> None:
+    b = bench(run("1"), say("One."), run("2"), say("Two."))
+    await b.turn(mode="auto")
+    b.session.set_mode("plan")
+    await b.turn(mode="plan")
+    requests = b.model.requests
+    assert all((r.system, r.tools) == (prompts.SYSTEM, TOOLS) for r in requests)
+    for one, next_one in itertools.pairwise(requests):
+        assert next_one.messages[: len(one.messages)] == one.messages
+
+
+async def test_what_was_sent_can_be_shown(bench: Benches) -> None:
+    b = bench(run("1"), say("One."))
+    await b.turn("Count")
+    sent = b.store.request(b.info.session_id, 2)
+    assert sent is not None
+    assert sent["system"] == prompts.SYSTEM and len(sent["messages"]) == 3
+    assert b.store.request(b.info.session_id, 1)["messages"][0]["content"][-1]["text"] == "Count"  # type: ignore[index]
+
+
+# --- images --------------------------------------------------------------------------
+
+
+def images(b: Bench) -> int:
+    messages = b.store.messages(b.info.session_id)[1]
+    return sum(
+        isinstance(part, Image)
+        for message in messages
+        for block in message.content
+        if isinstance(block, ToolResult)
+        for part in block.content
+    )
+
+
+async def test_a_conversation_has_at_most_nineteen_images(bench: Benches) -> None:
+    many = "from IPython.display import display, Image\nfor _ in range(3): display(Image(data={}))"
+    png = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+    )
+    script = [run(f"# {number}\n{many.format(png)}") for number in range(7)]
+    b = bench(*script, say("Many."), run(f"# more\n{many.format(png)}"), say("More."))
+    await b.turn()
+    assert images(b) == 19
+    assert [x.images for x in b.of(e.ToolDone)] == [3] * 6 + [1]
+    assert "a conversation has at most 19" in b.results[-1]
+    b.restart_server()
+    await b.turn()
+    assert images(b) == 19
+
+
+async def test_an_image_that_was_left_out_can_be_fetched(bench: Benches) -> None:
+    four = PLOT.format(2) + "\nplt.show()" + "\nplt.plot([2]);plt.show()" * 3
+    b = bench(
+        run(four), lambda r: call("read_output", cell_id=last_cell(r), start=-80), say("Done.")
+    )
+    await b.turn()
+    assert "read_output can fetch it" in b.results[0]
+    assert [x.images for x in b.of(e.ToolDone)] == [3, 1]
+    assert images(b) == 4
+
+
+# --- the summary by itself -----------------------------------------------------------
+
+
+class Silent:
+    """A journal that keeps nothing."""
+
+    def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
+        return 1, ()
+
+    def append_messages(self, *_: object) -> None:
+        return None
+
+
+def talk(*messages: Message) -> Conversation:
+    conversation = Conversation(Silent(), "s")  # type: ignore[arg-type]
+    conversation.add(*messages)
+    return conversation
+
+
+def test_a_summary_is_bounded() -> None:
+    long_words = "word " * 1_000
+    conversation = talk(*(user(Text(f"{n} {long_words}")) for n in range(50)))
+    summary = conversation.summary()
+    assert len(summary) < SUMMARY_LENGTH + 200
+    assert "Person: 0 word" in summary and "Person: 49 word" in summary
+    assert len(talk(user(Text(long_words))).summary()) < PART_LENGTH + 100
+
+
+def test_a_summary_takes_the_one_before_over() -> None:
+    first = talk(user(Text("One " + "a" * 1_400)), assistant(Text("Two " + "b" * 1_400)))
+    summary = first.summary()
+    second = talk(user(Text("<context>…</context>"), Text(summary), Text("Go on")))
+    assert summary[len(SUMMARY) :] in second.summary()
+    assert "<context" not in second.summary()
+
+
+def test_the_persons_side_is_one_message() -> None:
+    call_ = ToolUse("t", "run_cell", {})
+    result = ToolResult("t", (Text("ok"),))
+    conversation = talk(user(Text("a")), assistant(call_), user(result), user(Text("b")))
+    assert conversation.for_request()[-1] == user(result, Text("b"))
+
+
+# --- secrets -------------------------------------------------------------------------
+
+
+async def test_a_known_key_goes_nowhere(bench: Benches, room: Room) -> None:
+    secrets = Secrets()
+    secrets.add("sk-ant-secret-value")
+    await room.run("key = 'sk-ant-' + 'secret-value'")
+    b = bench(
+        run("print(key)"),
+        run("raise ValueError(key)"),
+        call("read_notebook", include_outputs=True),
+        say("Done."),
+        rules=Rules(scrub=secrets.scrub),
+    )
+    b.document.edit("c1", "k = 'sk-ant-secret-value'")
+    await b.turn("My key is sk-ant-secret-value")
+    for request in b.model.requests:
+        assert "secret-value" not in str(request.messages)
+    assert "[key removed]" in str(b.model.requests[0].messages)
+    assert "[key removed]" in b.results[0]
+    for done in b.of(e.ToolDone):
+        assert "secret-value" not in done.detail + done.summary
+    b.session.set_model("other")
+    stored = b.store.messages(b.info.session_id)
+    assert "secret-value" not in str(stored) and "[key removed]" in str(stored)

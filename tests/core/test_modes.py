@@ -1,0 +1,182 @@
+"""Permission modes: what runs by itself, what asks, and that Plan changes nothing."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.session import Rules
+from jupyter_codeinterp.core.turn import Limits
+from tests.core.conftest import Room
+from tests.scripted import Bench, call, last_cell, mend, run, say
+
+Benches = Callable[..., Bench]
+
+
+async def test_auto_runs_without_asking(bench: Benches, room: Room) -> None:
+    b = bench(run("a = 1"), mend("a = 2"), say("Done."))
+    await b.turn(mode="auto")
+    assert await room.ran() == ["a = 1", "a = 2"] and b.of(e.DraftWaiting) == []
+    assert {x.by for x in b.of(e.DraftDecided)} == {"policy"}
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [call("edit_cell", cell_id="c1", source="x = 1"), call("delete_cell", cell_id="c1")],
+)
+async def test_auto_asks_for_what_is_not_the_agents(
+    bench: Benches, room: Room, theirs: object
+) -> None:
+    b = bench(lambda request: theirs, say("Done."))
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert draft.cell_id == "c1" and not draft.can_run_all
+    b.decide(draft, "reject")
+    await b.ended()
+    assert b.document.sources() == ["x = 20"] and await room.ran() == []
+
+
+async def test_auto_asks_for_an_own_cell_that_the_person_has_changed(bench: Benches) -> None:
+    b = bench(
+        run("a = 1"),
+        say("One."),
+        lambda r: call("edit_cell", cell_id=last_cell(r), source="a = 3"),
+        say("Done."),
+    )
+    await b.turn()
+    cell = b.document.notebook["cells"][1]
+    b.document.edit(cell["id"], "a = 2")
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert (draft.old_source, draft.source) == ("a = 2", "a = 3")
+    b.decide(draft)
+    await b.ended(2)
+    assert b.document.sources() == ["x = 20", "a = 3"]
+
+
+async def test_metadata_of_the_notebook_makes_nothing_the_agents(bench: Benches) -> None:
+    b = bench(call("edit_cell", cell_id="c1", source="x = 1"), say("Done."))
+    b.document.notebook["cells"][0]["metadata"]["codeinterp"] = {
+        "session": b.info.session_id,
+        "turn": 1,
+        "tool_call": "t",
+    }
+    b.send(mode="auto")
+    draft = await b.draft()
+    b.decide(draft, "reject")
+    await b.ended()
+
+
+async def test_run_all_is_for_the_rest_of_the_turn_only(bench: Benches, room: Room) -> None:
+    b = bench(run("a = 1"), run("b = 2"), say("Done."), run("c = 3"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    assert draft.can_run_all
+    b.decide(draft, run_all=True)
+    await b.ended()
+    assert await room.ran() == ["a = 1", "b = 2"] and len(b.of(e.DraftWaiting)) == 1
+    assert b.session.info.mode == "review"
+    b.send()
+    b.decide(await b.draft(2), "reject")
+    await b.ended(2)
+    assert await room.ran() == ["a = 1", "b = 2"]
+
+
+async def test_run_all_still_asks_for_the_persons_cells(bench: Benches) -> None:
+    b = bench(run("a = 1"), call("delete_cell", cell_id="c1"), say("Done."))
+    b.send()
+    b.decide(await b.draft(), run_all=True)
+    draft = await b.draft(2)
+    assert draft.kind == "delete"
+    b.decide(draft)
+    ended = await b.ended()
+    assert b.document.sources() == ["a = 1"] and ended.removed == ("c1",)
+
+
+async def test_a_rejection_switches_nothing_to_auto(bench: Benches) -> None:
+    b = bench(run("a = 1"), run("b = 2"), say("Done."))
+    b.send()
+    b.decide(await b.draft(), "reject", run_all=True)
+    b.decide(await b.draft(2), "reject")
+    await b.ended()
+
+
+async def test_plan_changes_nothing(bench: Benches, room: Room) -> None:
+    b = bench(
+        run("a = 1"),
+        call("edit_cell", cell_id="c1", source="x = 1"),
+        call("add_markdown", source="# Hi"),
+        call("delete_cell", cell_id="c1"),
+        call("read_notebook"),
+        say("I would load the data."),
+    )
+    before = copy.deepcopy(b.document.notebook)
+    ended = await b.turn(mode="plan")
+    assert b.document.notebook == before and b.document.ops == []
+    assert await room.ran() == [] and b.of(e.DraftOpened) == []
+    assert all(text.startswith("status=rejected\nPlan mode:") for text in b.results[:4])
+    assert b.results[4].startswith("status=ok")
+    assert ended.stop_reason == "end_turn"
+
+
+async def test_the_highest_mode_caps_what_people_ask_for(bench: Benches, room: Room) -> None:
+    b = bench(run("a = 1"), say("Done."), rules=Rules(highest_mode="review"))
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert b.session.info.mode == "review" and not draft.can_run_all
+    b.session.set_mode("auto")
+    assert b.session.info.mode == "review"
+    b.decide(draft, run_all=True)
+    await b.ended()
+    assert b.of(e.TurnStarted)[0].mode == "review"
+
+
+async def test_run_all_is_not_had_by_force(bench: Benches, room: Room) -> None:
+    b = bench(run("a = 1"), run("b = 2"), say("Done."), rules=Rules(highest_mode="review"))
+    b.send()
+    b.decide(await b.draft(), run_all=True)
+    b.decide(await b.draft(2), "reject")
+    await b.ended()
+    assert await room.ran() == ["a = 1"]
+
+
+async def test_a_mode_set_in_mid_turn_counts_from_the_next_decision(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(run("a = 1"), run("b = 2"), run("c = 3"), say("Done."))
+    b.send()
+    first = await b.draft()
+    b.session.set_mode("auto")
+    assert await room.ran() == []
+    b.decide(first)
+    await b.event(e.RunStarted, 2)
+    b.session.set_mode("plan")
+    await b.ended()
+    assert "c = 3" not in await room.ran()
+    assert [x.mode for x in b.of(e.ModeChanged)] == ["auto", "plan"]
+    assert b.results[-1].startswith("status=rejected\nPlan mode")
+
+
+async def test_a_recording_asks_in_auto(bench: Benches) -> None:
+    b = bench(run("a = 1"), say("Done."))
+    b.model.always_ask = True
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert not draft.can_run_all
+    b.decide(draft, "reject")
+    await b.ended()
+
+
+async def test_the_time_limit_of_a_cell_is_autos(bench: Benches, room: Room) -> None:
+    rules = Rules(Limits(cell_timeout=0.3))
+    b = bench(run("import time\ntime.sleep(20)"), say("Slow."), rules=rules)
+    await b.turn()
+    assert b.results[0].startswith("status=timeout")
+    slow = bench(run("import time\ntime.sleep(0.5)"), say("Done."), rules=rules)
+    slow.send()
+    slow.decide(await slow.draft())
+    await slow.ended()
+    assert slow.results[0].startswith("status=ok")
