@@ -1,0 +1,140 @@
+/** A draft is inert: nothing but the person's decision, or the policy's, runs it. */
+import { execFile } from 'child_process';
+import path from 'path';
+import { promisify } from 'util';
+import { expect, test } from '../support/fixtures';
+import { NOTEBOOKS } from '../support/servers';
+
+const ABOVE = 'above = 1';
+const DRAFT = 'scratch = 1';
+const BELOW = 'below = 1';
+
+test.beforeEach(async ({ model, notebook, panel }) => {
+  await notebook.start([ABOVE, BELOW]);
+  await notebook.select(0);
+  await model.play('delete');
+  await panel.ask('Try something');
+  await panel.waiting('Try something');
+  expect(await notebook.sources()).toEqual([ABOVE, DRAFT, BELOW]);
+});
+
+test.describe('a waiting draft is not run by', () => {
+  test.afterEach(async ({ notebook, panel }) => {
+    // What was asked for has reached the kernel before this does.
+    await notebook.value('0');
+    expect(await notebook.executed()).not.toContain(DRAFT);
+    expect(await notebook.value('"scratch" in globals()')).toBe('False');
+    await panel.waiting('Try something');
+  });
+
+  for (const command of [
+    'notebook:run-cell',
+    'notebook:run-cell-and-select-next',
+    'notebook:run-cell-and-insert-below'
+  ]) {
+    test(command, async ({ notebook }) => {
+      await notebook.select(1);
+      await notebook.command(command);
+      // With the cell above it selected too.
+      await notebook.select(1);
+      await notebook.command('notebook:extend-marked-cells-above');
+      await notebook.command(command);
+      expect(await notebook.executed()).toEqual([ABOVE]);
+    });
+  }
+
+  test('Run All', async ({ notebook }) => {
+    await notebook.command('notebook:run-all-cells');
+    expect(await notebook.executed()).toEqual([ABOVE, BELOW]);
+  });
+
+  test('Run All Above and All Below', async ({ notebook }) => {
+    await notebook.select(2);
+    await notebook.command('notebook:run-all-above');
+    await notebook.select(1);
+    await notebook.command('notebook:run-all-below');
+    expect(await notebook.executed()).toEqual([ABOVE, BELOW]);
+  });
+
+  test('the toolbar and the Run menu', async ({ notebook, page }) => {
+    await notebook.select(1);
+    await page.locator('[data-jp-item-name="run"]').getByRole('button').click();
+    await notebook.select(1);
+    await page.menu.clickMenuItem('Run>Run Selected Cell');
+    await page.menu.clickMenuItem('Run>Run All Cells');
+    await expect.poll(() => notebook.executed()).toEqual([ABOVE, BELOW]);
+  });
+
+  for (const command of [
+    'notebook:restart-run-all',
+    'notebook:restart-and-run-to-selected',
+    'notebook:run-in-console'
+  ]) {
+    test(command, async ({ notebook, page }) => {
+      await notebook.run(0);
+      await notebook.select(1);
+      const done = notebook.command(command);
+      if (command.includes('restart')) {
+        const dialog = page.getByRole('dialog');
+        await dialog.getByRole('button', { name: 'Confirm' }).click();
+      }
+      await done;
+      expect((await notebook.executed()).slice(0, 2)).toEqual(
+        command.includes('restart') ? [ABOVE, ABOVE] : [ABOVE]
+      );
+    });
+  }
+
+  test('nbclient, and so papermill', async ({ notebook, page }) => {
+    await notebook.edit(2, '"scratch" in globals()');
+    await notebook.save();
+    const file = await page.evaluate(() => {
+      const { currentWidget } = window.jupyterapp.shell;
+      return (currentWidget as unknown as { context: { path: string } }).context
+        .path;
+    });
+    const run =
+      'import sys, nbformat, nbclient\n' +
+      'nb = nbformat.read(sys.argv[1], 4)\n' +
+      'nbclient.NotebookClient(nb, kernel_name="python3").execute()\n' +
+      'print(nb.cells[2].outputs[0].data["text/plain"])';
+    const { stdout } = await promisify(execFile)('python', [
+      '-c',
+      run,
+      path.join(NOTEBOOKS, file)
+    ]);
+    expect(stdout.trim()).toBe('False');
+  });
+});
+
+test('"Run" pressed twice quickly runs it once', async ({
+  notebook,
+  panel
+}) => {
+  const run = notebook
+    .bar('Try something')
+    .getByRole('button', { name: 'Run', exact: true });
+  await run.dblclick();
+  const card = panel.cards.filter({ hasText: 'Delete' });
+  await card.getByRole('button', { name: 'Delete', exact: true }).click();
+  await panel.ended();
+  expect(await notebook.executed()).toEqual([DRAFT]);
+});
+
+test('"Run" under the cell and on the card at once runs it once', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  await page.evaluate(() => {
+    for (const button of Array.from(document.querySelectorAll('button'))) {
+      if (button.textContent?.trim() === 'Run') {
+        button.click();
+      }
+    }
+  });
+  const card = panel.cards.filter({ hasText: 'Delete' });
+  await card.getByRole('button', { name: 'Keep', exact: true }).click();
+  await panel.ended();
+  expect(await notebook.executed()).toEqual([DRAFT]);
+});

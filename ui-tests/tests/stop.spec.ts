@@ -1,0 +1,138 @@
+import { writeFileSync } from 'fs';
+import path from 'path';
+import { expect, test } from '../support/fixtures';
+import type { FakeModel } from '../support/model';
+import type { NotebookHelper } from '../support/notebook';
+import type { Panel } from '../support/panel';
+import { NOTEBOOKS } from '../support/servers';
+
+/** The next message works at once. */
+async function goesOn(model: FakeModel, notebook: NotebookHelper, panel: Panel) {
+  const before = await notebook.executed();
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.decide('Run', 'Add');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  expect(await notebook.executed()).toEqual([...before, '1 + 1']);
+}
+
+test('Stop while the model writes text', async ({ model, notebook, panel }) => {
+  await notebook.start(['']);
+  await model.play('slow_text');
+  await panel.ask('Tell me');
+  await expect(panel.log).toContainText('Paragraph 0');
+  await panel.stopButton.click();
+  await panel.ended();
+  await expect(panel.log).toContainText('Stopped.');
+  await expect
+    .poll(async () => (await model.requests()).at(-1)!.gone)
+    .toBe(true);
+  await goesOn(model, notebook, panel);
+});
+
+test(
+  'Stop while a draft is written takes the draft away',
+  { tag: '@notebook7' },
+  async ({ model, notebook, panel }) => {
+    await notebook.start(['x = 1']);
+    await model.play('slow_code');
+    await panel.ask('Square them');
+    await expect(notebook.cell('value_1 =')).toBeVisible();
+    await panel.stopButton.click();
+    await panel.ended();
+    await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+    await goesOn(model, notebook, panel);
+  }
+);
+
+test('Stop while a draft waits takes the draft away', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await panel.stopButton.click();
+  await panel.ended();
+  await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+  await expect(panel.cards).toHaveCount(0);
+  await goesOn(model, notebook, panel);
+});
+
+test("Stop interrupts the agent's own cell, and variables stay", async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['mine = 7']);
+  await notebook.run(0);
+  await model.play('infinite_loop');
+  await panel.ask('Loop');
+  await panel.decide('Run');
+  await expect.poll(() => notebook.executed()).toHaveLength(2);
+  await panel.stopButton.click();
+  await panel.ended();
+
+  await expect(notebook.cell('while True')).toContainText('KeyboardInterrupt');
+  expect(await notebook.value('mine')).toBe('7');
+  await goesOn(model, notebook, panel);
+  const sent = JSON.stringify((await model.requests()).at(-1)!.body.messages);
+  expect(sent).toContain('status=interrupted');
+});
+
+const HELD = `\
+import pathlib, time
+while not pathlib.Path("go").exists():
+    time.sleep(0.05)
+finished = True`;
+
+test.describe("while the person's own cell runs", () => {
+  test('Stop leaves it alone, and nothing of ours ever runs', async ({
+    model,
+    notebook,
+    panel
+  }) => {
+    const file = await notebook.start([HELD]);
+    await notebook.begin(0);
+    await expect.poll(() => notebook.executed()).toEqual([HELD]);
+
+    await model.play('one_cell');
+    await panel.ask('Add');
+    await panel.decide('Run');
+    await expect(
+      panel.log.getByRole('img', { name: 'waiting for the kernel' })
+    ).toBeVisible();
+    await panel.stopButton.click();
+    await panel.ended();
+    await expect.poll(() => notebook.sources()).toEqual([HELD]);
+
+    writeFileSync(path.join(NOTEBOOKS, path.dirname(file), 'go'), '');
+    expect(await notebook.value('finished')).toBe('True');
+    expect(await notebook.executed()).toEqual([HELD]);
+    await goesOn(model, notebook, panel);
+  });
+
+  test('ours waits for the kernel, and runs after theirs', async ({
+    model,
+    notebook,
+    panel
+  }) => {
+    const file = await notebook.start([HELD, 'queued = 1']);
+    await notebook.begin(0);
+    await notebook.begin(1);
+    await expect.poll(() => notebook.executed()).toEqual([HELD]);
+
+    await notebook.select(1);
+    await model.play('one_cell');
+    await panel.ask('Add');
+    await panel.decide('Run');
+    await expect(panel.log).toContainText('waiting for the kernel');
+
+    writeFileSync(path.join(NOTEBOOKS, path.dirname(file), 'go'), '');
+    await panel.ended();
+    expect(await notebook.executed()).toEqual([HELD, 'queued = 1', '1 + 1']);
+  });
+});
