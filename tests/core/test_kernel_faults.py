@@ -1,0 +1,117 @@
+"""Kernels that are not there, die, or are another one: each has a defined outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from jupyter_codeinterp.adapters.zmq_kernel import ZmqKernel
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document import BeginRun
+from tests.core.conftest import Room, open_room
+from tests.kernels import kernel_of
+from tests.scripted import Bench, call, run, say
+
+Benches = Callable[..., Bench]
+
+
+async def test_a_notebook_without_a_kernel(bench: Benches, room: Room) -> None:
+    b = bench(run("a = 1"), say("No kernel."), kernel=kernel_of(room.pool, None))
+    ended = await b.turn()
+    assert ended.stop_reason == "end_turn"
+    assert b.results[0].startswith("status=not_started\nThe notebook has no kernel.")
+    assert b.document.sources() == ["x = 20"]
+    assert "the notebook has no kernel" in str(b.model.requests[0].messages[0])
+
+
+async def test_variables_without_a_kernel(bench: Benches, room: Room) -> None:
+    kernel = kernel_of(room.pool, None)
+    b = bench(call("inspect_variables"), say("No kernel."), kernel=kernel)
+    assert (await b.turn()).stop_reason == "end_turn"
+    assert b.results[0].startswith("status=not_started")
+
+
+async def test_a_kernel_that_dies_under_our_code(bench: Benches) -> None:
+    async with open_room() as room:
+        b = bench(run("a = 1"), run("import os; os._exit(1)"), say("Oh."), kernel=room.kernel)
+        ended = await b.turn()
+        assert ended.stop_reason == "end_turn"
+        assert b.results[1].startswith("status=interrupted")
+        assert "all its variables are gone" in b.results[1]
+        (note,) = b.of(e.Note)
+        assert "died" in note.text and note.level == "warning"
+        await b.session.close()
+
+
+async def test_a_kernel_that_was_restarted_between_two_cells(bench: Benches) -> None:
+    async with open_room() as room:
+        b = bench(run("a = 1"), run("b = 2"), say("Done."), say("Again."), kernel=room.kernel)
+        b.send()
+        b.decide(await b.draft())
+        await b.event(e.ToolDone)
+        second = await b.draft(2)
+        await room.kernel.restart()
+        b.decide(second)
+        b.decide(await b.draft(3))
+        await b.ended()
+        assert "all earlier variables are gone" not in b.results[0]
+        assert "all earlier variables are gone" in b.results[1]
+        await room.kernel.restart()
+        await b.turn()
+        assert "all variables are gone" in str(b.model.requests[-1].messages[-1])
+        await b.session.close()
+
+
+async def test_a_kernel_that_changes_at_the_last_moment_asks_again(
+    bench: Benches, room: Room
+) -> None:
+    async with open_room() as other:
+        rooms = {room.kernel_id: room, other.kernel_id: other}
+        now = [room.kernel_id]
+
+        async def current() -> str | None:
+            return now[0]
+
+        b = bench(run("a = 1"), say("Done."), kernel=ZmqKernel(room.pool, current))
+
+        def change(op: object) -> None:
+            if isinstance(op, BeginRun):
+                b.document.before_op = None
+                now[0] = "gone"
+
+        b.document.before_op = change
+        b.send()
+        first = await b.draft()
+        b.decide(first)
+        second = await b.draft(2)
+        cell = b.document.cell(first.cell_id)
+        assert cell is not None and (cell["cell_type"], cell["source"]) == ("raw", "a = 1")
+        assert second.nonce != first.nonce and "restarted or changed" in second.notices[0]
+        assert [await place.ran() for place in rooms.values()] == [[], []]
+        now[0] = room.kernel_id
+        b.decide(second, "reject")
+        await b.ended()
+        assert b.document.sources() == ["x = 20"]
+
+
+async def test_what_a_person_sees_of_a_mended_cell_in_auto(bench: Benches) -> None:
+    b = bench(run("1 / 0"), run("1 / 2"), say("Half."))
+    await b.turn()
+    assert b.sequence == [
+        "TurnStarted",
+        *("StepStarted", "ToolStarted", "DraftOpened", "DraftDecided", "RunStarted", "ToolDone"),
+        *("StepStarted", "ToolStarted", "DraftOpened", "DraftDecided", "RunStarted", "ToolDone"),
+        *("StepStarted", "TextDone", "TurnEnded"),
+    ]
+
+
+async def test_what_a_person_sees_of_a_stopped_turn(bench: Benches) -> None:
+    b = bench(run("a = 1"))
+    b.send()
+    await b.draft()
+    b.session.cancel()
+    await b.ended()
+    assert b.sequence == [
+        "TurnStarted",
+        *("StepStarted", "ToolStarted", "DraftOpened", "DraftWaiting"),
+        *("DraftDecided", "ToolDone", "TurnEnded"),
+    ]
