@@ -196,10 +196,10 @@ class Tools:
         if refused or stale:
             self.results[call.id] = refused or self._stale_result(call, str(stale))
             return
-        if isinstance(arguments, RunCell):
-            await self._check_mending(call)
-        if call.id not in self._runs:
-            for event in self._open(call.id, call.name, call.input, arguments.source):
+        for event in self._open_now(call, arguments.source):
+            yield event
+        if isinstance(arguments, RunCell) and await self._mends_in_vain(call):
+            for event in self._open_now(call, arguments.source):
                 yield event
         run = self._runs.get(call.id)
         if run is None:
@@ -215,15 +215,23 @@ class Tools:
         async for event in self._put_forward(call, run):
             yield event
 
-    async def _check_mending(self, call: ToolUse) -> None:
-        """A failed cell that the person has deleted or changed is not replaced any more."""
+    def _open_now(self, call: ToolUse, source: str) -> list[Event]:
+        """The draft of a call that was not shown while it was written."""
+        known = call.id in self._runs
+        return [] if known else self._open(call.id, call.name, call.input, source)
+
+    async def _mends_in_vain(self, call: ToolUse) -> bool:
+        """Whether the failed cell that was to be replaced is deleted or changed by now. It
+        is the person's then, and the call needs a cell of its own."""
         run = self._runs.get(call.id)
         if run is None or run.draft.kind != "edit":
-            return
+            return False
         cell = (await self.turn.look()).cell(run.draft.cell_id)
-        if cell is None or cell.source != run.draft.old_source:
-            self.turn.ledger.failed.pop(run.draft.cell_id, None)
-            del self._runs[call.id]
+        if cell is not None and cell.source == run.draft.old_source:
+            return False
+        self.turn.ledger.failed.pop(run.draft.cell_id, None)
+        del self._runs[call.id]
+        return True
 
     async def _put_forward(self, call: ToolUse, run: CellRun) -> AsyncIterator[Event]:
         """Drafts that the code has put forward (set_next_input): asked for in every mode."""

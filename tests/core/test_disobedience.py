@@ -12,7 +12,7 @@ from jupyter_codeinterp.core.messages import Text, ToolUse, Usage, assistant
 from jupyter_codeinterp.core.ports import ModelDone
 from tests.core.conftest import Room
 from tests.reference_window import notebook
-from tests.scripted import Bench, call, last_cell, mend, run, say
+from tests.scripted import Bench, Stream, call, last_cell, mend, run, say
 
 Benches = Callable[..., Bench]
 
@@ -226,3 +226,19 @@ async def test_an_answer_of_a_deleted_cell_is_placed_all_the_same(bench: Benches
     b.decide(second)
     await b.ended()
     assert b.document.sources() == ["x = 20", "b = 2"]
+
+
+async def test_a_call_that_comes_all_at_once_is_shown_too(bench: Benches, room: Room) -> None:
+    b = bench(Stream(run("1 / 0", title="Halve"), pieces=0), Stream(run("1"), pieces=0), say("."))
+    b.send()
+    first = await b.draft()
+    assert b.document.sources() == ["x = 20", "1 / 0"] and first.title == "Halve"
+    b.document.before_op = lambda op: (
+        b.document.delete(first.cell_id) if type(op).__name__ == "FinishRun" else None
+    )
+    b.decide(first)
+    second = await b.draft(2)
+    assert second.kind == "insert" and "deleted the cell while it ran" in b.results[0]
+    b.decide(second)
+    await b.ended()
+    assert b.document.sources() == ["x = 20", "1"]
