@@ -104,6 +104,9 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     def open(self, *args: Any, **kwargs: Any) -> None:
         super().open(*args, **kwargs)
+        # A step sends several small frames in a row; held back for the acknowledgement of
+        # the one before, each would take 40 ms.
+        self.set_nodelay(True)
         self._unsent = 0
         self.desk = WindowDesk(self.hub, self._write, self._allowed)
         self.hub.join(self.desk)
