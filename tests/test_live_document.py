@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.live_document import LiveNotebook
+from jupyter_codeinterp.adapters.live_document import LiveNotebook, SessionDocument
 from jupyter_codeinterp.adapters.live_document import notebook as notebook_module
 from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
+from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import (
     BeginRun,
     Delete,
@@ -376,3 +380,65 @@ async def test_a_move_takes_one_window_along() -> None:
     assert live.path == "b.ipynb" and live.held_by(renamer)
     assert renamer.of(c.OpFrame)[-1].notebook == "b.ipynb"
     assert receipt.result().status == "done", "the op that was on its way has followed"
+
+
+# --- as a session sees it ------------------------------------------------------------
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "sessions.db")
+    store.create(SessionInfo(S, "a.ipynb", "", "m", "review", False, 0.0, 0.0))
+    yield store
+    store.close()
+
+
+async def test_no_turn_depends_on_a_save(store: SqliteStore, impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    document = SessionDocument(lambda: live, store, S)
+    await asyncio.wait_for(document.save(), 1)
+    tab = Tab(live)
+    tab.frozen = True
+    tab.open()
+    await asyncio.wait_for(document.save(), 1)
+    assert tab.of(c.ReadNotebook)[0].save
+
+
+async def test_a_turn_begins_with_an_open_notebook_and_then_waits_for_it(
+    store: SqliteStore,
+) -> None:
+    live = LiveNotebook("a.ipynb")
+    document = SessionDocument(lambda: live, store, S)
+    for turn in (1, 2):
+        document.begin_turn(turn)
+        with pytest.raises(DocumentError, match="not open in any window"):
+            await document.snapshot()
+        tab = Tab(live).open()
+        assert (await document.snapshot()).path == "a.ipynb"
+        live.close(tab)
+        looking = asyncio.ensure_future(document.snapshot())
+        await asyncio.sleep(0)
+        assert not looking.done()
+        tab.open()
+        assert (await looking).cells[0].source == "x = 20"
+        live.close(tab)
+
+
+async def test_ops_are_numbered_and_journaled(store: SqliteStore, impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    document = SessionDocument(lambda: live, store, S)
+    document.begin_turn(3)
+    waiting = document.apply(inserted(1))
+    assert [(op.seq, op.turn, op.receipt) for op in store.ops(S)] == [(1, 3, None)]
+    tab = Tab(live).open()
+    receipt = await waiting
+    await asyncio.sleep(0)
+    assert store.ops(S)[0].receipt == receipt
+    tab.frozen = True
+    assert (await document.apply(inserted(2))).status == "pending"
+    assert store.ops(S)[1].receipt is None, "nobody knows"
+    # After a restart of the server the numbers go on.
+    again = SessionDocument(lambda: live, store, S)
+    assert not isinstance(again.apply(inserted(3)), Receipt)
+    assert store.ops(S)[-1].seq == 3
+    live.give_up("the test is over")

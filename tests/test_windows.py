@@ -232,6 +232,23 @@ async def test_a_frozen_window_lets_nothing_run(
     assert (await w.ended()).stop_reason == "end_turn"
 
 
+async def test_a_window_that_is_not_connected_to_the_kernel_yet(
+    site: Site, api: FakeAnthropic
+) -> None:
+    """The server's own list says which kernel the notebook has; without one nothing runs."""
+    api.play(in_order([answer(run_cell("21 * 2")), DONE, answer(run_cell("21 * 2")), DONE]))
+    w = await site.window()
+    await w.ask("Go")
+    await w.decide(await w.draft())
+    await w.ended()
+    assert [done.status for done in w.of(e.ToolDone)] == ["not_started"]
+    await site.kernel_of("a.ipynb")
+    await w.ask("And now?")
+    await w.decide(await w.draft(2))
+    await w.ended(2)
+    assert [done.status for done in w.of(e.ToolDone)] == ["not_started", "ok"]
+
+
 # --- a rename ------------------------------------------------------------------------
 
 
