@@ -286,14 +286,16 @@ export class LiveNotebook implements IDisposable {
   // --- reading ----------------------------------------------------------------------
 
   private _read(frame: ReadNotebook): void {
-    this._options.post({
-      type: 'snapshot',
-      notebook: this.path,
-      epoch: frame.epoch,
-      request_id: frame.request_id,
-      cells: takeSnapshot(this.model),
-      active_cell_id: this.activeCellId
-    });
+    if (frame.request_id) {
+      this._options.post({
+        type: 'snapshot',
+        notebook: this.path,
+        epoch: frame.epoch,
+        request_id: frame.request_id,
+        cells: takeSnapshot(this.model),
+        active_cell_id: this.activeCellId
+      });
+    }
     if (frame.save) {
       this._worked = false;
       this._saver.request();

@@ -429,6 +429,18 @@ describe('reading', () => {
       ]
     );
   });
+
+  it('gives no answer where none is asked for', () => {
+    stage.lease();
+    stage.receive({
+      type: 'read',
+      notebook: PATH,
+      epoch: 1,
+      request_id: 0,
+      save: true
+    });
+    expect(stage.client.of('snapshot')).toEqual([]);
+  });
 });
 
 describe('saving', () => {
