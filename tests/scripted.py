@@ -222,7 +222,9 @@ class MemoryDocument:
         start: int,
         text: str,
     ) -> None:
-        self.streamed[cell_id] = self.streamed.get(cell_id, "")[:start] + text
+        shown = self.streamed.get(cell_id, "")
+        if len(shown.encode("utf-16-le")) // 2 == start:
+            self.streamed[cell_id] = shown + text
 
     def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
         self.shown.append((cell_id, outputs))

@@ -180,3 +180,14 @@ async def test_the_time_limit_of_a_cell_is_autos(bench: Benches, room: Room) -> 
     slow.decide(await slow.draft())
     await slow.ended()
     assert slow.results[0].startswith("status=ok")
+
+
+async def test_run_all_is_not_had_where_it_is_not_offered(bench: Benches, room: Room) -> None:
+    b = bench(call("delete_cell", cell_id="c1"), run("a = 1"), say("Done."))
+    b.send()
+    deletion = await b.draft()
+    assert not deletion.can_run_all
+    b.decide(deletion, run_all=True)
+    b.decide(await b.draft(2), "reject")
+    await b.ended()
+    assert await room.ran() == []
