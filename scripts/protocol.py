@@ -68,7 +68,9 @@ def generate() -> str:
         check=True,
     )
     noise = re.compile(r"\n \*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n")
-    alone = re.compile(r"/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*/\n")
+    alone = re.compile(
+        r"/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*/\n"
+    )
     return HEADER + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
 
 

@@ -460,6 +460,7 @@ export interface DraftWaiting {
  * Markdown; ``delete`` the cell is to go. ``nonce`` is good for one decision.
  * ``notices`` say what a reader may overlook: what else runs, invisible characters, why
  * it asks again. ``can_run_all``: whether "Run all in this turn" may be offered.
+ * ``runs``: whether it is code; an accepted Markdown cell is only written.
  */
 export interface Draft {
   draft_id: string;
@@ -472,6 +473,7 @@ export interface Draft {
   old_source: string;
   notices: string[];
   can_run_all: boolean;
+  runs: boolean;
 }
 /**
  * ``source`` is what was decided on; ``edited`` if the person changed the model's.

@@ -40,15 +40,22 @@ export function reduce(
 
 function apply(view: ISessionView, event: Event): ISessionView {
   switch (event.type) {
-    case 'turn_started':
-      return append(
-        withInfo(view, {
-          running: true,
-          mode: event.mode,
-          model: event.model || view.info.model
-        }),
-        key => ({ kind: 'message', key, turn: event.turn, text: event.text })
-      );
+    case 'turn_started': {
+      const running = withInfo(view, {
+        running: true,
+        mode: event.mode,
+        model: event.model || view.info.model
+      });
+      // A turn that is tried again goes on with the message that stands there.
+      return event.text
+        ? append(running, key => ({
+            kind: 'message',
+            key,
+            turn: event.turn,
+            text: event.text
+          }))
+        : running;
+    }
     case 'step_started':
       return { ...view, step: event.step };
     case 'turn_ended':
@@ -322,7 +329,8 @@ const NO_DRAFT: Draft = {
   nonce: '',
   old_source: '',
   notices: [],
-  can_run_all: false
+  can_run_all: false,
+  runs: true
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {

@@ -25,6 +25,8 @@ from .messages import ToolUse
 from .ports import KernelInfo
 from .turn import Result
 
+TYPED_INTO = "You changed the cell while it was being written: what stands there now would run."
+
 
 class CellRun:
     """``result`` is set when it has come to an end, also by Stop."""
@@ -60,6 +62,9 @@ class CellRun:
             self._reject(call, policy.refusal(draft.action, turn.mode))
             return
         why = ""
+        if receipt.status == "conflict":
+            # Nobody has decided on what the person has typed into it.
+            verdict, why = "ask", TYPED_INTO
         while self.result is None:
             info = await turn.kernel_info() if draft.is_code else None
             if verdict == "ask":

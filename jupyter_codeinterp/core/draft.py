@@ -137,6 +137,7 @@ class DraftCell:
             nonce=new_nonce(),
             old_source=self.old_source,
             notices=notices,
+            runs=self.is_code,
             can_run_all=self.is_code
             and turn.mode == "review"
             and turn.may_run_all

@@ -14,7 +14,9 @@ from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
 StopReason = Literal["end_turn", "cancelled", "max_steps", "budget", "refusal", "error"]
-Status = Literal["ok", "error", "timeout", "interrupted", "rejected", "not_started", "not_confirmed"]
+Status = Literal[
+    "ok", "error", "timeout", "interrupted", "rejected", "not_started", "not_confirmed"
+]
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type"):
@@ -128,6 +130,7 @@ class Draft(msgspec.Struct, frozen=True):
     Markdown; ``delete`` the cell is to go. ``nonce`` is good for one decision.
     ``notices`` say what a reader may overlook: what else runs, invisible characters, why
     it asks again. ``can_run_all``: whether "Run all in this turn" may be offered.
+    ``runs``: whether it is code; an accepted Markdown cell is only written.
     """
 
     draft_id: str
@@ -140,6 +143,7 @@ class Draft(msgspec.Struct, frozen=True):
     old_source: str = ""
     notices: tuple[str, ...] = ()
     can_run_all: bool = False
+    runs: bool = True
 
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):

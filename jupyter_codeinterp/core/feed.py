@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
+from itertools import takewhile
 from typing import Union
 
 import msgspec
@@ -88,5 +89,6 @@ class Feed:
 
     def _since(self, after: int) -> list[tuple[int, Event]]:
         if self._recent and self._recent[0][0] <= after + 1:
-            return [(seq, event) for seq, event in self._recent if seq > after]
+            newest_first = takewhile(lambda numbered: numbered[0] > after, reversed(self._recent))
+            return list(newest_first)[::-1]
         return self._store.events(self._session_id, after)

@@ -238,11 +238,12 @@ describe('a card', () => {
 
   it.each([
     ['delete', 'Delete', 'Keep'],
-    ['markdown', 'Accept', 'Reject']
+    ['markdown', 'Accept', 'Reject'],
+    ['edit', 'Accept', 'Reject']
   ] as const)('has words of its own for %s', async (kind, yes, no) => {
     await panel(started, {
       type: 'draft_waiting',
-      draft: draft({ kind, can_run_all: false })
+      draft: draft({ kind, can_run_all: false, runs: false })
     });
     expect(within(review()).getByRole('button', { name: yes })).toBeTruthy();
     expect(within(review()).getByRole('button', { name: no })).toBeTruthy();

@@ -45,6 +45,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     old_source: '',
     notices: [],
     can_run_all: true,
+    runs: true,
     ...change
   };
 }

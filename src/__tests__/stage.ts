@@ -80,6 +80,7 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     old_source: '',
     notices: [],
     can_run_all: false,
+    runs: true,
     sessionId: 'S',
     notebook: PATH,
     state: 'waiting',

@@ -133,6 +133,15 @@ describe('the view of a turn', () => {
   });
 });
 
+it('shows a message once, also when its turn is tried again', () => {
+  const again = { ...started, turn: 2, text: '' } as Event;
+  const failed = ended({ stop_reason: 'error', retry: true });
+  expect(lines(started, failed, again)).toEqual([
+    'you: Which region grew fastest?',
+    'end: error'
+  ]);
+});
+
 describe('a card', () => {
   const phase = (...events: Event[]) =>
     (viewOf(started, step(1), ...events).items[1] as ICardItem).phase;

@@ -91,7 +91,10 @@ function Decision({ card }: { card: ICardItem }): JSX.Element | null {
     void store.decide(draft.draft_id, action, runAll);
   const [yes, no] = {
     insert: [trans.__('Run'), trans.__('Reject')],
-    edit: [trans.__('Run'), trans.__('Reject')],
+    edit: [
+      draft.runs ? trans.__('Run') : trans.__('Accept'),
+      trans.__('Reject')
+    ],
     markdown: [trans.__('Accept'), trans.__('Reject')],
     delete: [trans.__('Delete'), trans.__('Keep')]
   }[draft.kind];

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.cellrun import TYPED_INTO
+from jupyter_codeinterp.core.document import Op, SetSource
 from jupyter_codeinterp.core.session import Rules
 from jupyter_codeinterp.core.turn import Limits
 from tests.core.conftest import Room
@@ -55,6 +57,26 @@ async def test_auto_asks_for_an_own_cell_that_the_person_has_changed(bench: Benc
     b.decide(draft)
     await b.ended(2)
     assert b.document.sources() == ["x = 20", "a = 3"]
+
+
+async def test_auto_asks_for_what_the_person_has_typed_into_a_draft(
+    bench: Benches, room: Room
+) -> None:
+    """It was being written when they typed: nobody has decided on those bytes."""
+    b = bench(run("a = 1"), say("Done."))
+
+    def type_into(op: Op) -> None:
+        if isinstance(op, SetSource) and op.source == "a = 1":
+            b.document.edit(op.cell_id, "a = 1 + x")
+
+    b.document.before_op = type_into
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert draft.source == "a = 1 + x" and draft.notices[0] == TYPED_INTO
+    assert await room.ran() == []
+    b.decide(draft)
+    await b.ended()
+    assert await room.ran() == ["a = 1 + x"]
 
 
 async def test_metadata_of_the_notebook_makes_nothing_the_agents(bench: Benches) -> None:
