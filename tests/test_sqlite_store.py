@@ -235,15 +235,30 @@ def test_a_wrong_append_changes_nothing(
     store.append_events("s1", [(2, Note("goes on"))])
 
 
-def test_sync_is_for_that_append_only(store: SqliteStore) -> None:
-    seen: list[str] = []
-    store._db.set_trace_callback(seen.append)
-    store.append_events("s1", [(1, RunStarted("c", "a", "r", "m"))], sync=True)
-    assert seen[0] == "PRAGMA synchronous=FULL" and seen[-1] == "PRAGMA synchronous=NORMAL"
-    assert seen.index("COMMIT") == len(seen) - 2
-    seen.clear()
-    store.append_events("s1", [(2, Note("x"))])
-    assert not any("synchronous" in said for said in seen)
+async def test_settling_waits_for_the_disk_and_for_the_log_that_holds_it_all(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append_events("s1", [(1, RunStarted("c", "a", "r", "m"))])
+    synced: list[tuple[int, int]] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append((os.fstat(fd).st_ino, fd)))
+    await store.settle()
+    log = path.with_name(f"{path.name}-wal")
+    assert [inode for inode, _ in synced] == [log.stat().st_ino]
+
+
+async def test_tidying_lets_the_log_begin_anew(store: SqliteStore, path: Path) -> None:
+    log = path.with_name(f"{path.name}-wal")
+
+    def write(first: int) -> int:
+        for seq in range(first, first + 200):
+            store.append_events("s1", [(seq, Note("x" * 4_000))])
+        return log.stat().st_size
+
+    size = write(1)
+    assert write(201) > 1.9 * size, "nothing is folded in the middle of an append"
+    await store.tidy()
+    assert write(401) < 2.1 * size
+    assert len(store.events("s1")) == 600
 
 
 # --- messages and requests -----------------------------------------------------------
@@ -470,7 +485,7 @@ def test_locked(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError) as raised:
-        store.append_events("s1", [(1, Note("a"))], sync=True)
+        store.append_events("s1", [(1, Note("a"))])
     assert (raised.value.code, raised.value.message) == (
         "locked",
         "Another program keeps the journal's file locked.",

@@ -144,6 +144,7 @@ class Execution:
         turn = self.turn
         msg_id = slot.new_msg_id()
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id)
+        await turn.store.settle()
         done: ExecutionDone | None = None
         try:
             async for event in slot.execute(self._source, msg_id=msg_id, timeout=turn.cell_timeout):

@@ -14,7 +14,7 @@ from typing import Union
 
 import msgspec
 
-from .events import Event, RunStarted, TextDelta, ThinkingDelta, TurnEnded
+from .events import Event, TextDelta, ThinkingDelta
 from .ports import SessionStore
 
 DELTA_INTERVAL = 0.05
@@ -65,8 +65,7 @@ class Feed:
             self._publish(event)
 
     def _publish(self, event: Event) -> None:
-        sync = isinstance(event, (RunStarted, TurnEnded))
-        self._store.append_events(self._session_id, [(self.last_seq + 1, event)], sync)
+        self._store.append_events(self._session_id, [(self.last_seq + 1, event)])
         self.last_seq += 1
         self._recent.append((self.last_seq, event))
         for waiter in self._waiters:

@@ -196,6 +196,17 @@ class Slot(Protocol):
         the kernel has not obeyed by then)."""
 
 
+class AdoptedRun(Protocol):
+    """A run that another client of the kernel has begun."""
+
+    @property
+    def msg_id(self) -> str:
+        """Of their request."""
+
+    async def ended(self) -> ExecutionDone:
+        """Wait for its end: ok, error or dead. Cancelling interrupts nothing."""
+
+
 class Kernel(Protocol):
     """The kernel of one notebook, as it is from time to time (it may change or be absent)."""
 
@@ -208,6 +219,11 @@ class Kernel(Protocol):
     def hold(self) -> AbstractAsyncContextManager[Slot]:
         """Wait until the kernel is idle and keep every other session of ours out.
         Nothing is sent to a kernel that is busy: it could not be taken back."""
+
+    async def adopted(self, source: str) -> AdoptedRun:
+        """Wait, for ever if need be, until another client begins to run exactly ``source``
+        in the kernel that the notebook has by then. A run goes to one who waits for it, the
+        first. Raises no KernelError."""
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where not available."""
@@ -288,8 +304,14 @@ class SessionStore(Protocol):
 
     def rename_notebook(self, old: str, new: str) -> None: ...
 
-    def append_events(self, session_id: str, events: NumberedEvents, sync: bool = False) -> None:
-        """``sync`` makes it survive a power cut as well (run starts, turn ends)."""
+    def append_events(self, session_id: str, events: NumberedEvents) -> None:
+        """Survives the end of the process at once, a power cut after ``settle``."""
+
+    async def settle(self) -> None:
+        """What has been appended is on the disk when this returns (2 to 50 ms)."""
+
+    async def tidy(self) -> None:
+        """Do what must be done now and then and takes its time."""
 
     def events(self, session_id: str, after: int = 0) -> NumberedEvents: ...
 

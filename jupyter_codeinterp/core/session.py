@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -203,6 +203,7 @@ class Session:
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._publish_end(ending)
         self.workplace.end_turn()
+        self._in_background(self._put_away())
 
     async def _agent(self) -> Agent:
         """Look at the notebook and make what this turn works with."""
@@ -241,7 +242,7 @@ class Session:
             self._publish(event)
         self._context = agent.turn.context
         if agent.turn.disobeying is not None:
-            self._in_background(agent.turn.disobeying)
+            self._in_background(self._watch(agent.turn.disobeying))
         await agent.turn.settled(SETTLE_TIME)
 
     def _keep_unheard(self) -> None:
@@ -268,10 +269,15 @@ class Session:
             )
         )
 
-    def _in_background(self, execution: Execution) -> None:
-        task = asyncio.get_running_loop().create_task(self._watch(execution))
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._later.add(task)
         task.add_done_callback(self._later.discard)
+
+    async def _put_away(self) -> None:
+        """The turn's end is on the disk. The next turn need not wait for that."""
+        await self._store.settle()
+        await self._store.tidy()
 
     async def _watch(self, execution: Execution) -> None:
         """Tell the person if the kernel does not obey the interrupt."""

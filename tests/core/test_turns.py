@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.messages import Image, Text, Thinking, ToolResult, assistant
 from tests.core.conftest import Room
@@ -288,3 +290,22 @@ async def test_text_between_calls_and_thinking_are_told(bench: Benches) -> None:
     await b.turn()
     assert [x.text for x in b.of(e.TextDone)] == ["Looking.", "Done."]
     assert "".join(x.text for x in b.of(e.ThinkingDelta)) == "Hm. "
+
+
+async def test_a_run_is_on_the_disk_before_the_kernel_has_it(
+    bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = bench(run("a = 1"), say("Done."))
+    asked, written = asyncio.Event(), asyncio.Event()
+
+    async def settle() -> None:
+        asked.set()
+        await written.wait()
+
+    monkeypatch.setattr(b.store, "settle", settle)
+    b.send(mode="auto")
+    await asyncio.wait_for(asked.wait(), 30)
+    assert b.of(e.RunStarted) and await room.ran() == []
+    written.set()
+    await b.ended()
+    assert await room.ran() == ["a = 1"]

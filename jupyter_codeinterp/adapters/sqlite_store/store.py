@@ -1,12 +1,13 @@
 """The journal in one SQLite file: sessions, events, messages, ops and outputs.
 
-Synchronous, for one thread. An append takes 0.1 ms; one that must survive a power cut
-(``sync``) waits for the disk, some 40 ms. Everything written goes through ``scrub``.
+Synchronous, for one thread: an append takes 0.1 ms. What waits for the disk (``settle``,
+``tidy``) does so in a thread of its own. Everything written goes through ``scrub``.
 Sequence numbers are the caller's; where streamed parts were folded they have holes.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from ...core.errors import StoreError
 from ...core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ...core.messages import Message
 from ...core.ports import StoredOp
-from .file import in_words, open_file
+from .file import fold_log, in_words, open_file, sync_log
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
@@ -40,10 +41,17 @@ class SqliteStore:
 
     def __init__(self, path: Path, scrub: Callable[[str], str] = lambda text: text) -> None:
         self._scrub = scrub
+        self._path = path
         self._db, self.warning = open_file(path)
 
     def close(self) -> None:
         self._db.close()
+
+    async def settle(self) -> None:
+        await asyncio.to_thread(sync_log, self._path)
+
+    async def tidy(self) -> None:
+        await asyncio.to_thread(fold_log, self._path)
 
     # --- sessions --------------------------------------------------------------------
 
@@ -83,12 +91,12 @@ class SqliteStore:
 
     # --- events ----------------------------------------------------------------------
 
-    def append_events(self, session_id: str, events: _Numbered, sync: bool = False) -> None:
+    def append_events(self, session_id: str, events: _Numbered) -> None:
         rows = [
             (session_id, seq, _kind(event), getattr(event, "block", None), self._written(event))
             for seq, event in events
         ]
-        with self._transaction(sync):
+        with self._transaction():
             self._db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
             for seq, event in events:
                 if isinstance(event, TextDone):
@@ -277,11 +285,9 @@ class SqliteStore:
             return self._db.execute(query, values).fetchall()
 
     @contextmanager
-    def _transaction(self, sync: bool = False) -> Iterator[None]:
-        """All or nothing. With ``sync`` it is on the disk, with all before it, at the end."""
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing."""
         with in_words():
-            if sync:
-                self._db.execute("PRAGMA synchronous=FULL")
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 yield
@@ -289,8 +295,6 @@ class SqliteStore:
             finally:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-                if sync:
-                    self._db.execute("PRAGMA synchronous=NORMAL")
 
 
 def _kind(event: Event) -> str:
