@@ -10,6 +10,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
@@ -39,12 +40,13 @@ async def kernel_manager(*kernel_dirs: str) -> AsyncIterator[AsyncMappingKernelM
     """A server's kernel manager; all its kernels are shut down at the end."""
     specs = KernelSpecManager()
     specs.kernel_dirs = [*specs.kernel_dirs, *kernel_dirs]
-    kernels = AsyncMappingKernelManager(kernel_spec_manager=specs)
-    try:
-        yield kernels
-    finally:
-        await kernels.shutdown_all(now=True)
-        kernels.context.destroy(linger=0)
+    with TemporaryDirectory() as folder:
+        kernels = AsyncMappingKernelManager(kernel_spec_manager=specs, connection_dir=folder)
+        try:
+            yield kernels
+        finally:
+            await kernels.shutdown_all(now=True)
+            kernels.context.destroy(linger=0)
 
 
 @asynccontextmanager
@@ -93,8 +95,8 @@ class Person:
         self._client = client
         self.messages: list[dict[str, Any]] = []
 
-    def run(self, code: str, *, stop_on_error: bool = True) -> str:
-        return str(self._client.execute(code, stop_on_error=stop_on_error))
+    def run(self, code: str, *, silent: bool = False, stop_on_error: bool = True) -> str:
+        return str(self._client.execute(code, silent=silent, stop_on_error=stop_on_error))
 
     def has(self, msg_id: str, msg_type: str, state: str | None = None) -> bool:
         return any(

@@ -1,7 +1,8 @@
 """Execute in a running kernel through the server's kernel manager.
 
 ``kernel`` what the core sees  ← ``run`` one execution, ``variables``  ← ``link`` the one
-connection to a kernel, idle and start  ← ``widgets`` captured outputs, ``wire`` messages
+connection to a kernel, idle and start  ← ``elsewhere`` runs of other clients, ``widgets``
+captured outputs  ← ``wire`` messages
 """
 
 from .kernel import KernelPool, ZmqKernel

@@ -13,6 +13,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ...core.errors import KernelError
 from ...core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from .elsewhere import ForeignRun
 from .link import KernelLink
 from .run import Run
 from .variables import Variables
@@ -20,6 +21,9 @@ from .wire import new_context
 
 STOP_LIMIT = 0.8
 """Seconds in which a stopped run should end: "Stop" has a second in all."""
+
+LOOK = 1.0
+"""Seconds between two looks at which kernel a notebook has while a draft waits."""
 
 CurrentKernelId = Callable[[], Awaitable["str | None"]]
 """The id of the kernel that a notebook has now; None or "" for none."""
@@ -94,6 +98,27 @@ class ZmqKernel:
                     finally:
                         slot.close()
                     return
+
+    async def adopted(self, source: str) -> ForeignRun:
+        while True:
+            try:
+                link, _ = await self._current()
+                run = await self._seen_in(link, source)
+            except KernelError:
+                run = None
+                await asyncio.sleep(LOOK)
+            if run is not None:
+                return run
+
+    async def _seen_in(self, link: KernelLink, source: str) -> ForeignRun | None:
+        """None once the notebook has another kernel."""
+        with link.elsewhere.watch(source) as seen:
+            while link.kernel_id == await self._current_id():
+                link.connect()
+                await asyncio.wait({seen}, timeout=LOOK)
+                if seen.done():
+                    return seen.result()
+        return None
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         _, variables = await self._current()

@@ -28,6 +28,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from ...core.document import Output
 from ...core.errors import KernelError
 from ...core.ports import KernelInfo
+from .elsewhere import Elsewhere
 from .widgets import OutputWidgets
 from .wire import Message, Wire
 
@@ -39,6 +40,9 @@ ANSWER_LIMIT = 1.0
 """Seconds in which a control channel should answer."""
 REVIVAL = 10.0
 """Seconds that a dead kernel has to be restarted; jupyter_client looks every 3 seconds."""
+
+GONE = "The kernel died or was restarted: all its variables are gone."
+"""What a run says that did not live to its end."""
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +84,7 @@ class KernelLink:
         self._fence: asyncio.Task[bool] | None = None
         self._idle: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
+        self.elsewhere = Elsewhere(self.settle, self.spawn)
         self._new_widgets()
         kernels.add_restart_callback(kernel_id, self._autorestarted)
         self._watcher = asyncio.create_task(self._watch())
@@ -178,6 +183,8 @@ class KernelLink:
         listener = self.listeners.get(message.parent_id)
         if listener is not None:
             listener.handle(message)
+        elif message.foreign:
+            self.elsewhere.handle(message)
 
     def _on_status(self, message: Message) -> None:
         """Only the main shell counts: control and subshells work beside a running cell."""
@@ -221,6 +228,10 @@ class KernelLink:
             self._was_busy = getattr(self._km, "execution_state", "") == "busy"
             self._wire = Wire(self._km, self._context, self._on_iopub)
         return self._wire
+
+    def connect(self) -> None:
+        """Hear what the kernel publishes, also if it has just been restarted."""
+        assert self.wire
 
     @property
     def is_ending(self) -> bool:
@@ -280,6 +291,7 @@ class KernelLink:
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
+        self.elsewhere.lost(GONE)
         for end in self.comm_ends.values():
             end.cancel()
         self._new_widgets()

@@ -20,7 +20,7 @@ from ...core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
-from .link import LOST_IDLE, KernelLink
+from .link import GONE, LOST_IDLE, KernelLink
 from .wire import Message
 
 FLUSH = 0.1
@@ -111,7 +111,7 @@ class Run:
 
     def lost(self) -> None:
         self._cause = "dead"
-        self._notes.append("The kernel died or was restarted: all its variables are gone.")
+        self._notes.append(GONE)
         self._wake.set()
 
     def _place(self) -> Collector:

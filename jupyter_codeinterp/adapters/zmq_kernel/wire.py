@@ -45,12 +45,14 @@ class Message(NamedTuple):
     """``content`` is None if it was too large to be read; ``size`` is its length in bytes.
 
     ``session`` is the sender's: it changes when a kernel process is replaced by another.
+    ``foreign`` is true if a request of another client brought it about.
     """
 
     msg_type: str
     session: str
     parent_id: str
     parent_type: str
+    foreign: bool
     subshell: str | None
     content: dict[str, Any] | None
     size: int
@@ -199,6 +201,7 @@ class Wire:
             session=about.get("session", ""),
             parent_id=cause.get("msg_id", ""),
             parent_type=cause.get("msg_type", ""),
+            foreign=cause.get("session", self._session.session) != self._session.session,
             subshell=cause.get("subshell_id"),
             content=self._content(about["msg_type"], content),
             size=len(content),
