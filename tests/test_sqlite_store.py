@@ -417,6 +417,28 @@ def damage_middle(path: Path) -> None:
     path.write_bytes(data)
 
 
+def test_a_large_file_is_checked_after_a_crash_only(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeinterp.adapters.sqlite_store.file._QUICKLY_CHECKED", 0)
+    checked: list[str] = []
+    connect = sqlite3.connect
+
+    def watched(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        db = connect(*arguments, **options)
+        db.set_trace_callback(lambda said: checked.append(said) if "check(" in said else None)
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    SqliteStore(path).close()
+    SqliteStore(path).close()
+    assert checked == []
+    log = path.with_name(f"{path.name}-wal")
+    log.touch()
+    SqliteStore(path).close()
+    assert checked == ["PRAGMA quick_check(1)"]
+
+
 @pytest.mark.parametrize("damage", [damage_head, damage_middle])
 def test_a_damaged_file_is_set_aside_and_said(path: Path, damage: Any) -> None:
     store = SqliteStore(path)

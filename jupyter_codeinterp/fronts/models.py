@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Union
 from urllib.parse import urlsplit
@@ -64,7 +65,7 @@ class Models:
         self._base_url = base_url
         self._stored = self._load()
         self._asked = AnthropicModel(self._endpoint, **options)
-        self._demo = ReplayModel() if demo_pace is None else ReplayModel(pace=demo_pace)
+        self._demo_pace = demo_pace
         for name in KEY_VARIABLES:
             secrets.add(os.environ.get(name, ""))
         for line in os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n"):
@@ -99,6 +100,12 @@ class Models:
     def _home(self) -> str:
         """Where requests go unless the person has named another address."""
         return self._base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
+
+    @cached_property
+    def _demo(self) -> ReplayModel:
+        """Made when it is first asked for: it reads the recording."""
+        pace = self._demo_pace
+        return ReplayModel() if pace is None else ReplayModel(pace=pace)
 
     # --- what there is ---------------------------------------------------------------
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ...core.errors import StoreError
 
+_QUICKLY_CHECKED = 500_000
+"""Bytes of a file that is checked in some 10 ms."""
 _LOCK_WAIT = 0.5
 """Seconds. Another process holds the file for milliseconds; the event loop waits with us."""
 
@@ -102,7 +104,15 @@ def fold_log(path: Path) -> None:
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
 
+def _wants_check(path: Path) -> bool:
+    """A small file is checked always. A large one, whose check would hold up the server's
+    start, only if its last writer has left without closing it."""
+    left_open = path.with_name(f"{path.name}-wal").exists()
+    return left_open or (path.exists() and path.stat().st_size < _QUICKLY_CHECKED)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
+    wants_check = _wants_check(path)
     db = sqlite3.connect(path, timeout=_LOCK_WAIT, isolation_level=None)
     try:
         journal_mode(db)
@@ -111,7 +121,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         # waits for the disk: 50 ms and more. `fold_log` does it.
         db.execute("PRAGMA wal_autocheckpoint=0")
         db.execute("PRAGMA foreign_keys=ON")
-        if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
         _migrate(db)
     except BaseException:
