@@ -48,6 +48,10 @@ CUT_OFF = (
 )
 NOT_ASKED_FOR = "Your reply ended without asking for its tools, so this was not started."
 NOT_REACHED = "The turn ended before this was started: nothing of it reached the kernel."
+TOO_SMALL = (
+    "The conversation does not fit the model's context, not even as a summary. "
+    "Begin a new conversation, or choose another model."
+)
 MOVED_ON = "The conversation was long; it goes on with a summary."
 GO_ON = "Go on."
 SILENT = "The model ended its turn without a word. Ask again, or say what is missing."
@@ -74,6 +78,8 @@ class Agent:
         self._tools = Tools(turn)
         self._reply: ModelDone | None = None
         self._over = False
+        self._begun_anew = False
+        """The conversation has begun anew, and no call has been carried out since."""
         self._texts: dict[int, str] = {}
         """Text blocks that have begun and not ended, by index."""
 
@@ -115,7 +121,13 @@ class Agent:
         return turn.scrub(turn.context.describe(turn.snapshot, turn.files, info, variables, owned))
 
     async def _move_on(self) -> Note:
-        """Go on in a new conversation with a summary: the old one is nearly full."""
+        """Go on in a new conversation with a summary: the old one is nearly full.
+
+        Raises ModelError ``context_full`` if nothing was run since the last time.
+        """
+        if self._begun_anew:
+            raise ModelError("context_full", TOO_SMALL)
+        self._begun_anew = True
         turn = self.turn
         summary = self.talk.summary()
         turn.context = Context()
@@ -219,6 +231,7 @@ class Agent:
                     yield Note(SILENT)
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
+        self._begun_anew = False
         for call in calls:
             async for event in self._tools.run(call, reply.invalid.get(call.id)):
                 yield event

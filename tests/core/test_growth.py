@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core import prompts
+from jupyter_codeinterp.core.agent import TOO_SMALL
 from jupyter_codeinterp.core.conversation import PART_LENGTH, SUMMARY, SUMMARY_LENGTH, Conversation
 from jupyter_codeinterp.core.messages import (
     Image,
@@ -67,6 +68,17 @@ async def test_a_context_that_the_last_turn_filled_is_left_at_the_next(bench: Be
     await b.turn("Second")
     assert len(b.of(e.Note)) == 1
     assert texts(b.model.requests[1].messages[0])[-1] == "Go on with this request:\nSecond"
+
+
+async def test_a_context_that_is_too_small_for_the_summary_ends_the_turn(
+    bench: Benches,
+) -> None:
+    full = ModelDone(say("That is as far"), "model_context_window_exceeded", Usage())
+    b = bench(full, full, full)
+    await b.turn()
+    (ended,) = b.of(e.TurnEnded)
+    assert (ended.stop_reason, ended.code, ended.message) == ("error", "context_full", TOO_SMALL)
+    assert len(b.model.requests) == 2 and len(b.of(e.Note)) == 1
 
 
 async def test_after_a_restart_of_the_server_too(bench: Benches) -> None:
