@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from jupyter_core.utils import ensure_async
@@ -115,15 +116,17 @@ async def test_its_idle_may_be_lost() -> None:
 
 async def test_the_kernel_dies_or_is_restarted_meanwhile() -> None:
     async with python_and_person() as (kernel, person, link):
-        watching = await watch(kernel, "import os; os._exit(1)")
-        person.run("import os; os._exit(1)")
+        source = "import os; time.sleep(0.3); os._exit(1)"
+        watching = await watch(kernel, source)
+        person.run(source)
         done = await (await watching).ended()
         assert done.status == "dead"
         assert "variables are gone" in done.note
         # The next watch outlives restarts.
         await run(kernel, "'back'")
         watching = await watch(kernel, "print(3)")
-        await ensure_async(link._kernels.restart_kernel(link.kernel_id))
+        kernels: Any = link._kernels
+        await ensure_async(kernels.restart_kernel(link.kernel_id))
         await until(lambda: link._wire is None)
         await until(lambda: link._wire is not None)
         await run(kernel, "'heard again'")

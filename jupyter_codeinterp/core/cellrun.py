@@ -7,9 +7,12 @@ of them is another when its turn comes, nothing happens and the person is asked 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import closing
 
 from . import policy
+from .adoption import Adoption, Watch
 from .decisions import Decision
 from .document import Delete, SetSource
 from .draft import DraftCell
@@ -22,7 +25,7 @@ from .execution import (
     why_not,
 )
 from .messages import ToolUse
-from .ports import KernelInfo
+from .ports import AdoptedRun, KernelInfo
 from .turn import Result
 
 TYPED_INTO = "You changed the cell while it was being written: what stands there now would run."
@@ -42,7 +45,9 @@ class CellRun:
         """Code that the cell has put forward with set_next_input."""
         self._proposed = ""
         self._waits = False
-        self._execution: Execution | None = None
+        self._execution: Execution | Adoption | None = None
+        self._again = ""
+        """Why it must be asked once more."""
 
     async def run(
         self, call: ToolUse, source: str, *, always_ask: bool = False
@@ -65,13 +70,23 @@ class CellRun:
         if receipt.status == "conflict":
             # Nobody has decided on what the person has typed into it.
             verdict, why = "ask", TYPED_INTO
+        with closing(Watch(turn.kernel)) as watch:
+            async for event in self._attempts(call, verdict, why, watch):
+                yield event
+
+    async def _attempts(
+        self, call: ToolUse, verdict: policy.Verdict, why: str, watch: Watch
+    ) -> AsyncIterator[Event]:
+        """Decide and carry out, again if that came to nothing. ``why`` is why it must ask."""
+        draft, turn = self.draft, self.turn
         while self.result is None:
+            seen = watch.on(draft.source) if draft.is_code else None
             info = await turn.kernel_info() if draft.is_code else None
             if verdict == "ask":
                 notices = draft.notices(info)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 yield waiting
-                decision = await self._ask(waiting)
+                decision = await self._ask(waiting, seen)
             else:
                 decision = Decision("run", "policy", draft.source)
             decision = self._compared(decision)
@@ -80,19 +95,21 @@ class CellRun:
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
                 return
             if draft.is_code:
-                async for event in self._execute(call, decision, info):
+                async for event in self._execute(call, decision, info, watch):
                     yield event
-                why = self._execution.ask_again if self._execution is not None else ""
+                why = self._again
             else:
                 why = await self._change(call, decision.source)
             verdict = "ask"
 
     # --- deciding --------------------------------------------------------------------
 
-    async def _ask(self, waiting: DraftWaiting) -> Decision:
+    async def _ask(
+        self, waiting: DraftWaiting, seen: asyncio.Future[AdoptedRun] | None
+    ) -> Decision:
         turn = self.turn
         self._waits = True
-        decision = await turn.attend(turn.decisions.ask(waiting.draft))
+        decision = await turn.attend(turn.decisions.ask(waiting.draft, seen))
         self._waits = False
         if decision.run_all:
             turn.mode = "auto"
@@ -124,13 +141,21 @@ class CellRun:
     # --- carrying out ----------------------------------------------------------------
 
     async def _execute(
-        self, call: ToolUse, decision: Decision, info: KernelInfo | None
+        self, call: ToolUse, decision: Decision, info: KernelInfo | None, watch: Watch
     ) -> AsyncIterator[Event]:
-        execution = self._execution = Execution(self.draft, call, decision, info)
-        async for event in execution.events():
-            yield event
-        self.result = execution.result
-        self.next_inputs = execution.next_inputs
+        watch.on(decision.source)
+        if watch.run is None:
+            execution = self._execution = Execution(self.draft, call, decision, info, watch)
+            async for event in execution.events():
+                yield event
+            self.result = execution.result
+            self.next_inputs = execution.next_inputs
+            self._again = execution.ask_again
+        if self.result is None and watch.run is not None:
+            adoption = self._execution = Adoption(self.draft, call, decision, watch.run)
+            async for event in adoption.events():
+                yield event
+            self.result = adoption.result
 
     async def _change(self, call: ToolUse, source: str) -> str:
         """Write Markdown, edit a cell that is no code, or delete. Says why it must be asked

@@ -15,6 +15,9 @@ import msgspec
 
 from .errors import CommandError
 from .events import Draft
+from .ports import AdoptedRun
+
+FROM_ELSEWHERE = "Run from elsewhere."
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -48,14 +51,24 @@ class Decisions:
     def waiting(self) -> bool:
         return bool(self._drafts or self._questions)
 
-    async def ask(self, draft: Draft) -> Decision:
-        """Wait for the person's word on ``draft``, for as long as it takes."""
+    async def ask(self, draft: Draft, seen: asyncio.Future[AdoptedRun] | None = None) -> Decision:
+        """Wait for the person's word on ``draft``, for as long as it takes. Where its code
+        is ``seen`` to run from elsewhere first, that was their word."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         self._drafts[draft.draft_id] = (draft, future)
+        if seen is not None:
+            seen.add_done_callback(lambda seen: self._adopt(draft, seen))
         try:
             return await future
         finally:
             del self._drafts[draft.draft_id]
+
+    def _adopt(self, draft: Draft, seen: asyncio.Future[AdoptedRun]) -> None:
+        waiting = self._drafts.get(draft.draft_id)
+        if seen.cancelled() or waiting is None or waiting[1].done() or waiting[0] is not draft:
+            return
+        self._decided.add(draft.nonce)
+        waiting[1].set_result(Decision("run", "person", draft.source, reason=FROM_ELSEWHERE))
 
     def decide(
         self,

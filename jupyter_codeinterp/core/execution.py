@@ -16,6 +16,7 @@ import contextlib
 import uuid
 from collections.abc import AsyncIterator
 
+from .adoption import EDITED, Watch
 from .decisions import Decision
 from .document import BeginRun, FinishRun, Output, Receipt, SetSource
 from .draft import DraftCell
@@ -41,9 +42,15 @@ class Execution:
     """``result`` is set when it has come to an end, also by Stop."""
 
     def __init__(
-        self, draft: DraftCell, call: ToolUse, decision: Decision, info: KernelInfo | None
+        self,
+        draft: DraftCell,
+        call: ToolUse,
+        decision: Decision,
+        info: KernelInfo | None,
+        watch: Watch,
     ) -> None:
-        """``info`` is the kernel that the decision is good for."""
+        """``info`` is the kernel that the decision is good for. If ``watch`` sees the code
+        run elsewhere while it waits for the kernel, nothing is done: there is no result."""
         self.ask_again = ""
         self.result: Result | None = None
         self.next_inputs: tuple[str, ...] = ()
@@ -55,6 +62,7 @@ class Execution:
         self._source = decision.source
         self._edited = decision.edited
         self._info = info
+        self._watch = watch
         self._run_id = uuid.uuid4().hex[:12]
         self._touched = False
         """Whether ops of this attempt are on their way to the cell."""
@@ -68,6 +76,8 @@ class Execution:
         try:
             async with turn.kernel.hold() as slot:
                 self._slot = slot
+                if self._watch.run is not None:
+                    return
                 if self._info is None or identity(slot.info) != identity(self._info):
                     self._draft.source = self._source
                     self.ask_again = RESTARTED
@@ -175,7 +185,7 @@ class Execution:
         if done.note:
             notes.append(done.note)
         if self._edited:
-            notes.append(f"The person edited the code before it ran. What ran:\n{self._source}")
+            notes.append(EDITED.format(source=self._source))
         notes.extend(done.pages)
         try:
             # Stop may come while the notebook does not answer: the code has run all the same.

@@ -64,8 +64,10 @@ async def clear_failed(turn: Turn) -> None:
 
 
 async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
-    """Drafts that the end of the server has cut off: nothing waits for them any more."""
-    left = [cell for cell in snapshot.cells if cell.cell_id in turn.ledger.drafts]
+    """Drafts that the end of the server has cut off: nothing waits for them any more. One
+    that the person has made a code cell is theirs."""
+    drafts = turn.ledger.drafts
+    left = [c for c in snapshot.cells if c.cell_id in drafts and c.cell_type == "raw"]
     for cell in left:
         turn.take_out(cell.cell_id, cell.source)
     if left:

@@ -255,8 +255,10 @@ class Turn:
         notes: tuple[str, ...] = (),
         mended: bool = False,
     ) -> Result:
-        """The result of a run: status, outputs, images, as the model sees them."""
-        self.store.put_outputs(self.session_id, cell_id, done.outputs)
+        """The result of a run: status, outputs, images, as the model sees them. ``cell_id`` is
+        "" if it was not in a cell of this notebook."""
+        if cell_id:
+            self.store.put_outputs(self.session_id, cell_id, done.outputs)
         seen = outputs.see(done.outputs, images_left=self.images_left, scale=self.scale)
         self.images += len(seen.images)
         text = self.scrub(
