@@ -16,11 +16,11 @@ declare global {
 export interface ICreateOptions {
   /** File name; `test.ipynb` if not given. */
   name?: string;
-  /** `null`: no kernel is started, and the notebook does not ask for one. */
+  /** `null`: no kernel is started; the application asks for one when it opens the notebook. */
   kernel?: string | null;
 }
 
-/** The parts of a cell that are given; the rest is that of an empty code cell. */
+/** The parts of a cell that are given; it is a code cell unless they say otherwise. */
 export type CellLike = string | Partial<nbformat.ICell>;
 
 export class NotebookHelper {
@@ -53,19 +53,20 @@ export class NotebookHelper {
   }
 
   /**
-   * Load the application on a notebook, the panel open; resolves once the kernel is idle.
+   * Load the application on a notebook, the panel open; resolves once its kernel answers,
+   * unless `kernel` is false: it has none, or is busy.
    * The panel opens by itself because the address says so, unless `panel` is false.
    */
-  async open(path: string, { panel = true } = {}): Promise<void> {
+  async open(path: string, { panel = true, kernel = true } = {}): Promise<void> {
     const folder = this._app === 'lab' ? 'tree' : 'notebooks';
     await this.page.goto(
       `${folder}/${path}` + (panel ? '?codeinterp=open' : '')
     );
-    await this.attach(path);
+    await this.attach(path, { kernel });
   }
 
-  /** After a reload: wait for the notebook and its kernel again. */
-  async attach(path: string): Promise<void> {
+  /** After a reload: wait for the notebook again, and for an answer of its kernel. */
+  async attach(path: string, { kernel = true } = {}): Promise<void> {
     this._panel = await this.page.waitForFunction(wanted => {
       const widgets = Array.from(window.jupyterapp.shell.widgets('main'));
       return widgets.find(
@@ -73,7 +74,7 @@ export class NotebookHelper {
           (widget as NotebookPanel).context?.path === wanted
       );
     }, path);
-    await this._panel.evaluate(async panel => {
+    await this._panel.evaluate(async (panel, answers) => {
       const { context, sessionContext } = panel!;
       await Promise.all([context.ready, panel!.revealed]);
       window.codeinterpExecuted = [];
@@ -83,9 +84,11 @@ export class NotebookHelper {
           window.codeinterpExecuted!.push(code);
         }
       });
-      await sessionContext.ready;
-      await sessionContext.session?.kernel?.info;
-    });
+      if (answers) {
+        await sessionContext.ready;
+        await sessionContext.session?.kernel?.info;
+      }
+    }, kernel);
   }
 
   /** Make, open, and return the path. */
@@ -94,7 +97,7 @@ export class NotebookHelper {
     options?: ICreateOptions
   ): Promise<string> {
     const path = await this.create(cells, options);
-    await this.open(path);
+    await this.open(path, { kernel: options?.kernel !== null });
     return path;
   }
 
@@ -256,10 +259,10 @@ function notebook(
       : { kernelspec: undefined },
     cells: cells.map((cell, index) => ({
       id: `cell-${index}`,
-      cell_type: 'code',
       metadata: {},
-      execution_count: null,
-      outputs: [],
+      ...(typeof cell === 'string' || !cell.cell_type
+        ? { cell_type: 'code', execution_count: null, outputs: [] }
+        : {}),
       ...(typeof cell === 'string' ? { source: cell } : cell)
     })) as nbformat.ICell[]
   };

@@ -10,6 +10,7 @@ export class Panel {
     this.sendButton = this.root.getByRole('button', { name: 'Send' });
     this.stopButton = this.root.getByRole('button', { name: 'Stop' });
     this.mode = this.root.getByRole('combobox', { name: 'Permission mode' });
+    this.said = this.log.getByRole('group', { name: 'You' });
     this.cards = this.log.getByRole('group', { name: 'Review cell' });
   }
 
@@ -20,19 +21,24 @@ export class Panel {
   readonly sendButton: Locator;
   readonly stopButton: Locator;
   readonly mode: Locator;
+  /** What the person has said. */
+  readonly said: Locator;
   /** The cards that wait for a decision. */
   readonly cards: Locator;
 
-  /** Send a message; resolves once the turn runs. */
+  /** Send a message; resolves once its turn has begun. */
   async ask(text: string): Promise<void> {
+    const said = await this.said.count();
     await this.message.fill(text);
     await this.sendButton.click();
-    await expect(this.stopButton).toBeVisible();
+    await expect(this.said).toHaveCount(said + 1);
   }
 
   /** Resolves at the end of the turn, however it ended. */
   async ended(): Promise<void> {
-    await expect(this.stopButton).toBeHidden({ timeout: 30_000 });
+    const last = this.log.locator('.jp-codeinterp-Item').last();
+    await expect(last).toHaveAttribute('data-kind', 'end', { timeout: 30_000 });
+    await expect(this.stopButton).toBeHidden();
   }
 
   /** Resolves once a draft is whole and waits for the person; its card. */

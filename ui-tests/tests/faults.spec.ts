@@ -1,0 +1,229 @@
+/** Faults, as a person meets them: said in words, with the way out. */
+import { expect, test } from '../support/fixtures';
+
+test('a rate limit: a countdown is seen, and it goes on by itself', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('rate_limit');
+  await panel.ask('Hello');
+  await expect(panel.log.getByRole('status')).toContainText('rate limit');
+  await panel.ended();
+  await expect(panel.log).toContainText('Here I am.');
+  expect(await model.requests()).toHaveLength(2);
+});
+
+test('a long rate limit: the countdown goes down, and Stop ends it', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('rate_limit_long');
+  await panel.ask('Hello');
+  const line = panel.log.getByRole('status').filter({ hasText: 'rate limit' });
+  await expect(line).toContainText(/Trying again in (60|59) s/);
+  await expect(line).toContainText(/Trying again in 5[0-8] s/);
+  await panel.stopButton.click();
+  await panel.ended();
+  await expect(panel.log).toContainText('Stopped.');
+  expect(await model.requests()).toHaveLength(1);
+});
+
+test('an overloaded service is tried again', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('overloaded');
+  await panel.ask('Hello');
+  await expect(panel.log.getByRole('status')).toContainText('overloaded');
+  await panel.ended();
+  await expect(panel.log).toContainText('Here I am.');
+});
+
+test('a spending limit is said and not tried again', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('spend_limit');
+  await panel.ask('Hello');
+  await panel.ended();
+  await expect(panel.log).toContainText('spending limit');
+  expect(await model.requests()).toHaveLength(1);
+  await expect(
+    panel.log.getByRole('button', { name: 'Try again' })
+  ).toBeVisible();
+});
+
+test('a wrong key: a card with the way out; the message is kept and sent again', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('wrong_key');
+  await panel.ask('Keep these words');
+  await panel.ended();
+  await expect(panel.log).toContainText('does not accept the API key');
+  await expect(
+    panel.log.getByRole('region', { name: 'Connect a model' })
+  ).toBeVisible();
+  await expect(panel.said).toHaveText(
+    'Keep these words'
+  );
+
+  await model.play('one_cell');
+  await panel.log.getByRole('button', { name: 'Try again' }).click();
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  const last = (await model.requests()).at(-1)!;
+  expect(JSON.stringify(last.body).split('Keep these words')).toHaveLength(2);
+  await expect(
+    panel.log.getByRole('region', { name: 'Connect a model' })
+  ).toHaveCount(0);
+});
+
+test('a stream that breaks: the half draft goes, and the step is done again', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('breaks_once');
+  await panel.ask('Multiply');
+  await panel.decide('Run', 'Multiply');
+  await panel.ended();
+  expect(await notebook.sources()).toEqual(['x = 1', '5 * 5']);
+  expect(await notebook.executed()).toEqual(['5 * 5']);
+  await expect(panel.log.getByText('Let me see.')).toHaveCount(1);
+});
+
+test('a stream that breaks again: a card, and nothing half-written stays', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('breaks_always');
+  await panel.ask('Multiply');
+  await panel.ended();
+  await expect(
+    panel.log.getByRole('button', { name: 'Try again' })
+  ).toBeVisible();
+  await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+  expect(await notebook.executed()).toEqual([]);
+  await expect(panel.cards).toHaveCount(0);
+});
+
+test('going in circles ends the turn with the reason', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.mode.selectOption('Auto');
+  await model.play('endless');
+  await panel.ask('Try');
+  await panel.ended();
+  await expect(panel.log).toContainText(
+    /the same step came to the same result \d times/
+  );
+});
+
+test('a refusal is told in its own words', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('refusal');
+  await panel.ask('Break in');
+  await panel.ended();
+  await expect(panel.log).toContainText('not one that I help with');
+});
+
+for (const [scenario, words] of [
+  ['max_tokens', /longer than|length|cut off/i],
+  ['silent', /without a word/]
+] as const) {
+  test(`${scenario}: said in words`, async ({ model, notebook, panel }) => {
+    await notebook.start(['']);
+    await model.play(scenario);
+    await panel.ask('Go on');
+    await panel.ended();
+    await expect(panel.log).toContainText(words);
+  });
+}
+
+test('input() is refused in words that the model acts on', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.mode.selectOption('Auto');
+  await model.play('asks_input');
+  await panel.ask('Ask for a name');
+  await panel.ended();
+  expect(await notebook.value('name')).toBe("'Ada'");
+  expect(await notebook.sources()).toEqual(['', 'name = "Ada"\nname']);
+});
+
+test('a kernel that dies in mid-run is told to both', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['mine = 1']);
+  await notebook.run(0);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await notebook.edit(
+    1,
+    'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)'
+  );
+  await panel.decide('Run');
+  await page
+    .getByRole('dialog', { name: 'Kernel Restarting' })
+    .getByRole('button', { name: 'Ok' })
+    .click();
+  await panel.ended();
+  await expect(panel.log).toContainText('all its variables are gone');
+  expect(await model.told()).toContain('variables are gone');
+
+  await model.play('one_cell');
+  await panel.ask('Add again');
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(notebook.cell('1 + 1')).toContainText('2');
+});
+
+test('without a kernel nothing runs, and it is said', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1'], { kernel: null });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('combobox').selectOption('No Kernel');
+  await dialog.getByRole('button', { name: 'Select Kernel' }).click();
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.decide('Run');
+  await panel.ended();
+  expect(await model.told()).toContain('status=not_started');
+  await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
+  await expect(panel.log.getByRole('group', { name: 'Add' })).toContainText(
+    'not run'
+  );
+});

@@ -1,0 +1,118 @@
+import { expect, test } from '../support/fixtures';
+import { KEYLESS_URL } from '../support/servers';
+
+test.describe('without a key', () => {
+  test.use({ baseURL: KEYLESS_URL });
+
+  test('the first message is kept, and the card says how to connect a model', async ({
+    notebook,
+    panel
+  }) => {
+    await notebook.start();
+    const card = panel.log.getByRole('region', { name: 'Connect a model' });
+    await expect(card.getByLabel('API key')).toBeVisible();
+    await expect(card.getByRole('button', { name: 'Save' })).toBeDisabled();
+    await panel.message.fill('Plot it');
+    await panel.sendButton.click();
+    await expect(panel.said).toHaveText(
+      'Plot it'
+    );
+    await panel.ended();
+    await expect(panel.log).toContainText('wants an API key');
+    await expect(card).toHaveCount(1);
+    await expect(
+      panel.log.getByRole('button', { name: 'Try again' })
+    ).toBeVisible();
+  });
+
+  test('the offline demo, from the card to its end', async ({
+    notebook,
+    page,
+    panel
+  }) => {
+    test.setTimeout(180_000);
+    await notebook.start();
+    await panel.log
+      .getByRole('button', { name: 'Try the offline demo' })
+      .click();
+    const file = await page.waitForFunction(() => {
+      const { currentWidget } = window.jupyterapp.shell;
+      const path = (
+        currentWidget as unknown as { context?: { path: string } } | null
+      )?.context?.path;
+      return path?.includes('codeinterp-demo') ? path : '';
+    });
+    await notebook.attach((await file.jsonValue()) as string);
+    await expect(panel.root).toContainText(
+      'Offline demo: recorded code, live execution'
+    );
+    await panel.log
+      .getByRole('button', { name: /Which region grew fastest/ })
+      .click();
+    await panel.sendButton.click();
+
+    for (const title of [
+      'Look at the data',
+      'Parse dates and amounts',
+      'Parse dates and amounts',
+      'Growth by region',
+      'Chart the growth'
+    ]) {
+      const done = (await notebook.executed()).length;
+      await panel.decide('Run', title);
+      await expect
+        .poll(async () => (await notebook.executed()).length)
+        .toBe(done + 1);
+    }
+    await panel.ended();
+
+    const answer = panel.log.getByText(/grew fastest: revenue rose from/);
+    await expect(answer).toContainText(/rose from [\d,]+ .* to [\d,]+ .*\+/);
+    await expect(panel.log).not.toContainText('{{');
+    const { cells } = await notebook.saved(
+      (await file.jsonValue()) as string
+    );
+    for (const cell of cells.filter(({ cell_type }) => cell_type === 'code')) {
+      expect(cell.outputs).not.toContainEqual(
+        expect.objectContaining({ output_type: 'error' })
+      );
+    }
+    const chart = notebook.cell('import matplotlib.pyplot').locator('img');
+    await panel.log.getByRole('link', { name: 'chart' }).click();
+    await expect(chart).toBeInViewport();
+    // The figures of the answer are those of the live table.
+    const rate = /\+[\d.]+%/.exec(await answer.innerText())![0];
+    await expect(
+      notebook.cell('revenue.loc[growth.index]').locator('table')
+    ).toContainText(rate);
+
+    await panel.ask('What is the weather like?');
+    await panel.ended();
+    await expect(panel.log).toContainText('To ask your own');
+  });
+});
+
+test('with no notebook open the first message makes one', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await page.goto('tree');
+  await panel.tab.click();
+  await expect(panel.root.getByText('No notebook open')).toBeVisible();
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  const path = await page.evaluate(() => {
+    const { currentWidget } = window.jupyterapp.shell;
+    return (currentWidget as unknown as { context: { path: string } }).context
+      .path;
+  });
+  expect(path).toMatch(/Untitled\d*\.ipynb$/);
+  await notebook.attach(path);
+  await panel.decide('Run');
+  await panel.ended();
+  expect(await notebook.executed()).toEqual(['1 + 1']);
+  await page.request.delete(`/api/contents/${path}`);
+});

@@ -1,0 +1,237 @@
+/** What lasts: the agent works on the server, and windows come and go. */
+import { galata } from '@jupyterlab/galata';
+import { writeFileSync } from 'fs';
+import type { WebSocketRoute } from '@playwright/test';
+import path from 'path';
+import { expect, test } from '../support/fixtures';
+import { Panel } from '../support/panel';
+import { LAB_URL, NOTEBOOKS } from '../support/servers';
+
+const HELD = `\
+import pathlib, time
+while not pathlib.Path("go").exists():
+    time.sleep(0.05)
+1 + 1`;
+
+test.use({
+  mockSettings: {
+    ...galata.DEFAULT_SETTINGS,
+    '@jupyterlab/docmanager-extension:plugin': { autosave: false }
+  }
+});
+
+test(
+  'a page reloaded while a draft waits goes on with it',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    const file = await notebook.start(['x = 1']);
+    await model.play('three_cells');
+    await panel.ask('Sum it');
+    await panel.decide('Run', 'Make the table');
+    await panel.waiting('Sum the revenue');
+    const before = await notebook.cells();
+
+    await page.reload();
+    await notebook.attach(file);
+    await panel.waiting('Sum the revenue');
+    expect((await notebook.cells()).map(cell => cell.id)).toEqual(
+      before.map(cell => cell.id)
+    );
+    expect(await notebook.sources()).toEqual(
+      before.map(cell => cell.source as string)
+    );
+    await expect(panel.said).toHaveCount(1);
+    await expect(
+      panel.log.getByRole('group', { name: 'Make the table' })
+    ).toHaveCount(1);
+
+    await panel.decide('Run', 'Sum the revenue');
+    await expect.poll(() => notebook.executed()).toHaveLength(1);
+    await panel.decide('Run', 'Sum the revenue');
+    await panel.ended();
+    await expect(panel.log).toContainText('The revenue is 460 in all.');
+    const cells = await notebook.cells();
+    expect(cells).toHaveLength(3);
+    expect(cells[2].outputs).toMatchObject([
+      { data: { 'text/plain': expect.stringContaining('460') } }
+    ]);
+  }
+);
+
+test('a page reloaded while a cell runs shows its output once', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await notebook.edit(1, `print("begun")\n${HELD}`);
+  await panel.decide('Run');
+  await expect(notebook.cell('begun')).toBeVisible();
+  await expect.poll(() => notebook.executed()).toHaveLength(1);
+
+  await page.reload();
+  await notebook.attach(file, { kernel: false });
+  await expect(panel.stopButton).toBeVisible();
+  writeFileSync(path.join(NOTEBOOKS, path.dirname(file), 'go'), '');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  const cells = await notebook.cells();
+  expect(cells).toHaveLength(2);
+  expect(cells[1].cell_type).toBe('code');
+  expect(cells[1].outputs).toMatchObject([
+    { output_type: 'stream', text: 'begun\n' },
+    { output_type: 'execute_result', data: { 'text/plain': '2' } }
+  ]);
+  expect(await notebook.executed()).toEqual([]);
+});
+
+test('a page reloaded after the turn shows the conversation as it was', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.decide('Run');
+  await panel.ended();
+  const before = await panel.log.innerText();
+
+  await page.reload();
+  await notebook.attach(file);
+  await expect(panel.log).toContainText('It is 2.');
+  expect(await panel.log.innerText()).toBe(before);
+  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+});
+
+test('a notebook closed in mid-turn and opened again goes on', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await notebook.save();
+  await notebook.command('application:close');
+  await expect(page.locator('.jp-NotebookPanel')).toHaveCount(0);
+  await notebook.command('docmanager:open', { path: file });
+  await notebook.attach(file);
+
+  await panel.waiting('Add');
+  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+});
+
+test('a notebook renamed in mid-turn takes its conversation with it', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await model.play('three_cells');
+  await panel.ask('Sum it');
+  await panel.decide('Run', 'Make the table');
+  await panel.waiting('Sum the revenue');
+  const renamed = file.replace('test.ipynb', 'renamed.ipynb');
+  await page.evaluate(
+    async ([from, to]) => {
+      await window.jupyterapp.serviceManager.contents.rename(from, to);
+    },
+    [file, renamed]
+  );
+  await expect(panel.root.getByRole('banner').or(panel.root)).toContainText(
+    'renamed.ipynb'
+  );
+  await panel.decide('Run', 'Sum the revenue');
+  await expect.poll(() => notebook.executed()).toHaveLength(2);
+  await panel.decide('Run', 'Sum the revenue');
+  await panel.ended();
+  await expect(panel.log).toContainText('The revenue is 460 in all.');
+  await notebook.save();
+  const { cells } = await notebook.saved(renamed);
+  expect(cells).toHaveLength(3);
+  expect(cells[2].source).toBe('sales["revenue"].sum()');
+  const gone = await page.request.get(`/api/contents/${file}?content=0`);
+  expect(gone.status()).toBe(404);
+});
+
+test('of two windows on a notebook one is told, and can take over', async ({
+  context,
+  model,
+  notebook,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  const second = await context.newPage();
+  await second.goto(
+    `${LAB_URL}/lab/workspaces/second/tree/${file}?codeinterp=open`
+  );
+  const other = new Panel(second);
+  // Lab's question about news lies over the panel's foot.
+  await second.locator('.jp-toast-button', { hasText: 'No' }).click();
+  await expect(other.root).toContainText('open in another window');
+  await expect(panel.root).not.toContainText('open in another window');
+
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await other.waiting('Add');
+  await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(1);
+
+  await other.root.getByRole('button', { name: 'Work here' }).click();
+  await expect(other.root).not.toContainText('open in another window');
+  await expect(panel.root).toContainText('open in another window');
+  await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(2);
+  await other.decide('Run');
+  await other.ended();
+  await expect(
+    second.locator('.jp-Notebook .jp-Cell').nth(1)
+  ).toContainText('2');
+  await expect(other.log).toContainText('It is 2.');
+  await expect(panel.log).toContainText('It is 2.');
+  expect(await notebook.executed()).toEqual(['1 + 1']);
+  await second.close();
+});
+
+test('a connection that is lost comes back, and the turn has gone on', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const open: WebSocketRoute[] = [];
+  let down = false;
+  await page.routeWebSocket(/\/codeinterp\/api\/channel/, async socket => {
+    if (down) {
+      await socket.close();
+    } else {
+      socket.connectToServer();
+      open.push(socket);
+    }
+  });
+  await notebook.start(['x = 1']);
+  await model.play('slow_text');
+  await panel.ask('Tell me');
+  await expect(panel.log).toContainText('Paragraph 0');
+  down = true;
+  await Promise.all(open.map(socket => socket.close()));
+  await expect(panel.root).toContainText(/connection .* is lost/);
+  down = false;
+  await expect(panel.root).not.toContainText(/connection .* is lost/);
+  await expect(panel.log).toContainText('Paragraph 4');
+  await expect(panel.log.getByText('Paragraph 0')).toHaveCount(1);
+  await panel.stopButton.click();
+  await panel.ended();
+});
