@@ -91,6 +91,14 @@ export class NotebookHelper {
     }, kernel);
   }
 
+  /** The path of the notebook in front; '' if there is none. */
+  async front(): Promise<string> {
+    return this.page.evaluate(() => {
+      const widget = window.jupyterapp.shell.currentWidget;
+      return (widget as NotebookPanel | null)?.context?.path ?? '';
+    });
+  }
+
   /** Make, open, and return the path. */
   async start(
     cells?: readonly CellLike[],

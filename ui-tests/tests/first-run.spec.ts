@@ -1,3 +1,4 @@
+import { STEPS, runStep, startDemo } from '../support/demo';
 import { expect, test } from '../support/fixtures';
 import { KEYLESS_URL } from '../support/servers';
 
@@ -27,51 +28,23 @@ test.describe('without a key', () => {
 
   test('the offline demo, from the card to its end', async ({
     notebook,
-    page,
     panel
   }) => {
     test.setTimeout(180_000);
     await notebook.start();
-    await panel.log
-      .getByRole('button', { name: 'Try the offline demo' })
-      .click();
-    const file = await page.waitForFunction(() => {
-      const { currentWidget } = window.jupyterapp.shell;
-      const path = (
-        currentWidget as unknown as { context?: { path: string } } | null
-      )?.context?.path;
-      return path?.includes('codeinterp-demo') ? path : '';
-    });
-    await notebook.attach((await file.jsonValue()) as string);
+    const path = await startDemo(notebook, panel);
     await expect(panel.root).toContainText(
       'Offline demo: recorded code, live execution'
     );
-    await panel.log
-      .getByRole('button', { name: /Which region grew fastest/ })
-      .click();
-    await panel.sendButton.click();
-
-    for (const title of [
-      'Look at the data',
-      'Parse dates and amounts',
-      'Parse dates and amounts',
-      'Growth by region',
-      'Chart the growth'
-    ]) {
-      const done = (await notebook.executed()).length;
-      await panel.decide('Run', title);
-      await expect
-        .poll(async () => (await notebook.executed()).length)
-        .toBe(done + 1);
+    for (const title of STEPS) {
+      await runStep(notebook, panel, title);
     }
     await panel.ended();
 
     const answer = panel.log.getByText(/grew fastest: revenue rose from/);
     await expect(answer).toContainText(/rose from [\d,]+ .* to [\d,]+ .*\+/);
     await expect(panel.log).not.toContainText('{{');
-    const { cells } = await notebook.saved(
-      (await file.jsonValue()) as string
-    );
+    const { cells } = await notebook.saved(path);
     for (const cell of cells.filter(({ cell_type }) => cell_type === 'code')) {
       expect(cell.outputs).not.toContainEqual(
         expect.objectContaining({ output_type: 'error' })
@@ -98,17 +71,13 @@ test('with no notebook open the first message makes one', async ({
   page,
   panel
 }) => {
-  await page.goto('tree');
+  await page.goto('');
   await panel.tab.click();
   await expect(panel.root.getByText('No notebook open')).toBeVisible();
   await model.play('one_cell');
   await panel.ask('Add');
   await panel.waiting('Add');
-  const path = await page.evaluate(() => {
-    const { currentWidget } = window.jupyterapp.shell;
-    return (currentWidget as unknown as { context: { path: string } }).context
-      .path;
-  });
+  const path = await notebook.front();
   expect(path).toMatch(/Untitled\d*\.ipynb$/);
   await notebook.attach(path);
   await panel.decide('Run');

@@ -85,14 +85,10 @@ test.describe('a waiting draft is not run by', () => {
     });
   }
 
-  test('nbclient, and so papermill', async ({ notebook, page }) => {
+  test('nbclient, and so papermill', async ({ notebook }) => {
     await notebook.edit(2, '"scratch" in globals()');
     await notebook.save();
-    const file = await page.evaluate(() => {
-      const { currentWidget } = window.jupyterapp.shell;
-      return (currentWidget as unknown as { context: { path: string } }).context
-        .path;
-    });
+    const file = await notebook.front();
     const run =
       'import sys, nbformat, nbclient\n' +
       'nb = nbformat.read(sys.argv[1], 4)\n' +
