@@ -19,6 +19,7 @@ from jupyter_client.session import Session
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
 from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
+from jupyter_codeinterp.adapters.zmq_kernel.link import KernelLink
 from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
 
 
@@ -124,6 +125,34 @@ class Person:
     async def _read(self) -> None:
         while True:
             self.messages.append(await self._client.get_iopub_msg())
+
+
+class Intruder:
+    """A person whose cell reaches the kernel between our last look and our request."""
+
+    def __init__(self, link: KernelLink, person: Person, source: str) -> None:
+        self._settle = link.settle
+        self._person = person
+        self.source = source
+        self.msg_id = ""
+        link.settle = self.settle  # type: ignore[method-assign]
+
+    async def settle(self) -> None:
+        await self._settle()
+        if not self.msg_id:
+            self.msg_id = self._person.run(self.source)
+            await self._person.begun(self.msg_id)
+
+
+class Gate:
+    """A cell that runs until the gate is opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.source = f"import os, time\nwhile not os.path.exists({str(path)!r}): time.sleep(0.01)"
+
+    def open(self) -> None:
+        self._path.touch()
 
 
 @asynccontextmanager

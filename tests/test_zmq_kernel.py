@@ -30,6 +30,8 @@ from jupyter_codeinterp.core.ports import (
     OutputsChanged,
 )
 from tests.kernels import (
+    Gate,
+    Intruder,
     Person,
     install_bash_kernel,
     kernel_manager,
@@ -252,17 +254,6 @@ async def test_a_lost_idle_ends_the_run() -> None:
 # --- beside a person -----------------------------------------------------------------
 
 
-class Gate:
-    """A cell that runs until the gate is opened."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.source = f"import os, time\nwhile not os.path.exists({str(path)!r}): time.sleep(0.01)"
-
-    def open(self) -> None:
-        self._path.touch()
-
-
 @pytest.fixture
 def gate(tmp_path: Path) -> Gate:
     return Gate(tmp_path / "open")
@@ -328,23 +319,6 @@ async def test_a_failing_cell_of_ours_leaves_their_queue_alone() -> None:
         assert person.text(theirs) == "still here\n"
 
 
-class Intruder:
-    """A person whose cell reaches the kernel between our last look and our request."""
-
-    def __init__(self, link: KernelLink, person: Person, source: str) -> None:
-        self._settle = link.settle
-        self._person = person
-        self._source = source
-        self.msg_id = ""
-        link.settle = self.settle  # type: ignore[method-assign]
-
-    async def settle(self) -> None:
-        await self._settle()
-        if not self.msg_id:
-            self.msg_id = self._person.run(self._source)
-            await self._person.begun(self.msg_id)
-
-
 async def test_an_aborted_request_is_sent_again() -> None:
     async with python_and_person() as (kernel, person, link), kernel.hold() as slot:
         intruder = Intruder(link, person, "import time; time.sleep(0.3); 1 / 0")
@@ -355,15 +329,20 @@ async def test_an_aborted_request_is_sent_again() -> None:
         assert person.has(msg_id, "execute_input")
 
 
-async def test_stopped_before_it_began_it_ends_as_soon_as_it_begins() -> None:
+async def test_stopped_before_it_began_it_ends_as_soon_as_it_begins(gate: Gate) -> None:
     async with python_and_person() as (kernel, person, link):
         async with kernel.hold() as slot:
-            intruder = Intruder(link, person, "import time; time.sleep(0.5); print('mine')")
+            intruder = Intruder(link, person, f"{gate.source}\nprint('mine')")
             consumer = asyncio.create_task(consume(slot, "time.sleep(30)"))
-            await until(lambda: bool(link.listeners))
+            await until(lambda: slot.sent)
             consumer.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await consumer
+            assert await slot.stopped() is None
+            assert not slot.begun
+            gate.open()
+            done = await has_stopped(slot)
+            assert (done.status, slot.begun) == ("interrupted", True)
         _, done = await run(kernel, "print('next')")
         assert text(done) == "next\n"
         assert person.text(intruder.msg_id) == "mine\n"

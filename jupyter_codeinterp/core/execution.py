@@ -36,6 +36,7 @@ NOT_CONFIRMED = "The notebook has not confirmed this change. Nothing was run."
 MAYBE_EDITED = " The cell may already have its new source."
 HAD_EFFECTS = "The person stopped it; it may have had effects."
 DISOBEYED = "The kernel has not obeyed the interrupt yet."
+QUEUED = "It waits in the kernel behind a cell of the person's, and is interrupted when it begins."
 
 
 class Execution:
@@ -245,8 +246,9 @@ class Execution:
         self._ran()
         notes = [HAD_EFFECTS]
         if done is None:
-            notes.append(DISOBEYED)
-            done = ExecutionDone("interrupted", _STUCK, None, 0.0)
+            begun = self._slot is not None and self._slot.begun
+            notes.append(DISOBEYED if begun else QUEUED)
+            done = ExecutionDone("interrupted", _told(_STUCK if begun else QUEUED), None, 0.0)
             self.turn.disobeying = self
         self._post_end(done)
         self.result = self.turn.output_result(
@@ -260,11 +262,14 @@ class Execution:
         )
 
     async def has_obeyed(self) -> bool:
-        """Whether a stopped run that went on has ended since; its outputs are then shown."""
-        done = await self._slot.stopped() if self._slot is not None else None
+        """Whether a stopped run that went on has ended since (its outputs are then shown),
+        or had nothing to obey, as it has not begun."""
+        if self._slot is None:
+            return False
+        done = await self._slot.stopped()
         if done is not None:
             self._post_end(done)
-        return done is not None
+        return done is not None or not self._slot.begun
 
     def abandon(self, words: str) -> None:
         """The turn ends now. What has not been sent never will be."""
@@ -279,10 +284,9 @@ def why_not(receipt: Receipt) -> str:
     return "The cell is no longer in the notebook."
 
 
-_STUCK: tuple[Output, ...] = (
-    {
-        "output_type": "stream",
-        "name": "stderr",
-        "text": "Interrupt sent; the kernel has not obeyed yet.\n",
-    },
-)
+_STUCK = "Interrupt sent; the kernel has not obeyed yet."
+
+
+def _told(words: str) -> tuple[Output, ...]:
+    """Words in the cell, where its outputs would be."""
+    return ({"output_type": "stream", "name": "stderr", "text": f"{words}\n"},)

@@ -181,6 +181,11 @@ class Slot(Protocol):
     def sent(self) -> bool:
         """Whether the request of ``execute`` has gone out: only then may it have effects."""
 
+    @property
+    def begun(self) -> bool:
+        """Whether the kernel has begun with it. What was sent and has not begun waits there
+        behind a cell of the person's; once stopped, it is interrupted when it begins."""
+
     def new_msg_id(self) -> str:
         """The id that the next ``execute`` will use, to be journaled before it is sent."""
 
@@ -193,7 +198,7 @@ class Slot(Protocol):
 
     async def stopped(self) -> ExecutionDone | None:
         """After a cancelled ``execute``: how the run ended, at most 0.8 s later (None if
-        the kernel has not obeyed by then)."""
+        it has not by then: the kernel does not obey, or has not ``begun``)."""
 
 
 class AdoptedRun(Protocol):

@@ -149,6 +149,10 @@ class ZmqSlot:
     def sent(self) -> bool:
         return self._run is not None and self._run.sent
 
+    @property
+    def begun(self) -> bool:
+        return self._run is not None and self._run.begun
+
     def new_msg_id(self) -> str:
         return uuid.uuid4().hex
 

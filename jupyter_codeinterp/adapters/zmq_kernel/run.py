@@ -66,6 +66,10 @@ class Run:
         self._notes: list[str] = []
         self._unwatched = False
 
+    @property
+    def begun(self) -> bool:
+        return self._started_at is not None
+
     async def events(self, start: int) -> AsyncGenerator[ExecutionEvent, None]:
         """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more."""
         for _ in range(ATTEMPTS):

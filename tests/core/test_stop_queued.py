@@ -1,0 +1,45 @@
+"""Stop, when the kernel has our request and is still at a cell of the person's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document import BeginRun
+from tests.core.conftest import Room
+from tests.kernels import Gate, Intruder, until
+from tests.scripted import Bench, run
+
+
+async def test_what_has_not_begun_is_not_said_to_disobey(
+    bench: Callable[..., Bench], room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeinterp.core.session.OBEY_TIME", 0.0)
+    gate = Gate(tmp_path / "open")
+    b = bench(run("print('ours')"))
+    link = room.pool.get(room.kernel_id)[0]
+    intruders: list[Intruder] = []
+
+    def intrude(op: object) -> None:
+        if isinstance(op, BeginRun):
+            intruders.append(Intruder(link, room.person, f"{gate.source}\nprint('whole')"))
+
+    b.document.before_op = intrude
+    b.send(mode="auto")
+    await until(lambda: bool(link.listeners))
+    (theirs,) = intruders
+    b.session.cancel()
+    await b.ended()
+    assert "waits in the kernel behind a cell of the person's" in b.results[0]
+    assert "not obeyed" not in b.results[0]
+    await until(lambda: not b.session._later)
+    assert b.of(e.Note) == []
+    gate.open()
+    await room.person.finished(theirs.msg_id)
+    assert room.person.text(theirs.msg_id) == "whole\n"
+    assert await room.ran() == [theirs.source, "print('ours')"]
+    cell = b.document.notebook["cells"][1]
+    assert "waits in the kernel" in cell["outputs"][0]["text"]
