@@ -170,3 +170,35 @@ async def person_at(kernels: AsyncMappingKernelManager, kernel_id: str) -> Async
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         client.stop_channels()
+
+
+@asynccontextmanager
+async def python() -> AsyncIterator[tuple[ZmqKernel, KernelLink, Any]]:
+    """A notebook's kernel, our link to it, and the server's kernel manager."""
+    async with kernel_manager() as kernels, running_kernel(kernels) as (pool, kernel, kernel_id):
+        yield kernel, pool.get(kernel_id)[0], kernels
+
+
+@asynccontextmanager
+async def python_and_person() -> AsyncIterator[tuple[ZmqKernel, Person, KernelLink]]:
+    async with python() as (kernel, link, kernels), person_at(kernels, link.kernel_id) as person:
+        yield kernel, person, link
+
+
+async def drop_idle(kernel: ZmqKernel) -> None:
+    """Make the kernel lose the ``idle`` of the next cell whose source has the word LOST."""
+    _, done = await run(
+        kernel,
+        "def _lossy(kernel, publish):\n"
+        "    def status(state, channel, parent=None):\n"
+        "        source = kernel.get_parent('shell')['content'].get('code', '')\n"
+        "        if channel == 'control' or state != 'idle' or 'LOST' not in source:\n"
+        "            publish(state, channel, parent)\n"
+        "    kernel._publish_status = status\n"
+        "_lossy(get_ipython().kernel, get_ipython().kernel._publish_status)\n",
+    )
+    assert done.status == "ok"
+
+
+def text(done: ExecutionDone) -> str:
+    return "".join(o.get("text", "") for o in done.outputs)

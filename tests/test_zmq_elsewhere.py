@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,23 +11,21 @@ from jupyter_core.utils import ensure_async
 
 from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
 from jupyter_codeinterp.adapters.zmq_kernel.elsewhere import ForeignRun
-from jupyter_codeinterp.adapters.zmq_kernel.link import KernelLink
-from tests.kernels import Person, kernel_manager, kernel_of, person_at, run, running_kernel, until
-
-
-@asynccontextmanager
-async def python_and_person() -> AsyncIterator[tuple[ZmqKernel, Person, KernelLink]]:
-    async with (
-        kernel_manager() as kernels,
-        running_kernel(kernels) as (pool, kernel, kernel_id),
-        person_at(kernels, kernel_id) as person,
-    ):
-        await run(kernel, "import time")
-        yield kernel, person, pool.get(kernel_id)[0]
+from tests.kernels import (
+    Gate,
+    kernel_manager,
+    kernel_of,
+    person_at,
+    python_and_person,
+    run,
+    running_kernel,
+    until,
+)
 
 
 async def watch(kernel: ZmqKernel, source: str) -> asyncio.Task[ForeignRun]:
     """A watch that is in place."""
+    await kernel.info()
     link = kernel._link
     assert link is not None
     before = len(link.elsewhere._waiting)
@@ -47,19 +44,19 @@ async def test_a_run_elsewhere_is_followed_to_its_end() -> None:
         assert (seen.msg_id, done.status, done.note) == (theirs, "ok", "")
         assert [o.get("text") for o in done.outputs[:2]] == ["one\n", "two\n"]
         assert done.outputs[2]["data"] == {"text/plain": "42"}
-        assert done.execution_count == done.outputs[2]["execution_count"] == 2
+        assert done.execution_count == done.outputs[2]["execution_count"] == 1
         assert await seen.ended() is done
 
 
-async def test_it_is_seen_when_it_begins_and_an_error_is_one() -> None:
+async def test_it_is_seen_when_it_begins_and_an_error_is_one(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "open")
     async with python_and_person() as (kernel, person, _):
-        watching = await watch(kernel, "time.sleep(0.5); 1 / 0")
-        theirs = person.run("time.sleep(0.5); 1 / 0")
+        watching = await watch(kernel, f"{gate.source}\n1 / 0")
+        person.run(f"{gate.source}\n1 / 0")
         seen = await watching
-        assert not person.has(theirs, "error")
+        gate.open()
         done = await seen.ended()
         assert (done.status, done.outputs[-1]["ename"]) == ("error", "ZeroDivisionError")
-        assert done.elapsed >= 0.5
 
 
 async def test_only_exactly_that_code_of_another_client_counts() -> None:
@@ -88,13 +85,16 @@ async def test_one_run_goes_to_one_watcher_the_first() -> None:
         assert [(await first).msg_id, (await second).msg_id] == [one, two]
 
 
-async def test_giving_up_disturbs_nobody() -> None:
-    async with python_and_person() as (kernel, person, _):
-        watching = await watch(kernel, "time.sleep(0.5); print('whole')")
-        theirs = person.run("time.sleep(0.5); print('whole')")
+async def test_giving_up_disturbs_nobody(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "open")
+    source = f"{gate.source}\nprint('whole')"
+    async with python_and_person() as (kernel, person, link):
+        watching = await watch(kernel, source)
+        theirs = person.run(source)
         ended = asyncio.create_task((await watching).ended())
-        await asyncio.sleep(0)
+        await until(lambda: bool(link._idle))
         ended.cancel()
+        gate.open()
         await person.finished(theirs)
         assert person.text(theirs) == "whole\n"
         _, done = await run(kernel, "print('on')")
@@ -116,7 +116,7 @@ async def test_its_idle_may_be_lost() -> None:
 
 async def test_the_kernel_dies_or_is_restarted_meanwhile() -> None:
     async with python_and_person() as (kernel, person, link):
-        source = "import os; time.sleep(0.3); os._exit(1)"
+        source = "import os, time; time.sleep(0.3); os._exit(1)"
         watching = await watch(kernel, source)
         person.run(source)
         done = await (await watching).ended()

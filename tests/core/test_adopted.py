@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +14,15 @@ from jupyter_codeinterp.core.document import BeginRun, FinishRun
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.events import Draft
 from tests.core.conftest import Room, open_room
-from tests.kernels import until
+from tests.kernels import Gate, until
 from tests.scripted import Bench, call, last_cell, mend, run, say
 
 Benches = Callable[..., Bench]
 
-SLOW = "import time; time.sleep(0.5); print('whole')"
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "open")
 
 
 def make_code(b: Bench, draft: Draft) -> None:
@@ -120,29 +124,34 @@ async def test_run_pressed_at_the_same_moment_it_runs_once(bench: Benches, room:
     assert b.results[0].endswith("\nonce")
 
 
-async def test_a_late_run_is_refused_while_it_still_runs(bench: Benches, room: Room) -> None:
-    b = bench(run(SLOW), say("Done."))
+async def test_a_late_run_is_refused_while_it_still_runs(
+    bench: Benches, room: Room, gate: Gate
+) -> None:
+    b = bench(run(gate.source), say("Done."))
     b.send()
     draft = await b.draft()
-    theirs = room.person.run(SLOW)
+    room.person.run(gate.source)
     await b.event(e.DraftDecided)
-    assert not room.person.has(theirs, "status", "idle")
     assert refused(b, draft) == "already_decided"
+    gate.open()
     await b.ended()
-    assert b.results[0].endswith("\nwhole") and await room.ran() == [SLOW]
+    assert b.results[0].startswith("status=ok") and await room.ran() == [gate.source]
 
 
-async def test_run_was_pressed_and_waited_for_the_kernel(bench: Benches, room: Room) -> None:
+async def test_run_was_pressed_and_waited_for_the_kernel(
+    bench: Benches, room: Room, gate: Gate
+) -> None:
     b = bench(run("print('once')"), say("Done."))
     b.send()
     draft = await b.draft()
-    room.person.run(SLOW)
+    room.person.run(gate.source)
     await until(room.kernel.busy)
     b.decide(draft)
     await b.event(e.KernelWaiting)
     room.person.run("print('once')")
+    gate.open()
     await b.ended()
-    assert await room.ran() == [SLOW, "print('once')"]
+    assert await room.ran() == [gate.source, "print('once')"]
     assert b.results[0].endswith("taken out of the notebook.\nonce")
 
 
@@ -191,17 +200,19 @@ async def test_a_run_of_ours_is_nobodys_elsewhere(bench: Benches, room: Room) ->
     await waiting.ended()
 
 
-async def test_stop_leaves_it_alone(bench: Benches, room: Room) -> None:
-    b = bench(run(SLOW))
+async def test_stop_leaves_it_alone(bench: Benches, room: Room, gate: Gate) -> None:
+    source = f"{gate.source}\nprint('whole')"
+    b = bench(run(source))
     b.send()
     draft = await b.draft()
     make_code(b, draft)
-    theirs = room.person.run(SLOW)
+    theirs = room.person.run(source)
     await b.event(e.RunStarted)
     b.session.cancel()
     ended = await b.ended()
-    assert ended.stop_reason == "cancelled" and b.document.sources() == ["x = 20", SLOW]
+    assert ended.stop_reason == "cancelled" and b.document.sources() == ["x = 20", source]
     assert b.results[0].startswith("status=interrupted\nIt was run from elsewhere")
+    gate.open()
     await room.person.finished(theirs)
     assert room.person.text(theirs) == "whole\n"
 

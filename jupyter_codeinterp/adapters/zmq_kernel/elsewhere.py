@@ -92,8 +92,6 @@ class Elsewhere:
         run = self._runs.get(message.parent_id)
         if run is not None:
             run.handle(message)
-            if run.done.done():
-                del self._runs[message.parent_id]
         elif message.msg_type == "execute_input":
             self._begun(message)
 
@@ -102,6 +100,7 @@ class Elsewhere:
         for source, seen in self._waiting:
             if source == code and not seen.done():
                 run = self._runs[message.parent_id] = ForeignRun(message, self._settling)
+                run.done.add_done_callback(lambda _: self._runs.pop(message.parent_id, None))
                 seen.set_result(run)
                 return
 
@@ -109,4 +108,3 @@ class Elsewhere:
         """The kernel process is gone, and with it all that ran there."""
         for run in self._runs.values():
             run.end(note)
-        self._runs.clear()

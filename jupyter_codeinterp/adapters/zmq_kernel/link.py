@@ -222,16 +222,17 @@ class KernelLink:
 
     @property
     def wire(self) -> Wire:
+        return self.connect()
+
+    def connect(self) -> Wire:
+        """From now on what the kernel publishes is heard. The wire is opened for the first
+        time, or for a new process. KernelError ``kernel_dead`` if there will be none."""
         if self.closed:
             raise KernelError("kernel_dead", "The kernel has been shut down.")
         if self._wire is None:
             self._was_busy = getattr(self._km, "execution_state", "") == "busy"
             self._wire = Wire(self._km, self._context, self._on_iopub)
         return self._wire
-
-    def connect(self) -> None:
-        """Hear what the kernel publishes, also if it has just been restarted."""
-        assert self.wire
 
     @property
     def is_ending(self) -> bool:

@@ -1,0 +1,200 @@
+"""What a run in a real kernel gives: outputs, displays, payloads, within bounds."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.adapters.zmq_kernel.run import Run
+from jupyter_codeinterp.adapters.zmq_kernel.wire import Message
+from jupyter_codeinterp.core.ports import (
+    DisplayUpdated,
+    ExecutionStarted,
+    OutputsChanged,
+)
+from tests.kernels import (
+    drop_idle,
+    python,
+    run,
+    text,
+    until,
+)
+
+
+async def test_a_run_from_start_to_end() -> None:
+    async with python() as (kernel, _, _):
+        events, done = await run(kernel, "print('hello')\nx = 6 * 7\nx")
+        assert isinstance(events[0], ExecutionStarted)
+        assert all(isinstance(e, OutputsChanged) for e in events[1:-1])
+        assert (done.status, done.execution_count, done.note) == ("ok", 1, "")
+        assert [o["output_type"] for o in done.outputs] == ["stream", "execute_result"]
+        events, done = await run(kernel, "def f():\n    return x / 0\nf()")
+        assert (done.status, done.outputs[-1]["ename"]) == ("error", "ZeroDivisionError")
+        assert "\x1b[" in "".join(done.outputs[-1]["traceback"])
+        _, done = await run(kernel, "input('name? ')")
+        assert done.outputs[-1]["ename"] == "StdinNotImplementedError"
+
+
+async def test_displays_are_updated_and_cleared() -> None:
+    async with python() as (kernel, _, _):
+        _, done = await run(
+            kernel,
+            "from IPython.display import display, clear_output\n"
+            "first = display('a', display_id=True)\n"
+            "first.update('b')\n",
+        )
+        assert [o["data"]["text/plain"] for o in done.outputs] == ["'b'"]
+        events, done = await run(kernel, "print(1)\nfirst.update('c')")
+        updates = [e for e in events if isinstance(e, DisplayUpdated)]
+        assert [u.data["text/plain"] for u in updates] == ["'c'"]
+        assert text(done) == "1\n"
+        _, done = await run(kernel, "print(1)\nclear_output(wait=True)\nprint(2)")
+        assert text(done) == "2\n"
+
+
+async def test_output_widgets_get_what_they_capture() -> None:
+    async with python() as (kernel, _, _):
+        _, done = await run(
+            kernel,
+            "import ipywidgets\nout = ipywidgets.Output()\n"
+            "with out:\n    print('inside')\n    display(5)\nprint('outside')",
+        )
+        assert text(done) == "outside\n"
+        _, done = await run(kernel, "with out:\n    print('more')")
+        assert done.outputs == ()
+        _, done = await run(
+            kernel,
+            "print([o.get('text') or o['data']['text/plain'] for o in out.outputs])\n"
+            "g = ipywidgets.interact(lambda n: print('n is', n), n=3)",
+        )
+        assert text(done) == "['inside\\n', '5', 'more\\n']\n"
+        _, done = await run(kernel, "print(g.widget.out.outputs[0]['text'])")
+        assert text(done) == "n is 3\n\n"
+
+
+async def test_payloads(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("loaded = 1\n")
+    async with python() as (kernel, _, _):
+        _, done = await run(kernel, "get_ipython().set_next_input('next')")
+        assert done.next_inputs == ("next",)
+        _, done = await run(kernel, f"%load {script}")
+        assert "loaded = 1" in done.next_inputs[0]
+        _, done = await run(kernel, "len?")
+        assert "Return the number of items" in done.pages[0]
+
+
+async def test_outputs_are_coalesced() -> None:
+    async with python() as (kernel, _, _):
+        source = "import time\nfor i in range(100):\n    print(i, flush=True); time.sleep(0.01)"
+        events, done = await run(kernel, source)
+        changes = [e for e in events if isinstance(e, OutputsChanged)]
+        assert 1 < len(changes) <= done.elapsed * 10 + 2
+        assert text(done).split() == [str(i) for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for i in range(10**6): print(i)",
+        "for i in range(200): print(('x' * 99 + '\\n') * 10_000, end='')",
+    ],
+)
+async def test_floods_are_bounded(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [0]
+    handle = Run.handle
+
+    def measured(run: Run, message: Message) -> None:
+        sizes.append(message.size)
+        handle(run, message)
+
+    monkeypatch.setattr(Run, "handle", measured)
+    async with python() as (kernel, link, kernels):
+        await run(kernel, "pass")
+        # The server's own reader of activity copies each message; here ours is measured.
+        kernels.stop_watching_activity(link.kernel_id)
+        gc.collect()
+        before = resident()
+        with watched_memory() as peak:
+            _, done = await run(kernel, source)
+        assert done.status == "ok"
+        assert "characters of output were left out" in done.note
+        assert len(text(done)) < 260_000
+        # ZMQ hands over whole messages: one of them at a time is all that is held.
+        assert max(peak) - before < max(sizes) + 50e6
+        await until(lambda: resident() - before < 50e6)
+
+
+@contextlib.contextmanager
+def watched_memory() -> Iterator[list[int]]:
+    """What the process holds, looked at until the end as often as a thread can."""
+    seen = [resident()]
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.002):
+            seen.append(resident())
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+def resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+async def test_code_that_prints_without_end_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("jupyter_codeinterp.adapters.zmq_kernel.run.FLOOD", 10e6)
+    async with python() as (kernel, _, _):
+        _, done = await run(
+            kernel, "import time\nwhile True: print('x' * 50_000); time.sleep(0.001)"
+        )
+        assert done.status == "interrupted"
+        assert "printed without end" in done.note
+
+
+async def test_nonsense_from_the_kernel_does_not_end_the_run() -> None:
+    async with python() as (kernel, _, _):
+        _, done = await run(
+            kernel,
+            "from IPython.display import display\nk = get_ipython().kernel\n"
+            "for kind in ['comm_msg', 'comm_open', 'display_data', 'stream', 'other']:\n"
+            "    k.session.send(k.iopub_socket, kind, {}, parent=k.get_parent('shell'))\n"
+            "display({'text/plain': 5}, raw=True)\nprint('and on')",
+        )
+        assert done.status == "ok"
+        assert text(done) == "and on\n"
+
+
+async def test_a_giant_output_is_a_note() -> None:
+    async with python() as (kernel, _, _):
+        _, done = await run(kernel, "raise ValueError('v' * 10_000_000)")
+        assert (done.status, done.note) == ("error", "")
+        assert "MB was left out" in done.outputs[-1]["evalue"]
+        _, done = await run(kernel, "'v' * 10_000_000")
+        assert done.outputs[-1]["data"] == {"text/plain": "[An output of 10.0 MB was left out.]"}
+
+
+async def test_a_lost_idle_ends_the_run() -> None:
+    async with python() as (kernel, _, _):
+        await drop_idle(kernel)
+        _, done = await run(kernel, "print('LOST')")
+        assert (done.status, text(done)) == ("ok", "LOST\n")
+        assert "Output truncated" in done.note
+        assert done.elapsed > 1.9
+        _, done = await run(kernel, "1")
+        assert (done.status, done.note) == ("ok", "")

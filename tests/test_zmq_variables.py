@@ -1,0 +1,123 @@
+"""The variables of a real kernel, also while a cell runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kernels import (
+    Gate,
+    python,
+    python_and_person,
+    run,
+    text,
+    until,
+)
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "open")
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a second they should be there; a busy machine may need longer."""
+    monkeypatch.setattr("jupyter_codeinterp.adapters.zmq_kernel.variables.LIMIT", 60)
+
+
+@pytest.mark.usefixtures("patient")
+async def test_variables() -> None:
+    async with python() as (kernel, _, _):
+        await run(
+            kernel,
+            "import numpy as np, pandas as pd, datetime\n"
+            "n = 42\nhuge = 10**500\ns = 'text'\nlong = list(range(1000))\nd = {'a': [1]}\n"
+            "few = (1, 'b', None)\n_hidden = 1\nday = datetime.date(2026, 1, 2)\n"
+            "a = np.zeros((3, 4))\nf = np.float64(1.5)\n"
+            "df = pd.DataFrame({'x': [1, 2], 'y': ['p', 'q']})\n"
+            "column = df['x']\ndef function(): pass\n",
+        )
+        found = {v.pop("name"): v for v in await kernel.variables() or []}
+        assert found == {
+            "n": {"type": "int", "value": "42"},
+            "huge": {"type": "int"},
+            "s": {"type": "str", "len": 4, "value": "'text'"},
+            "long": {"type": "list", "len": 1000},
+            "d": {"type": "dict", "len": 1},
+            "few": {"type": "tuple", "len": 3, "value": "(1, 'b', None)"},
+            "day": {"type": "date", "value": "datetime.date(2026, 1, 2)"},
+            "a": {"type": "ndarray", "shape": [3, 4], "dtype": "float64"},
+            "f": {"type": "float64", "value": "1.5"},
+            "df": {"type": "DataFrame", "shape": [2, 2], "columns": [["x", "int64"], ["y", "str"]]},
+            "column": {"type": "Series", "shape": [2], "dtype": "int64"},
+            "function": {"type": "function"},
+        }
+        asked = await kernel.variables(("n", "absent"))
+        assert asked == [{"name": "n", "type": "int", "value": "42"}]
+        _, done = await run(kernel, "print(In[1:], [k for k in dir() if 'codeinterp' in k])")
+        assert text(done).endswith("[]\n")
+        assert text(done).count("import numpy") == 1
+
+
+@pytest.mark.usefixtures("patient")
+async def test_variables_run_no_code_of_the_persons_types() -> None:
+    async with python() as (kernel, _, _):
+        await run(
+            kernel,
+            "_touched = []\n"
+            "class Meta(type):\n"
+            "    __name__ = property(lambda c: _touched.append('meta'))\n"
+            "    def __eq__(c, o): _touched.append('eq'); return False\n"
+            "    __hash__ = type.__hash__\n"
+            "class Hostile(metaclass=Meta):\n"
+            "    def __getattribute__(s, n): _touched.append(n); raise SystemExit\n"
+            "    def __repr__(s): _touched.append('repr'); return ''\n"
+            "    def __len__(s): _touched.append('len'); return 1\n"
+            "    def __eq__(s, o): _touched.append('eq'); return True\n"
+            "    def __hash__(s): _touched.append('hash'); return 1\n"
+            "    shape = property(lambda s: _touched.append('shape'))\n"
+            "class MyList(list):\n    __len__ = __repr__ = Hostile.__len__\n"
+            "h = Hostile(); inside = [h]; keys = {h: h}; mine = MyList()\n"
+            "import pandas as pd\n"
+            "df = pd.DataFrame({'c': pd.Series([h], dtype=object)})\n"
+            "_touched.clear()",
+        )
+        found = {v["name"]: v for v in await kernel.variables() or []}
+        assert found["h"] == {"name": "h", "type": "Hostile"}
+        assert found["inside"] == {"name": "inside", "type": "list", "len": 1}
+        assert found["mine"] == {"name": "mine", "type": "MyList"}
+        assert found["df"]["columns"] == [["c", "object"]]
+        _, done = await run(kernel, "print(_touched)")
+        assert text(done) == "[]\n"
+
+
+@pytest.mark.usefixtures("patient")
+async def test_variables_while_a_cell_runs_leave_it_alone(gate: Gate) -> None:
+    async with python_and_person() as (kernel, person, link):
+        await run(kernel, "%matplotlib inline\nimport matplotlib.pyplot as plt, time")
+        assert await kernel.variables() == []
+        theirs = person.run(
+            "plt.plot([1, 2]); get_ipython().set_next_input('kept')\nprint(1, flush=True)\n"
+            f"{gate.source}\nplt.title('whole'); print(plt.gca().get_title())"
+        )
+        await until(lambda: person.text(theirs) != "")
+        assert await kernel.variables() == []
+        assert link.busy
+        gate.open()
+        await person.finished(theirs)
+        assert person.text(theirs) == "1\nwhole\n"
+        assert person.has(theirs, "display_data")
+
+
+@pytest.mark.usefixtures("patient")
+async def test_variables_of_a_busy_kernel_not_asked_before_are_not_available(gate: Gate) -> None:
+    async with python_and_person() as (kernel, person, _):
+        theirs = person.run(gate.source)
+        await person.begun(theirs)
+        assert await kernel.variables() is None
+        gate.open()
+        await person.finished(theirs)
+        await until(lambda: not kernel.busy())
+        assert await kernel.variables() == []
