@@ -57,7 +57,10 @@ export class NotebookHelper {
    * unless `kernel` is false: it has none, or is busy.
    * The panel opens by itself because the address says so, unless `panel` is false.
    */
-  async open(path: string, { panel = true, kernel = true } = {}): Promise<void> {
+  async open(
+    path: string,
+    { panel = true, kernel = true } = {}
+  ): Promise<void> {
     const folder = this._app === 'lab' ? 'tree' : 'notebooks';
     await this.page.goto(
       `${folder}/${path}` + (panel ? '?codeinterp=open' : '')

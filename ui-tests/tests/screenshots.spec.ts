@@ -1,0 +1,55 @@
+/**
+ * The pictures of the README, made anew when CODEINTERP_SCREENSHOTS is set:
+ *
+ *   light.png, dark.png                 a draft of the offline demo waits for the person
+ *   light-answer.png, dark-answer.png   the demo's end: chart and answer
+ */
+import path from 'path';
+import { STEPS, runStep, startDemo } from '../support/demo';
+import { expect, test } from '../support/fixtures';
+import { KEYLESS_URL } from '../support/servers';
+
+const IMAGES = path.join(__dirname, '..', '..', 'docs', 'images');
+
+test.use({ baseURL: KEYLESS_URL });
+
+for (const [name, theme] of [
+  ['light', 'JupyterLab Light'],
+  ['dark', 'JupyterLab Dark']
+] as const) {
+  test(`pictures, ${name}`, async ({ notebook, page, panel }) => {
+    test.skip(!process.env.CODEINTERP_SCREENSHOTS, 'only on request');
+    test.setTimeout(180_000);
+    await page.goto('');
+    await page.theme.setTheme(theme);
+    await panel.tab.click();
+    await startDemo(notebook, panel);
+    await page.evaluate(() => {
+      const { shell } = window.jupyterapp;
+      Array.from(shell.widgets('main'))
+        .filter(widget => widget !== shell.currentWidget)
+        .forEach(launcher => launcher.close());
+    });
+    await page.sidebar.close('left');
+    await page.sidebar.setWidth(360, 'right');
+    const picture = async (kind: string) => {
+      await page.mouse.move(640, 4);
+      await page.screenshot({ path: path.join(IMAGES, `${name}${kind}.png`) });
+    };
+
+    for (const title of STEPS.slice(0, -1)) {
+      await runStep(notebook, panel, title);
+    }
+    await panel.waiting(STEPS.at(-1));
+    await expect(notebook.bar(STEPS.at(-1))).toBeInViewport();
+    await picture('');
+
+    await runStep(notebook, panel, STEPS.at(-1)!);
+    await panel.ended();
+    await panel.log.getByRole('link', { name: 'chart' }).click();
+    const chart = notebook.cell('import matplotlib.pyplot').locator('img');
+    await chart.scrollIntoViewIfNeeded();
+    await expect(page.locator('.jp-codeinterp-marked')).toHaveCount(0);
+    await picture('-answer');
+  });
+}
