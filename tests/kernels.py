@@ -128,20 +128,27 @@ class Person:
 
 
 class Intruder:
-    """A person whose cell reaches the kernel between our last look and our request."""
+    """A person whose cell reaches the kernel between our last look and our request; or,
+    if ``first``, just before that look."""
 
-    def __init__(self, link: KernelLink, person: Person, source: str) -> None:
+    def __init__(
+        self, link: KernelLink, person: Person, source: str, *, first: bool = False
+    ) -> None:
         self._settle = link.settle
         self._person = person
         self.source = source
         self.msg_id = ""
+        self._first = first
         link.settle = self.settle  # type: ignore[method-assign]
 
     async def settle(self) -> None:
-        await self._settle()
+        if not self._first:
+            await self._settle()
         if not self.msg_id:
             self.msg_id = self._person.run(self.source)
             await self._person.begun(self.msg_id)
+        if self._first:
+            await self._settle()
 
 
 class Gate:

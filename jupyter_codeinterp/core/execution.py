@@ -16,14 +16,16 @@ import contextlib
 import uuid
 from collections.abc import AsyncIterator
 
-from .adoption import EDITED, Watch
+import msgspec
+
+from .adoption import EDITED, ELSEWHERE, Watch
 from .decisions import Decision
 from .document import BeginRun, FinishRun, Output, Receipt, SetSource
 from .draft import DraftCell
 from .errors import DocumentError, KernelError
 from .events import Event, KernelWaiting, Note, RunStarted
 from .messages import ToolUse
-from .ports import DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
+from .ports import AdoptedRun, DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
 from .turn import Result, identity
 
 RESTARTED = "The kernel was restarted or changed since you decided: variables may be gone."
@@ -158,7 +160,12 @@ class Execution:
         await turn.store.settle()
         done: ExecutionDone | None = None
         try:
-            async for event in slot.execute(self._source, msg_id=msg_id, timeout=turn.cell_timeout):
+            async for event in slot.execute(
+                self._source,
+                msg_id=msg_id,
+                timeout=turn.cell_timeout,
+                unless=self._watch.on(self._source),
+            ):
                 if isinstance(event, OutputsChanged):
                     turn.document.outputs(self._cell_id, self._run_id, event.start, event.outputs)
                 elif isinstance(event, DisplayUpdated):
@@ -169,12 +176,25 @@ class Execution:
             if slot.sent:
                 self._stopped(await slot.stopped())
             raise
+        except KernelError:
+            if self._watch.run is None:
+                raise
+            done = await self._ended_elsewhere(self._watch.run)
         if done is None:
             raise RuntimeError("the kernel's execution ended without a last event")
         await self._finish(slot, done)
         self.next_inputs = done.next_inputs
         if done.status == "dead":
             yield Note(done.note, "warning")
+
+    async def _ended_elsewhere(self, run: AdoptedRun) -> ExecutionDone:
+        """Somebody was quicker, when the cell was marked running: it shows their outputs."""
+        try:
+            done = await run.ended()
+        except asyncio.CancelledError:
+            self._stopped(ExecutionDone("interrupted", (), None, 0.0))
+            raise
+        return msgspec.structs.replace(done, note=f"{ELSEWHERE} {done.note}".strip())
 
     async def _finish(self, slot: Slot, done: ExecutionDone) -> None:
         turn = self.turn

@@ -6,6 +6,7 @@ unless the docstring says otherwise.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
@@ -190,9 +191,15 @@ class Slot(Protocol):
         """The id that the next ``execute`` will use, to be journaled before it is sent."""
 
     def execute(
-        self, source: str, *, msg_id: str, timeout: float | None = None
+        self,
+        source: str,
+        *,
+        msg_id: str,
+        timeout: float | None = None,
+        unless: asyncio.Future[AdoptedRun] | None = None,
     ) -> AsyncIterator[ExecutionEvent]:
-        """Run exactly ``source``. When the consumer is cancelled (or closes the iterator)
+        """Run exactly ``source``, or raise KernelError ``run_elsewhere`` if ``unless`` is
+        done just before it would be sent. When the consumer is cancelled (or closes the iterator)
         while the code runs, the kernel is interrupted, and the events that came since are
         in ``stopped``."""
 

@@ -12,7 +12,7 @@ from jupyter_server.gateway.managers import GatewayMappingKernelManager
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ...core.errors import KernelError
-from ...core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from ...core.ports import AdoptedRun, ExecutionDone, ExecutionEvent, KernelInfo
 from .elsewhere import ForeignRun
 from .link import KernelLink
 from .run import Run
@@ -157,7 +157,12 @@ class ZmqSlot:
         return uuid.uuid4().hex
 
     async def execute(
-        self, source: str, *, msg_id: str, timeout: float | None = None
+        self,
+        source: str,
+        *,
+        msg_id: str,
+        timeout: float | None = None,
+        unless: asyncio.Future[AdoptedRun] | None = None,
     ) -> AsyncGenerator[ExecutionEvent, None]:
         """As the port says. Waits for idle once more, as a person may have run a cell since
         ``hold`` returned. Raises KernelError, with nothing sent, if the kernel is another
@@ -166,7 +171,7 @@ class ZmqSlot:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
         self._run = Run(self._link, source, msg_id, timeout)
         try:
-            async with aclosing(self._run.events(self.info.start)) as events:
+            async with aclosing(self._run.events(self.info.start, unless)) as events:
                 async for event in events:
                     yield event
         finally:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from ...core.collector import OUTPUT_TYPES, Collector
 from ...core.errors import KernelError
 from ...core.ports import (
+    AdoptedRun,
     DisplayUpdated,
     ExecutionDone,
     ExecutionEvent,
@@ -70,14 +71,19 @@ class Run:
     def begun(self) -> bool:
         return self._started_at is not None
 
-    async def events(self, start: int) -> AsyncGenerator[ExecutionEvent, None]:
-        """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more."""
+    async def events(
+        self, start: int, unless: asyncio.Future[AdoptedRun] | None
+    ) -> AsyncGenerator[ExecutionEvent, None]:
+        """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more,
+        ``run_elsewhere`` if ``unless`` is done."""
         for _ in range(ATTEMPTS):
             await self._link.settle()
             if self._link.start != start:
                 raise KernelError(
                     "kernel_changed", "The kernel was restarted while the code waited for it."
                 )
+            if unless is not None and unless.done():
+                raise KernelError("run_elsewhere", "Somebody else has run this code.")
             await self._send()
             async for event in self._follow():
                 yield event
