@@ -13,4 +13,4 @@ console.warn = (...words) => {
 };
 
 // jsdom has no layout, so it does not scroll.
-Element.prototype.scrollIntoView = () => undefined;
+globalThis.Element.prototype.scrollIntoView = () => undefined;
