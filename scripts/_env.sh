@@ -135,8 +135,9 @@ built() {
 
 # --- the browser of the tests --------------------------------------------------------
 
-chromium() {
-  if command -v chromium chromium-browser google-chrome >/dev/null; then
+test_browser() {
+  # -P: a program on the path, not a function or alias of that name.
+  if type -P chromium chromium-browser google-chrome >/dev/null; then
     return
   elif on_debian_as_root && quietly 'Chromium (apt)' apt_install chromium fonts-dejavu-core; then
     return

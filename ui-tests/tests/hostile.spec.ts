@@ -65,6 +65,7 @@ for (const [what, markdown] of Object.entries({
   styles: `<div style="background: url(https://${FOREIGN}/a)">x</div><style>@import "https://${FOREIGN}/b";</style><link rel="stylesheet" href="https://${FOREIGN}/c"> end`,
   scripts:
     '<img src="x" onerror="window.hacked = true"> [a](javascript:window.hacked=true) <a href="javascript:window.hacked=true">b</a> end',
+  formulas: `$\\href{javascript:window.hacked=true}{press}$ $\\style{background: url(https://${FOREIGN}/a)}{y}$ $\\class{jp-mod-run" ${LINKER}}{z}$ end`,
   commands: `<button ${LINKER}>press</button> <a href="#" ${LINKER}>press</a> end`
 })) {
   test(`${what} in the chat`, async ({ notebook, page, panel }) => {
@@ -74,6 +75,9 @@ for (const [what, markdown] of Object.entries({
     await panel.ended();
     const answer = panel.log.locator('.jp-codeinterp-Markdown');
     await expect(answer).toContainText('end');
+    // Before it is rendered it stands there as plain text.
+    const rendered = what === 'formulas' ? 'mjx-container' : ':scope > div > *';
+    await expect(answer.locator(rendered).first()).toBeAttached();
     for (const clickable of await answer
       .locator('a[href^="javascript"], a[href="#"], button')
       .all()) {

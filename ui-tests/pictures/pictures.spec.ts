@@ -1,5 +1,5 @@
 /**
- * The pictures of the README, made anew when CODEINTERP_SCREENSHOTS is set:
+ * The pictures of the README, made anew by `scripts/pictures`:
  *
  *   light.png, dark.png                 a draft of the offline demo waits for the person
  *   light-answer.png, dark-answer.png   the demo's end: chart and answer
@@ -18,7 +18,6 @@ for (const [name, theme] of [
   ['dark', 'JupyterLab Dark']
 ] as const) {
   test(`pictures, ${name}`, async ({ notebook, page, panel }) => {
-    test.skip(!process.env.CODEINTERP_SCREENSHOTS, 'only on request');
     test.setTimeout(180_000);
     await page.goto('');
     await page.theme.setTheme(theme);

@@ -1,0 +1,4 @@
+/** Makes the pictures of the README. Not part of the tests. */
+import config from './playwright.config';
+
+export default { ...config, testDir: 'pictures' };

@@ -1,0 +1,76 @@
+/** Several conversations, in several notebooks. */
+import { expect, test } from '../support/fixtures';
+
+test('an earlier conversation is found in the history', async ({
+  notebook,
+  panel
+}) => {
+  await notebook.start();
+  await panel.ask('The first words');
+  await panel.ended();
+  await panel.root
+    .getByRole('button', { name: 'New conversation', exact: true })
+    .click();
+  await expect(panel.said).toHaveCount(0);
+  await panel.ask('The second words');
+  await panel.ended();
+  await expect(panel.said).toHaveText('The second words');
+
+  await panel.root.getByRole('button', { name: 'History' }).click();
+  await panel.root
+    .getByRole('list')
+    .getByRole('button', { name: /The first words/ })
+    .first()
+    .click();
+  await expect(panel.said).toHaveText('The first words');
+  await expect(panel.log).toContainText('You said: The first words');
+});
+
+test('the panel follows the notebook in front, and a draft elsewhere is told', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const other = await notebook.create(['y = 1'], { name: 'other.ipynb' });
+  const path = await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+
+  await notebook.command('docmanager:open', { path: other });
+  await expect(panel.root).toContainText('other.ipynb');
+  await expect(panel.said).toHaveCount(0);
+  await expect(panel.root).toContainText('test.ipynb waits for you');
+  await panel.root.getByRole('button', { name: 'Show' }).click();
+  await expect.poll(() => notebook.front()).toBe(path);
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
+  expect((await notebook.saved(other)).cells).toHaveLength(1);
+  await expect(page.locator('.jp-codeinterp-bar')).toHaveCount(0);
+});
+
+test('code that a cell puts forward is a draft too', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.waiting('Add');
+  await notebook.edit(1, 'get_ipython().set_next_input("put_forward = 1")');
+  await panel.decide('Run');
+  await expect(notebook.cell('put_forward = 1').nth(1)).toBeVisible();
+  const cells = await notebook.cells();
+  expect(cells.at(-1)).toMatchObject({
+    cell_type: 'raw',
+    source: 'put_forward = 1'
+  });
+  expect(await notebook.executed()).toHaveLength(1);
+  await panel.decide('Reject');
+  await panel.ended();
+  expect(await notebook.value('"put_forward" in globals()')).toBe('False');
+});
