@@ -135,9 +135,16 @@ built() {
 
 # --- the browser of the tests --------------------------------------------------------
 
+find_chromium() {
+  local name
+  for name in chromium chromium-browser google-chrome; do
+    type -P $name && return
+  done
+  return 1
+}
+
 test_browser() {
-  # -P: a program on the path, not a function or alias of that name.
-  if type -P chromium chromium-browser google-chrome >/dev/null; then
+  if find_chromium >/dev/null; then
     return
   elif on_debian_as_root && quietly 'Chromium (apt)' apt_install chromium fonts-dejavu-core; then
     return

@@ -11,10 +11,11 @@ import json
 import os
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import anthropic
 import httpx2
+import msgspec
 
 from ...core.ports import ModelInfo
 from .credentials import Credentials
@@ -60,11 +61,26 @@ class Connection:
         """The events of a streamed answer as they were on the wire. Closing this iterator
         closes the HTTP stream at once."""
         with self._faults(body["model"]):
-            async with await self._client.messages.create(**body, stream=True) as stream:
+            async with await self._post(body) as stream:
                 async for event in stream:
                     if event.type == "message_stop":
                         await _drain(stream)
                     yield event.to_dict(mode="python", warnings=False)
+
+    async def _post(
+        self, body: dict[str, Any]
+    ) -> anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]:
+        """``messages.create``, but for the copy and the encoding of the body: of a conversation
+        of 400 messages they would take a quarter of the server's share of a step."""
+        return await self._client.post(
+            "/v1/messages",
+            content=msgspec.json.encode({**body, "stream": True}),
+            options={"headers": {"Content-Type": "application/json"}},
+            # Any: the type is a union, which the signature has no place for.
+            cast_to=cast(Any, anthropic.types.RawMessageStreamEvent),
+            stream=True,
+            stream_cls=anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent],
+        )
 
     async def info(self, model: str) -> ModelInfo:
         with self._faults(model):
