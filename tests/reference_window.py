@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,7 @@ class ReferenceWindow:
         self.applied: dict[str, int] = {}
         self.active_cell_id = ""
         self.events: list[tuple[int, Event]] = []
+        self._of: defaultdict[type[Any], list[Any]] = defaultdict(list)
         self.frames: list[c.ServerFrame] = []
         self.streamed: dict[str, str] = {}
         self.leases: list[c.Lease] = []
@@ -103,7 +105,7 @@ class ReferenceWindow:
         """The ``number``-th event of a kind, waited for."""
 
         def found() -> Any:
-            hits = [event for _, event in self.events if isinstance(event, kind)]
+            hits = self._of[kind]
             return hits[number - 1] if len(hits) >= number else None
 
         return await self.until(found)
@@ -117,7 +119,7 @@ class ReferenceWindow:
         return ended
 
     def of(self, kind: type[Any]) -> list[Any]:
-        return [event for _, event in self.events if isinstance(event, kind)]
+        return list(self._of[kind])
 
     # --- the notebook ----------------------------------------------------------------
 
@@ -146,6 +148,7 @@ class ReferenceWindow:
                 self._replies.pop(frame.id).set_result(frame)
         elif isinstance(frame, c.EventFrame):
             self.events.append((frame.seq, frame.event))
+            self._of[type(frame.event)].append(frame.event)
         elif isinstance(frame, c.Lease):
             self.leases.append(frame)
         elif isinstance(frame, c.SessionChanged):

@@ -31,26 +31,36 @@ FULL_SPEED = Speed()
 
 class KernelClock:
     """How long the kernel itself was busy with a request: from its ``busy`` to its ``idle``,
-    as the kernel has dated them. So the way there and back counts as the server's."""
+    as the kernel has dated them. So the way there and back counts as the server's.
+
+    While the measured thing runs, messages are only kept; they are read when asked for."""
 
     def __init__(self, connection_file: Path) -> None:
         self._client = AsyncKernelClient()
         self._client.load_connection_file(str(connection_file))
         self._client.start_channels(shell=False, stdin=False, hb=False, control=False)
+        self._unread: list[list[bytes]] = []
         self._dates: dict[str, dict[str, datetime]] = defaultdict(dict)
         self._listener = asyncio.ensure_future(self._listen())
 
     async def _listen(self) -> None:
         while True:
-            message = await self._client.get_iopub_msg()
+            self._unread.append(await self._client.iopub_channel.socket.recv_multipart())
+
+    def seconds(self, msg_id: str) -> float:
+        self._read()
+        dates = self._dates[msg_id]
+        return float((dates["idle"] - dates["busy"]).total_seconds())
+
+    def _read(self) -> None:
+        session = self._client.session
+        for frames in self._unread:
+            message = session.deserialize(session.feed_identities(frames)[1])
             if message["msg_type"] == "status":
                 state = message["content"]["execution_state"]
                 request = message["parent_header"].get("msg_id", "")
                 self._dates[request][state] = message["header"]["date"]
-
-    def seconds(self, msg_id: str) -> float:
-        dates = self._dates[msg_id]
-        return float((dates["idle"] - dates["busy"]).total_seconds())
+        self._unread.clear()
 
     def close(self) -> None:
         self._listener.cancel()
