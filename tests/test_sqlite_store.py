@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.sqlite_store import SqliteStore, schema
 from jupyter_codeinterp.adapters.sqlite_store import file as journal_file
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import BeginRun, Delete, Insert, Receipt
@@ -327,6 +327,37 @@ def test_ops_and_receipts(store: SqliteStore) -> None:
         store.set_receipt("s1", 3, receipt)
 
 
+def test_ops_that_the_saved_file_does_not_have(store: SqliteStore) -> None:
+    ops = [StoredOp(seq, 1, Delete(f"c{seq}", "x")) for seq in (1, 2, 3)]
+    for op in ops:
+        store.append_op("s1", op)
+    store.create(info("s2"))
+    store.append_op("s2", ops[0])
+    store.create(info("s3"))
+    store.create(info("s4", "b.ipynb"))
+    store.append_op("s4", ops[1])
+    assert store.unsaved_ops("a.ipynb") == [("s1", ops), ("s2", ops[:1])]
+    assert store.unsaved_ops("b.ipynb") == [("s4", ops[1:2])]
+    assert store.unsaved_ops("none.ipynb") == []
+    store.set_saved("s1", 2)
+    store.set_saved("s2", 1)
+    assert store.unsaved_ops("a.ipynb") == [("s1", ops[2:])]
+    store.rename_notebook("a.ipynb", "c.ipynb")
+    assert store.unsaved_ops("c.ipynb") == [("s1", ops[2:])]
+
+
+def test_what_is_saved_never_goes_down(store: SqliteStore) -> None:
+    first, second = StoredOp(1, 1, Delete("a", "x")), StoredOp(2, 1, Delete("b", "x"))
+    store.append_op("s1", first)
+    store.append_op("s1", second)
+    store.set_saved("s1", 1)
+    store.set_saved("s1", 0)
+    store.update(info())
+    assert store.unsaved_ops("a.ipynb") == [("s1", [second])]
+    store.set_saved("unknown", 5)
+    assert store.get("unknown") is None
+
+
 def test_outputs_are_the_last_ones(store: SqliteStore) -> None:
     assert store.outputs("s1", "a") is None
     store.put_outputs("s1", "a", ({"output_type": "stream", "name": "stdout", "text": "1"},))
@@ -468,14 +499,42 @@ def test_a_newer_journal_is_left_alone(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_the_climb_from_version_1(path: Path) -> None:
+    path.parent.mkdir()
+    first = (Path(__file__).parent / "journal_version_1.sql").read_text("utf-8")
+    db = sqlite3.connect(path)
+    db.executescript(first)
+    db.close()
+    store = SqliteStore(path)
+    assert store.warning == ""
+    assert [session.session_id for session in store.list("a.ipynb")] == ["s1", "s2"]
+    assert store.events("s1") == [
+        (1, TurnStarted(1, "Add up", "review", "model")),
+        (2, StepStarted(1)),
+    ]
+    assert store.messages("s1") == (1, (user(Text("Add up")), assistant(Text("Done."))))
+    request = store.request("s1", 1)
+    assert request is not None and request["system"] == "Be good."
+    assert [op.seq for op in store.ops("s1")] == [1, 2]
+    assert store.outputs("s1", "c1") == (
+        {"output_type": "stream", "name": "stdout", "text": "2\n"},
+    )
+    # What the notebook's file had then is not known: nothing is put into it a second time.
+    assert store.unsaved_ops("a.ipynb") == []
+    third = StoredOp(3, 2, Delete("c2", ""))
+    store.append_op("s1", third)
+    assert store.unsaved_ops("a.ipynb") == [("s1", [third])]
+    store.close()
+
+
 def test_migrations_climb_from_where_the_file_is(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = SqliteStore(path)
     store.create(info())
     store.close()
-    ladder = (*journal_file._MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN extra TEXT",))
-    monkeypatch.setattr(journal_file, "_MIGRATIONS", ladder)
+    ladder = (*schema.MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN extra TEXT",))
+    monkeypatch.setattr(schema, "MIGRATIONS", ladder)
     store = SqliteStore(path)
     assert store.get("s1") == info()
     assert store._db.execute("PRAGMA user_version").fetchone() == (len(ladder),)
@@ -489,7 +548,7 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
     store.close()
     bad = ("ALTER TABLE sessions ADD COLUMN extra TEXT", "ALTER TABLE nowhere ADD COLUMN x")
     with monkeypatch.context() as patch:
-        patch.setattr(journal_file, "_MIGRATIONS", (*journal_file._MIGRATIONS, bad))
+        patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, bad))
         with pytest.raises(StoreError):
             SqliteStore(path)
     store = SqliteStore(path)

@@ -294,6 +294,7 @@ class StoredOp(msgspec.Struct, frozen=True):
 Sessions = list[SessionInfo]
 NumberedEvents = list[tuple[int, Event]]
 StoredOps = list[StoredOp]
+OpsBySession = list[tuple[str, StoredOps]]
 """Named here because ``SessionStore.list`` hides the built-in within the class."""
 
 
@@ -346,6 +347,14 @@ class SessionStore(Protocol):
     def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
 
     def ops(self, session_id: str, after: int = 0) -> StoredOps: ...
+
+    def set_saved(self, session_id: str, seq: int) -> None:
+        """The notebook's saved file is known to have the session's ops up to number ``seq``.
+        What is known of higher ones stays; an unknown session is nothing."""
+
+    def unsaved_ops(self, notebook: str) -> OpsBySession:
+        """By session of that notebook, its ops that the saved file is not known to have, in
+        order. Sessions without any are left out."""
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
         """The whole outputs of a cell's last run, for ``read_output``."""

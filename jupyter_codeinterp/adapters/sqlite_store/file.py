@@ -10,47 +10,12 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from ...core.errors import StoreError
+from . import schema
 
 _QUICKLY_CHECKED = 500_000
 """Bytes of a file that is checked in some 10 ms."""
 _LOCK_WAIT = 0.5
 """Seconds. Another process holds the file for milliseconds; the event loop waits with us."""
-
-# (version 1, version 2, …): each the statements that lead to it from the one before.
-_MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE sessions (
-            session_id TEXT PRIMARY KEY, notebook TEXT NOT NULL, changed REAL NOT NULL,
-            info TEXT NOT NULL)""",
-        "CREATE INDEX sessions_by_notebook ON sessions (notebook)",
-        """CREATE TABLE events (
-            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            seq INTEGER NOT NULL, kind TEXT NOT NULL, block INTEGER, data TEXT NOT NULL,
-            PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
-        """CREATE TABLE messages (
-            id INTEGER PRIMARY KEY,
-            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            conversation INTEGER NOT NULL, data TEXT NOT NULL)""",
-        "CREATE INDEX messages_in_order ON messages (session_id, conversation, id)",
-        """CREATE TABLE prompts (
-            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            digest TEXT NOT NULL, text TEXT NOT NULL,
-            PRIMARY KEY (session_id, digest)) WITHOUT ROWID""",
-        """CREATE TABLE requests (
-            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            step INTEGER NOT NULL, digest TEXT NOT NULL, data TEXT NOT NULL,
-            conversation INTEGER NOT NULL, last_message INTEGER NOT NULL,
-            PRIMARY KEY (session_id, step)) WITHOUT ROWID""",
-        """CREATE TABLE ops (
-            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            seq INTEGER NOT NULL, data TEXT NOT NULL,
-            PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
-        """CREATE TABLE outputs (
-            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            cell_id TEXT NOT NULL, data TEXT NOT NULL,
-            PRIMARY KEY (session_id, cell_id))""",
-    ),
-)
 
 # What SQLite says, the code, and what people are told.
 _FAULTS = (
@@ -123,27 +88,11 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA foreign_keys=ON")
         if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
-        _migrate(db)
+        schema.migrate(db)
     except BaseException:
         db.close()
         raise
     return db
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    """Climb from the version that the file has to the newest, one transaction a step."""
-    while True:
-        db.execute("BEGIN IMMEDIATE")  # another process may be climbing, too
-        version: int = db.execute("PRAGMA user_version").fetchone()[0]
-        if version >= len(_MIGRATIONS):
-            db.execute("COMMIT")
-            break
-        for statement in _MIGRATIONS[version]:
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version={version + 1}")
-        db.execute("COMMIT")
-    if version > len(_MIGRATIONS):
-        raise StoreError("too_new", "The journal was written by a newer version of this program.")
 
 
 def _prepare(path: Path) -> None:

@@ -11,6 +11,8 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from .file import fold_log, in_words, open_file, sync_log
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
 _Ops = list[StoredOp]
+_OpsBySession = list[tuple[str, list[StoredOp]]]
 _Deltas = list[tuple[int, ThinkingDelta]]
 _Rows = list[tuple[Any, ...]]
 
@@ -243,6 +246,25 @@ class SqliteStore:
             (session_id, after),
         )
         return [_read(row[0], StoredOp) for row in rows]
+
+    def set_saved(self, session_id: str, seq: int) -> None:
+        """The number only rises. Nothing happens if there is no such session."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET saved = ?2 WHERE session_id = ?1 AND saved < ?2",
+                (session_id, seq),
+            )
+
+    def unsaved_ops(self, notebook: str) -> _OpsBySession:
+        rows = self._rows(
+            "SELECT session_id, ops.data FROM ops JOIN sessions s USING (session_id)"
+            " WHERE s.notebook = ? AND ops.seq > s.saved ORDER BY session_id, ops.seq",
+            (self._scrub(notebook),),
+        )
+        return [
+            (session_id, [_read(data, StoredOp) for _, data in group])
+            for session_id, group in groupby(rows, key=itemgetter(0))
+        ]
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
         with self._transaction():
