@@ -231,7 +231,12 @@ def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], told: str) -> Text
 
 
 def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
-    return re.sub(r"\{\{(\w+)\.(\w+)\}\}", lambda found: figures[found[1]][found[2]], text)
+    """Braces that name nothing known stay as they are: a text may speak of templates."""
+
+    def value(found: re.Match[str]) -> str:
+        return figures.get(found[1], {}).get(found[2], found[0])
+
+    return re.sub(r"\{\{(\w+)\.(\w+)\}\}", value, text)
 
 
 def _calls(step: Step) -> tuple[ToolUse, ...]:

@@ -313,6 +313,10 @@ class SessionStore(Protocol):
     def list(self, notebook: str | None = None) -> Sessions:
         """Newest first."""
 
+    async def search(self, word: str, notebook: str | None = None) -> Sessions:
+        """Those whose title, person's messages or model's answers hold ``word``, upper and
+        lower case being one; newest first."""
+
     def delete(self, session_id: str) -> None: ...
 
     def rename_notebook(self, old: str, new: str) -> None: ...
@@ -335,6 +339,9 @@ class SessionStore(Protocol):
 
     def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
         """The number of the newest conversation and its messages, in order."""
+
+    def all_messages(self, session_id: str) -> tuple[Message, ...]:
+        """Of all conversations of the session, in order."""
 
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """What was sent in a step: model, system, names of tools, number of messages."""

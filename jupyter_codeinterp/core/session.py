@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+import unicodedata
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, Literal, Protocol
 
@@ -45,10 +46,14 @@ from .turn import Limits, Turn
 OBEY_TIME = 5.0
 """Seconds that a kernel has to obey an interrupt before the person is told."""
 TITLE_LENGTH = 60
-"""Characters of a session's title."""
+"""Characters of the title that a session gets from its first message."""
+LONGEST_TITLE = 200
+"""Characters of a title that a person has given."""
 SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts: Stop has one second in all."""
 STOPPED_NOTE = "[The person stopped the previous turn.]"
+_NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
+"""Kinds of characters: controls (a line's end is one), surrogates, separators of lines."""
 STUCK = (
     "The kernel has not obeyed the interrupt. "
     "Restart it from the Kernel menu to stop the code; variables will be lost."
@@ -337,6 +342,21 @@ class Session:
 
     # --- afterwards ------------------------------------------------------------------
 
+    def rename(self, title: str) -> None:
+        """Also while a turn runs. Raises CommandError ``bad_title``."""
+        title = self._rules.scrub(title.strip())
+        if not title:
+            raise CommandError("bad_title", "The title is empty.")
+        if len(title) > LONGEST_TITLE:
+            words = f"The title is longer than {LONGEST_TITLE} characters."
+            raise CommandError("bad_title", words)
+        if any(unicodedata.category(character) in _NOT_IN_A_LINE for character in title):
+            raise CommandError("bad_title", "The title must be one line of text.")
+        if title != self.info.title:
+            # In lists it stays where it is: nothing was said.
+            self._set(title=title, changed=self.info.changed)
+            self._publish(TitleChanged(title))
+
     async def undo(self, turn: int) -> None:
         """Put back what a turn changed, where the person has not touched it since.
 
@@ -373,12 +393,7 @@ class Session:
         self._publish(NotebookMoved(notebook))
 
     def _set(self, **changes: Any) -> None:
-        self.info = msgspec.structs.replace(
-            self.info,
-            running=self.running,
-            changed=time.time(),
-            last_seq=self.feed.last_seq,
-            **changes,
-        )
+        now = {"running": self.running, "changed": time.time(), "last_seq": self.feed.last_seq}
+        self.info = msgspec.structs.replace(self.info, **{**now, **changes})
         self._store.update(self.info)
         self._changed(self)

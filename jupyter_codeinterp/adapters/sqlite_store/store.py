@@ -25,6 +25,7 @@ from ...core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEn
 from ...core.messages import Message
 from ...core.ports import StoredOp
 from .file import fold_log, in_words, open_file, sync_log
+from .searching import fold, saying
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
@@ -79,6 +80,14 @@ class SqliteStore:
         if notebook is None:
             return self._sessions("true")
         return self._sessions("notebook = ?", self._scrub(notebook))
+
+    async def search(self, word: str, notebook: str | None = None) -> _Sessions:
+        said = await asyncio.to_thread(saying, self._path, word)
+        return [
+            info
+            for info in self.list(notebook)
+            if info.session_id in said or fold(word) in fold(info.title)
+        ]
 
     def rename_notebook(self, old: str, new: str) -> None:
         with self._transaction():
@@ -181,6 +190,12 @@ class SqliteStore:
         )
         number = rows[0][0] if rows else 1
         return number, tuple(_read(data, Message) for _, data in rows)
+
+    def all_messages(self, session_id: str) -> tuple[Message, ...]:
+        rows = self._rows(
+            "SELECT data FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
+        )
+        return tuple(_read(row[0], Message) for row in rows)
 
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
         """The system prompt, the same in every step, is kept once."""
