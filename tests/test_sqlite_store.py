@@ -479,12 +479,20 @@ def test_a_damaged_file_is_set_aside_and_said(path: Path, damage: Any) -> None:
     damaged = path.read_bytes()
     store = SqliteStore(path)
     aside = next(path.parent.glob("journal.sqlite.damaged-*"))
-    assert aside.name in store.warning
+    (told,) = store.notices().values()
+    assert aside.name in told
     assert aside.read_bytes() == damaged
     assert store.list() == []
     store.create(info())
     store.close()
-    assert SqliteStore(path).warning == ""
+    store = SqliteStore(path)
+    assert [session.session_id for session in store.list()] == ["s1"]
+    assert list(store.notices().values()) == [told], "it stays until somebody has read it"
+    store.dismiss(next(iter(store.notices())))
+    store.close()
+    store = SqliteStore(path)
+    assert store.notices() == {}
+    store.close()
 
 
 def test_a_newer_journal_is_left_alone(path: Path) -> None:
@@ -493,9 +501,13 @@ def test_a_newer_journal_is_left_alone(path: Path) -> None:
     db.execute("PRAGMA user_version=999")
     db.close()
     before = path.read_bytes()
+    store = SqliteStore(path)
+    assert "written by a newer version" in store.warning
+    assert store.list() == []
     with pytest.raises(StoreError) as raised:
-        SqliteStore(path)
+        store.create(info())
     assert raised.value.code == "too_new"
+    store.close()
     assert path.read_bytes() == before
 
 
@@ -546,11 +558,16 @@ def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.Monk
     store = SqliteStore(path)
     store.create(info())
     store.close()
-    bad = ("ALTER TABLE sessions ADD COLUMN extra TEXT", "ALTER TABLE nowhere ADD COLUMN x")
+    bad = (
+        "ALTER TABLE sessions ADD COLUMN extra TEXT",
+        "INSERT INTO sessions SELECT * FROM sessions",
+    )
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, bad))
+        store = SqliteStore(path)
         with pytest.raises(StoreError):
-            SqliteStore(path)
+            store.create(info("s2"))
+        store.close()
     store = SqliteStore(path)
     assert store.get("s1") == info()
     with pytest.raises(sqlite3.OperationalError):
@@ -596,8 +613,19 @@ def test_read_only(store: SqliteStore) -> None:
 
 def test_no_place_for_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError):
-        SqliteStore(tmp_path / "file" / "journal.sqlite")
+    store = SqliteStore(tmp_path / "file" / "journal.sqlite")
+    assert store.warning == (
+        "The journal's file cannot be opened. "
+        "Conversations cannot be kept, so no message can be sent."
+    )
+    assert store.list() == [] and store.get("s1") is None and store.notices() == {}
+    with pytest.raises(StoreError) as raised:
+        store.create(info())
+    assert raised.value.code == "not_found" and raised.value.message == store.warning
+    (tmp_path / "file").unlink()
+    store.create(info())
+    assert store.warning == "" and store.get("s1") == info()
+    store.close()
 
 
 def test_an_entry_that_cannot_be_read(store: SqliteStore, path: Path) -> None:

@@ -291,8 +291,20 @@ class StoredOp(msgspec.Struct, frozen=True):
     receipt: Union[Receipt, None] = None
 
 
+LEASE_TIME = 30.0
+"""Seconds that a server keeps a session without renewing it."""
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Another server that works on a session."""
+
+    host: str
+    pid: int
+
+
 Sessions = list[SessionInfo]
 NumberedEvents = list[tuple[int, Event]]
+WrittenEvents = list[tuple[int, bytes]]
 StoredOps = list[StoredOp]
 OpsBySession = list[tuple[str, StoredOps]]
 """Named here because ``SessionStore.list`` hides the built-in within the class."""
@@ -321,6 +333,22 @@ class SessionStore(Protocol):
 
     def rename_notebook(self, old: str, new: str) -> None: ...
 
+    def take_lease(self, session_id: str) -> Holder | None:
+        """From now on this server works on the session, and no other: until it gives the
+        lease back, or has not renewed it for ``LEASE_TIME``, or is gone. If another has it,
+        that one, and nothing happens."""
+
+    def renew_lease(self, session_id: str) -> bool:
+        """To be called well within ``LEASE_TIME``. False if it is lost."""
+
+    def release_lease(self, session_id: str) -> None: ...
+
+    def holder(self, session_id: str) -> Holder | None:
+        """The other server that works on the session now."""
+
+    def last_seq(self, session_id: str) -> int:
+        """The number of the session's last event, 0 before the first."""
+
     def append_events(self, session_id: str, events: NumberedEvents) -> None:
         """Survives the end of the process at once, a power cut after ``settle``."""
 
@@ -331,6 +359,9 @@ class SessionStore(Protocol):
         """Do what must be done now and then and takes its time."""
 
     def events(self, session_id: str, after: int = 0) -> NumberedEvents: ...
+
+    def written_events(self, session_id: str, after: int, most: int) -> WrittenEvents:
+        """The same as JSON, as it was written; at most so many."""
 
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
@@ -364,6 +395,7 @@ class SessionStore(Protocol):
         order. Sessions without any are left out."""
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
-        """The whole outputs of a cell's last run, for ``read_output``."""
+        """The outputs of a cell's last run, for ``read_output``. The journal may cut what is
+        very large, with a note in its place, and drop what is old."""
 
     def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None: ...

@@ -47,6 +47,25 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """UPDATE sessions SET saved = ifnull(
             (SELECT max(seq) FROM ops WHERE ops.session_id = sessions.session_id), 0)""",
     ),
+    # Which server works on a session. What a person is told until they have read it. And
+    # outputs with their age and size, in an index that is read without the outputs.
+    (
+        """CREATE TABLE leases (
+            session_id TEXT PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+            server TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL,
+            beat REAL NOT NULL) WITHOUT ROWID""",
+        "CREATE TABLE notices (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+        "ALTER TABLE outputs RENAME TO outputs_2",
+        """CREATE TABLE outputs (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            cell_id TEXT NOT NULL, changed REAL NOT NULL, size INTEGER NOT NULL,
+            data TEXT NOT NULL, PRIMARY KEY (session_id, cell_id))""",
+        """INSERT INTO outputs
+            SELECT o.session_id, o.cell_id, s.changed, length(CAST(o.data AS BLOB)), o.data
+            FROM outputs_2 o JOIN sessions s USING (session_id)""",
+        "DROP TABLE outputs_2",
+        "CREATE INDEX outputs_by_age ON outputs (changed, size)",
+    ),
 )
 
 

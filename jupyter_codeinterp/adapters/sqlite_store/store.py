@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,38 +22,25 @@ from ...core.errors import StoreError
 from ...core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ...core.messages import Message
 from ...core.ports import StoredOp
-from .file import fold_log, in_words, open_file, sync_log
+from .keeping import CUT, cut
+from .leases import Leases
+from .mark import Mark
 from .searching import fold, saying
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
+_Written = list[tuple[int, bytes]]
 _Ops = list[StoredOp]
 _OpsBySession = list[tuple[str, list[StoredOp]]]
 _Deltas = list[tuple[int, ThinkingDelta]]
-_Rows = list[tuple[Any, ...]]
 
 
-class SqliteStore:
-    """``SessionStore`` in the file ``path``; its folder is made if need be.
+class SqliteStore(Leases):
+    """``SessionStore`` in the file ``path``. Making it raises nothing (see ``Journal``).
 
-    ``warning`` is "" or says in words that a damaged file was set aside on opening.
-    Raises StoreError like every method: disk_full, read_only, locked, damaged, not_found,
+    Every method raises StoreError: disk_full, read_only, locked, damaged, not_found,
     too_new, unknown_session, repeated, disk_error.
     """
-
-    def __init__(self, path: Path, scrub: Callable[[str], str] = lambda text: text) -> None:
-        self._scrub = scrub
-        self._path = path
-        self._db, self.warning = open_file(path)
-
-    def close(self) -> None:
-        self._db.close()
-
-    async def settle(self) -> None:
-        await asyncio.to_thread(sync_log, self._path)
-
-    async def tidy(self) -> None:
-        await asyncio.to_thread(fold_log, self._path)
 
     # --- sessions --------------------------------------------------------------------
 
@@ -100,6 +85,7 @@ class SqliteStore:
         """Forget a session and all that belongs to it. Nothing happens if there is none."""
         with self._transaction():
             self._db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+        self._forget(session_id)
 
     # --- events ----------------------------------------------------------------------
 
@@ -118,12 +104,27 @@ class SqliteStore:
                 elif isinstance(event, TurnEnded):
                     self._fold_thinking(session_id, seq)
 
+        if events:
+            self._newest = Mark(session_id, events[-1][0])
+
+    def last_seq(self, session_id: str) -> int:
+        query = "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?"
+        seq: int = self._rows(query, (session_id,))[0][0]
+        return seq
+
     def events(self, session_id: str, after: int = 0) -> _Numbered:
         rows = self._rows(
             "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq",
             (session_id, after),
         )
         return [(seq, _read(data, Event)) for seq, data in rows]
+
+    def written_events(self, session_id: str, after: int, most: int) -> _Written:
+        rows = self._rows(
+            "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+            (session_id, after, most),
+        )
+        return [(seq, data.encode()) for seq, data in rows]
 
     def _drop_deltas(self, session_id: str, seq: int, block: int | None = None) -> None:
         """The parts of text blocks in the step that ``seq`` is in: the whole is there now.
@@ -282,10 +283,14 @@ class SqliteStore:
         ]
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
+        data = self._written(outputs)
+        if (size := len(data.encode())) > CUT:
+            data = self._written(cut(outputs))
+            size = len(data.encode())
         with self._transaction():
             self._db.execute(
-                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?)",
-                (session_id, cell_id, self._written(outputs)),
+                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)",
+                (session_id, cell_id, time.time(), size, data),
             )
 
     def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
@@ -313,25 +318,6 @@ class SqliteStore:
             )
             for info, notebook, last_seq in rows
         ]
-
-    def _written(self, value: object) -> str:
-        return self._scrub(msgspec.json.encode(value).decode())
-
-    def _rows(self, query: str, values: tuple[Any, ...]) -> _Rows:
-        with in_words():
-            return self._db.execute(query, values).fetchall()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing."""
-        with in_words():
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-                yield
-                self._db.execute("COMMIT")
-            finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
 
 
 def _kind(event: Event) -> str:
