@@ -103,7 +103,12 @@ export class Client implements IClient, IDisposable {
       this._attempts = 0;
       this._setConnected(true);
     };
-    socket.onmessage = message => this._receive(JSON.parse(message.data));
+    socket.onmessage = message => {
+      // One frame a line.
+      for (const frame of message.data.split('\n')) {
+        this._receive(JSON.parse(frame));
+      }
+    };
     socket.onclose = () => {
       this._setConnected(false);
       this._again();

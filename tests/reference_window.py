@@ -137,10 +137,11 @@ class ReferenceWindow:
             if message is None:
                 self.closed.set()
                 return
-            frame = _decoder.decode(message)
-            self.frames.append(frame)
-            await self._take(frame)
-            self._changed.set()
+            for line in message.split("\n"):
+                frame = _decoder.decode(line)
+                self.frames.append(frame)
+                await self._take(frame)
+                self._changed.set()
 
     async def _take(self, frame: c.ServerFrame) -> None:
         if isinstance(frame, c.Reply):

@@ -340,7 +340,8 @@ class Bench:
 
         async def wait() -> E:
             seen = 0
-            async for _, event in self.session.feed.follow(0):
+            async for _, data in self.session.feed.follow(0):
+                event = msgspec.json.decode(data, type=Event)
                 seen += isinstance(event, kind)
                 if isinstance(event, kind) and seen == number:
                     return event

@@ -19,6 +19,7 @@ from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import Receipt
 from jupyter_codeinterp.fronts import channel, window
 from jupyter_codeinterp.fronts.channel import Bearer, Tickets
+from jupyter_codeinterp.fronts.mailbox import Mailbox
 from jupyter_codeinterp.fronts.window import CHANGE, EXECUTE, LOOK, NEEDS
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import body
@@ -186,7 +187,11 @@ async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: 
         await answered.wait()
         return True
 
-    desk = window.WindowDesk(hub, lambda data: None, allowed)
+    async def nowhere(message: bytes) -> None:
+        raise AssertionError("there is nobody to write to")
+
+    mailbox = Mailbox(nowhere, print)
+    desk = window.WindowDesk(hub, mailbox, allowed)
     hub.join(desk)
     command = asyncio.ensure_future(desk.receive(msgspec.json.encode(c.OpenNotebook("a.ipynb"))))
     await asked.wait()
@@ -194,6 +199,7 @@ async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: 
     answered.set()
     await command
     assert hub.opened("a.ipynb") is None, "it would hold the lease for ever"
+    mailbox.close()
 
 
 # --- what is no command --------------------------------------------------------------
@@ -289,18 +295,3 @@ async def test_the_session_lives_on_through_all_of_it(site: Site, api: FakeAnthr
     await w.send(c.Subscribe(w.session_id, w.events[-1][0]))
     assert (await w.decide(draft)).error is None
     assert (await w.ended()).stop_reason == "end_turn"
-
-
-async def test_a_client_that_takes_nothing_is_let_go(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(channel, "MAX_UNSENT", 100_000)
-    w = await site.window()
-    (desk,) = site.extension.hub._windows
-    w.pause()
-    # More than the buffers of both ends take.
-    for _ in range(600):
-        desk.send(c.Reply(1, {"long": "x" * 50_000}))
-    await site.until(lambda: not site.extension.hub._windows)
-    w.resume()
-    await asyncio.wait_for(w.closed.wait(), 10)

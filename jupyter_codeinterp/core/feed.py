@@ -21,6 +21,8 @@ DELTA_INTERVAL = 0.05
 """Seconds between text events: at most 20 a second reach journal and windows."""
 RECENT_EVENTS = 2_000
 """Events kept in memory for followers; a slower one reads the journal."""
+PAGE = 500
+"""Events read from the journal at once."""
 
 Delta = Union[TextDelta, ThinkingDelta]
 
@@ -30,7 +32,7 @@ class Feed:
         self.last_seq = last_seq
         self._store = store
         self._session_id = session_id
-        self._recent: deque[tuple[int, Event]] = deque(maxlen=RECENT_EVENTS)
+        self._recent: deque[tuple[int, bytes]] = deque(maxlen=RECENT_EVENTS)
         self._waiters: list[asyncio.Future[None]] = []
         self._held: Delta | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -67,18 +69,22 @@ class Feed:
     def _publish(self, event: Event) -> None:
         self._store.append_events(self._session_id, [(self.last_seq + 1, event)])
         self.last_seq += 1
-        self._recent.append((self.last_seq, event))
+        self._recent.append((self.last_seq, msgspec.json.encode(event)))
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
         self._waiters.clear()
 
-    async def follow(self, after: int) -> AsyncIterator[tuple[int, Event]]:
-        """Events after number ``after``, then those to come, for ever."""
+    async def follow(self, after: int) -> AsyncIterator[tuple[int, bytes]]:
+        """Events after number ``after`` as JSON, then those to come, for ever."""
         while True:
             newest = self.last_seq
-            for seq, event in self._since(after):
+            events = self._since(after)
+            for seq, event in events:
                 yield seq, event
+                after = seq
+            if len(events) == PAGE:
+                continue
             # Numbers have holes in the journal, where parts of a text were put together.
             after = max(after, newest)
             if after >= self.last_seq:
@@ -86,8 +92,9 @@ class Feed:
                 self._waiters.append(waiter)
                 await waiter
 
-    def _since(self, after: int) -> list[tuple[int, Event]]:
+    def _since(self, after: int) -> list[tuple[int, bytes]]:
+        """The next ones, at most a page."""
         if self._recent and self._recent[0][0] <= after + 1:
             newest_first = takewhile(lambda numbered: numbered[0] > after, reversed(self._recent))
-            return list(newest_first)[::-1]
-        return self._store.events(self._session_id, after)
+            return list(newest_first)[: -PAGE - 1 : -1]
+        return self._store.written_events(self._session_id, after, PAGE)

@@ -7,9 +7,9 @@ pages of different users share one.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import time
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from jupyter_core.utils import ensure_async
@@ -20,14 +20,14 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from .hub import Hub
+from .mailbox import Mailbox
 from .window import MAX_SNAPSHOT, WindowDesk
 
 TICKET_LIFE = 30.0
 """Seconds in which a ticket must be used."""
 MAX_TICKETS = 100
-MAX_UNSENT = 64_000_000
-"""Bytes that may wait for a window that does not take them. Then its socket is closed: a
-window that wakes up attaches again and asks for what it missed."""
+TRY_AGAIN = 1013
+"""Registered as "try again later": the browser opens another socket."""
 
 
 class Bearer(NamedTuple):
@@ -107,8 +107,8 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         # A step sends several small frames in a row; held back for the acknowledgement of
         # the one before, each would take 40 ms.
         self.set_nodelay(True)
-        self._unsent = 0
-        self.desk = WindowDesk(self.hub, self._write, self._allowed)
+        self.mailbox = Mailbox(self._write, self._give_up)
+        self.desk = WindowDesk(self.hub, self.mailbox, self._allowed)
         self.hub.join(self.desk)
 
     async def on_message(self, message: str | bytes) -> None:
@@ -117,23 +117,21 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     def on_close(self) -> None:
         super().on_close()
         if hasattr(self, "desk"):
-            self.hub.leave(self.desk)
+            self._leave()
 
-    def _write(self, data: bytes) -> None:
-        """Queue a frame. One for a socket that has just closed goes nowhere: the window
-        attaches again and asks for what it missed."""
-        try:
-            written = asyncio.ensure_future(self.write_message(data.decode()))
-        except WebSocketClosedError:
-            return
-        self._unsent += len(data)
-        written.add_done_callback(lambda future: self._written(len(data), future))
-        if self._unsent > MAX_UNSENT:
-            self.log.warning("A window takes nothing any more; its socket is closed.")
-            self.close()
+    def _leave(self) -> None:
+        self.mailbox.close()
+        self.hub.leave(self.desk)
 
-    def _written(self, size: int, future: asyncio.Future[None]) -> None:
-        self._unsent -= size
-        error = None if future.cancelled() else future.exception()
-        if error is not None and not isinstance(error, WebSocketClosedError):
-            self.log.error("A frame could not be sent", exc_info=error)
+    async def _write(self, message: bytes) -> None:
+        """One for a socket that has just closed goes nowhere: the window attaches again and
+        asks for what it missed."""
+        with suppress(WebSocketClosedError):
+            await self.write_message(message)
+
+    def _give_up(self, reason: str) -> None:
+        """Others can have the notebooks at once: a socket whose window does not answer
+        takes five seconds to close."""
+        self.log.warning("%s Its socket is closed.", reason)
+        self._leave()
+        self.close(TRY_AGAIN, reason)

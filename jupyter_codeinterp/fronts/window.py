@@ -13,6 +13,7 @@ from ..core import commands as c
 from ..core.errors import CodeInterpError, CommandError, StoreError
 from ..core.session import Session
 from .hub import Hub
+from .mailbox import Mailbox
 
 MAX_COMMAND = 1_000_000
 """Bytes of a command. A snapshot may be larger: a notebook's sources and bounded outputs."""
@@ -56,12 +57,20 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
 Allowed = Callable[[str, str], Awaitable[bool]]
 
 
+class WrittenEvent(msgspec.Struct, frozen=True, tag_field="type", tag="event"):
+    """An ``EventFrame`` whose event is JSON already."""
+
+    session_id: str
+    seq: int
+    event: msgspec.Raw
+
+
 class WindowDesk:
     """Takes one window's commands in the order in which they come."""
 
-    def __init__(self, hub: Hub, send: Callable[[bytes], None], allowed: Allowed) -> None:
+    def __init__(self, hub: Hub, mailbox: Mailbox, allowed: Allowed) -> None:
         self._hub = hub
-        self._send = send
+        self._mailbox = mailbox
         self._allowed = allowed
         self._encoder = msgspec.json.Encoder()
         self._followed: dict[str, asyncio.Task[None]] = {}
@@ -69,7 +78,7 @@ class WindowDesk:
         self._gone = False
 
     def send(self, frame: c.ServerFrame) -> None:
-        self._send(self._encoder.encode(frame))
+        self._mailbox.post(frame)
 
     async def receive(self, message: str | bytes) -> None:
         """Carry out one command. Errors are answered; the window lives on."""
@@ -176,7 +185,9 @@ class WindowDesk:
     async def _follow(self, session: Session, after: int) -> None:
         try:
             async for seq, event in session.feed.follow(after):
-                self.send(c.EventFrame(session.info.session_id, seq, event))
+                frame = WrittenEvent(session.info.session_id, seq, msgspec.Raw(event))
+                self._mailbox.post_encoded(self._encoder.encode(frame))
+                await self._mailbox.room()
         except StoreError:
             log.exception("A window could not be shown more of %s", session.info.session_id)
 

@@ -38,9 +38,12 @@ function instrument() {
         const start = performance.now();
         handler.call(this, message);
         const duration = performance.now() - start;
-        const { type, op, event } = JSON.parse(message.data);
-        seen.frames.push({ kind: op?.op ?? type, start, duration });
-        seen.ended ||= event?.type === 'turn_ended';
+        // A message of several frames counts whole for each of them.
+        for (const line of message.data.split('\n')) {
+          const { type, op, event } = JSON.parse(line);
+          seen.frames.push({ kind: op?.op ?? type, start, duration });
+          seen.ended ||= event?.type === 'turn_ended';
+        }
       };
     }
   };

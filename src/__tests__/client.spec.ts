@@ -24,8 +24,9 @@ class Socket {
     this.onclose();
   }
 
-  receive(frame: object): void {
-    this.onmessage({ data: JSON.stringify(frame) });
+  /** One message: a frame a line. */
+  receive(...frames: object[]): void {
+    this.onmessage({ data: frames.map(f => JSON.stringify(f)).join('\n') });
   }
 }
 
@@ -98,8 +99,12 @@ describe('the socket', () => {
     client.frames.connect((_, frame) => seen.push(frame.type));
     socket.receive({ type: 'session' });
     socket.receive({ type: 'reply', id: 9, result: {}, error: null });
-    socket.receive({ type: 'event' });
-    expect(seen).toEqual(['session', 'event']);
+    socket.receive(
+      { type: 'event' },
+      { type: 'op', text: 'a\nb' },
+      { type: 'lease' }
+    );
+    expect(seen).toEqual(['session', 'event', 'op', 'lease']);
   });
 
   it('fails what was on its way when it is lost, and comes back', async () => {

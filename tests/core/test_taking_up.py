@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
@@ -172,8 +173,8 @@ async def take(feed: Feed, after: int, count: int) -> list[tuple[int, e.Event]]:
     got: list[tuple[int, e.Event]] = []
 
     async def read() -> None:
-        async for numbered in feed.follow(after):
-            got.append(numbered)
+        async for seq, event in feed.follow(after):
+            got.append((seq, msgspec.json.decode(event, type=e.Event)))
             if len(got) == count:
                 return
 
@@ -202,7 +203,7 @@ async def test_a_slow_follower_loses_nothing(feed: Feed, monkeypatch: pytest.Mon
     for _ in range(99):
         got.append(await slow.__anext__())
     assert [seq for seq, _ in got] == list(range(1, 101))
-    assert [event.text for _, event in got] == [str(n) for n in range(100)]  # type: ignore[union-attr]
+    assert [msgspec.json.decode(event)["text"] for _, event in got] == [str(n) for n in range(100)]
 
 
 async def test_a_follower_of_a_journal_with_holes_waits(
