@@ -6,6 +6,7 @@ conversation that begins with a summary. The old one stays in the store.
 
 from __future__ import annotations
 
+from .later import Later
 from .messages import Image, Message, Text, ToolResult, ToolUse
 from .ports import SessionStore
 
@@ -20,8 +21,9 @@ _DESCRIPTIONS = ("<context", "<changes", "[In the text below <")
 
 
 class Conversation:
-    def __init__(self, store: SessionStore, session_id: str) -> None:
+    def __init__(self, store: SessionStore, session_id: str, later: Later) -> None:
         self._store = store
+        self._later = later
         self._session_id = session_id
         self.number, self._messages = store.messages(session_id)
 
@@ -45,9 +47,11 @@ class Conversation:
         return sum(_images(message) for message in self._messages)
 
     def add(self, *messages: Message) -> None:
-        """Store messages that belong together, in one transaction."""
-        self._store.append_messages(self._session_id, messages, self.number)
+        """Store messages that belong together, in one transaction: now, or else later. They
+        have been said, and the model must know them in any case."""
+        number = self.number
         self._messages = (*self._messages, *messages)
+        self._later.do(lambda: self._store.append_messages(self._session_id, messages, number))
 
     def restart(self, summary: Message) -> None:
         """Go on in a new conversation that begins with ``summary``."""

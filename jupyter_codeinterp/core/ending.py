@@ -6,7 +6,7 @@ import logging
 
 import msgspec
 
-from .errors import CodeInterpError
+from .errors import CodeInterpError, StoreError
 from .events import StopReason
 
 log = logging.getLogger(__name__)
@@ -25,6 +25,10 @@ _RETRY_CODES = frozenset(
         "broken_stream",
         "not_open",
         "server_stopped",
+        "disk_full",
+        "read_only",
+        "locked",
+        "disk_error",
     }
 )
 """Endings after which "Try again" makes sense."""
@@ -43,8 +47,16 @@ class Ending(msgspec.Struct, frozen=True):
         return self.code in _RETRY_CODES
 
 
+def not_journaled(error: StoreError) -> Ending:
+    """How a turn ends that can no longer be journaled."""
+    words = f"{error.message} The turn was stopped. What you see is saved as soon as possible."
+    return Ending("error", error.code, words)
+
+
 def failure(error: Exception) -> Ending:
     """How a turn ends that an exception has ended. What nobody foresaw goes to the log."""
+    if isinstance(error, StoreError):
+        return not_journaled(error)
     if isinstance(error, CodeInterpError):
         return Ending("error", error.code, error.message)
     log.error("A turn failed", exc_info=error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 import unicodedata
 from collections.abc import Callable, Coroutine, Iterator
@@ -17,13 +18,16 @@ import msgspec
 
 from . import policy, putting_back
 from .agent import Agent
+from .changes import Change
 from .commands import SessionInfo
 from .context import Context
 from .conversation import Conversation
 from .decisions import Decisions
-from .ending import Ending, failure
-from .errors import CommandError
+from .document import Receipt
+from .ending import Ending, failure, not_journaled
+from .errors import CommandError, StoreError
 from .events import (
+    ChangesKept,
     Event,
     Mode,
     ModeChanged,
@@ -36,11 +40,14 @@ from .events import (
 )
 from .execution import Execution
 from .feed import Feed
+from .later import TAKEN, Later
+from .lease import Lease, held_elsewhere, named
 from .ledger import Ledger
 from .messages import Text, user
 from .meter import Meter
 from .past import Past
 from .ports import Document, Kernel, Model, SessionStore
+from .review import Review, review
 from .turn import Limits, Turn
 
 OBEY_TIME = 5.0
@@ -51,6 +58,8 @@ LONGEST_TITLE = 200
 """Characters of a title that a person has given."""
 SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts: Stop has one second in all."""
+AGAIN = 5.0
+"""Seconds until it is tried again to write what the journal would not take."""
 STOPPED_NOTE = "[The person stopped the previous turn.]"
 _NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
 """Kinds of characters: controls (a line's end is one), surrogates, separators of lines."""
@@ -58,6 +67,12 @@ STUCK = (
     "The kernel has not obeyed the interrupt. "
     "Restart it from the Kernel menu to stop the code; variables will be lost."
 )
+
+
+NOT_SAVED = "The end of this turn could not be saved. It is saved as soon as possible."
+SAVED_NOW = "What could not be saved before is saved now."
+
+log = logging.getLogger(__name__)
 
 
 class Workplace(Protocol):
@@ -110,31 +125,143 @@ class Session:
         self._turn: Turn | None = None
         self._may_cancel = False
         self._putting_back = False
-        self._later: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        """What goes on besides the turn."""
+        self._saving: asyncio.Task[None] | None = None
+        self._lease = Lease(store, info.session_id, self._lost)
+        self._halted: Ending | None = None
+        """How the running turn ends, as it cannot be journaled any more."""
+        self._told = False
+        """Whether the turn's end says so."""
+        self._later = Later(self._journal_failed)
+        self.feed = Feed(store, info.session_id, store.last_seq(info.session_id), self._later)
+        self._take_up()
+
+    # --- the journal -----------------------------------------------------------------
+
+    def _take_up(self) -> None:
+        """Go on from what the journal says; a turn that has no end gets one."""
+        store, session_id = self._store, self.info.session_id
         # What the model was told of the notebook is not kept: it is told anew.
         self._context = Context()
-        self._talk = Conversation(store, info.session_id)
-        self._ledger = Ledger(store.ops(info.session_id))
-        self._past = Past()
-        self._take_up(store.events(info.session_id))
-
-    def _take_up(self, events: list[tuple[int, Event]]) -> None:
-        """Go on from what the journal says; a turn that has no end gets one."""
-        past = self._past
-        for _, event in events:
+        self._talk = Conversation(store, session_id, self._later)
+        self._ledger = Ledger(store.ops(session_id))
+        past = self._past = Past()
+        for _, event in store.events(session_id):
             past.add(event)
-        self.feed = Feed(self._store, self.info.session_id, events[-1][0] if events else 0)
         self._meter = Meter(past.usage)
         self._note = past.lost
         """What the model must know of the turn before."""
-        if past.unfinished:
-            self._keep_unheard()
-            for event in past.ends():
-                self._publish(event)
-            words = "The server stopped while this was going on. Variables may be gone."
-            self._publish_end(Ending("error", "server_stopped", words))
-        elif past.ended is not None and past.ended.stop_reason == "cancelled":
-            self._note = STOPPED_NOTE
+        if past.ended is not None and past.ended.stop_reason == "cancelled":
+            self._note = past.lost or STOPPED_NOTE
+        self._learn_holder()
+        if past.unfinished and not self.info.held:
+            self._end_unfinished()
+
+    def _learn_holder(self) -> None:
+        holder = self._store.holder(self.info.session_id)
+        self.info = msgspec.structs.replace(self.info, held=named(holder) if holder else "")
+
+    def _end_unfinished(self) -> None:
+        """The server that ran this turn is gone."""
+        had = self._lease.held
+        try:
+            self._lease.take()
+        except CommandError:
+            return self._learn_holder()  # Another one is ending it.
+        except StoreError as error:
+            log.warning("A turn's end is shown, and saved later: %s", error.message)
+        self._keep_unheard()
+        for event in self._past.ends():
+            self._show(event)
+        words = "The server stopped while this was going on. Variables may be gone."
+        self._show_end(Ending("error", "server_stopped", words))
+        if not had:
+            self._let_go()
+
+    def look_again(self) -> None:
+        """What another server has journaled since is part of this session, too."""
+        if self.running or self._putting_back or self._later:
+            return
+        held = self.info.held
+        if self._later.given_up or self._store.last_seq(self.info.session_id) != self.feed.last_seq:
+            self._later = Later(self._journal_failed)
+            self.feed.catch_up(self._later)
+            self._take_up()
+        else:
+            self._learn_holder()
+            if self._past.unfinished and not self.info.held:
+                self._end_unfinished()
+        if self.info.held != held:
+            self._changed(self)
+
+    @contextlib.contextmanager
+    def _here(self) -> Iterator[None]:
+        """What is done within is done by this server alone, and goes on from what the
+        journal says. Raises CommandError ``held_elsewhere``, and StoreError if the journal
+        cannot be written."""
+        if not (self.running or self._putting_back):
+            self._catch_up()
+            self._lease.take()
+            self.look_again()
+        try:
+            yield
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Other servers may go on with the session, if nothing is left to do here."""
+        if not (self.running or self._putting_back or self._unsaved):
+            self._lease.release()
+
+    def need_here(self) -> None:
+        """Raises CommandError ``held_elsewhere`` if another server works on the session."""
+        holder = None if self.running else self._store.holder(self.info.session_id)
+        if holder is not None:
+            raise held_elsewhere(holder)
+
+    def _lost(self) -> None:
+        """Another server has taken the session over: nothing was heard of this one for too
+        long (the machine slept, say). What it says of the turn is what holds."""
+        self._later.give_up()
+        self.cancel()
+
+    def _journal_failed(self, error: StoreError) -> None:
+        """The turn stops like by Stop. What it still has to say is shown, and saved later."""
+        log.warning("The conversation %s: %s", self.info.session_id, error.message)
+        if error.code in TAKEN:
+            return self._lost()
+        if not self.running:
+            return self._save_later()
+        if self._halted is None:
+            self._halted = not_journaled(error)
+            self.cancel()
+
+    @property
+    def _unsaved(self) -> bool:
+        owed = self._turn is not None and bool(self._turn.owed)
+        return not self._later.given_up and (bool(self._later) or owed)
+
+    def _catch_up(self) -> None:
+        """Journal what waits for it. Raises StoreError if that cannot be done yet."""
+        if not self._unsaved:
+            return
+        self._later.catch_up()
+        if self._turn is not None:
+            self._turn.pay()
+        if not self._unsaved:
+            self._publish(Note(SAVED_NOW))
+
+    def _save_later(self) -> None:
+        if self._saving is None or self._saving.done():
+            self._saving = self._in_background(self._keep_trying())
+
+    async def _keep_trying(self) -> None:
+        while self._unsaved and not self.running:
+            await asyncio.sleep(AGAIN)
+            with contextlib.suppress(StoreError):  # Told when it happened first.
+                self._catch_up()
+        self._let_go()
 
     @property
     def running(self) -> bool:
@@ -145,32 +272,42 @@ class Session:
         return self.decisions.waiting
 
     def _publish(self, event: Event) -> None:
+        """Journal and show what begins with this. Raises StoreError; then it does not begin."""
         self.feed.publish(event)
+        self._past.add(event)
+
+    def _show(self, event: Event) -> None:
+        """Show what has happened, and journal it as soon as that is possible."""
+        self.feed.show(event)
         self._past.add(event)
 
     # --- a turn ----------------------------------------------------------------------
 
     def send(self, text: str, mode: Mode, model: str) -> None:
-        """Start a turn. Raises CommandError ``busy`` or ``empty_message``."""
+        """Start a turn. Raises CommandError ``busy``, ``empty_message`` or
+        ``held_elsewhere``, and StoreError."""
         if not text.strip():
             raise CommandError("empty_message", "The message is empty.")
         self._need_idle()
-        self._set(mode=policy.cap(mode, self._rules.highest_mode))
-        if model and model != self.info.model:
-            self.set_model(model)
-        if not self.info.title:
-            title = " ".join(text.split())
-            self._set(title=title if len(title) <= TITLE_LENGTH else title[:59] + "…")
-            self._publish(TitleChanged(self.info.title))
-        self._start(text)
+        with self._here():
+            self._set(mode=policy.cap(mode, self._rules.highest_mode))
+            if model and model != self.info.model:
+                self._change_model(model)
+            if not self.info.title:
+                title = " ".join(text.split())
+                title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
+                self._publish(TitleChanged(title))
+                self._set(title=title)
+            self._start(text)
 
     def retry(self) -> None:
-        """Go on after an error with the history as it is. Raises CommandError ``busy`` or
-        ``nothing_to_retry``."""
+        """Go on after an error with the history as it is. Raises CommandError ``busy``,
+        ``nothing_to_retry`` or ``held_elsewhere``, and StoreError."""
         self._need_idle()
-        if self._past.ended is None or not self._past.ended.retry:
-            raise CommandError("nothing_to_retry", "There is nothing to try again.")
-        self._start("")
+        with self._here():
+            if self._past.ended is None or not self._past.ended.retry:
+                raise CommandError("nothing_to_retry", "There is nothing to try again.")
+            self._start("")
 
     def _need_idle(self) -> None:
         if self.running:
@@ -182,9 +319,21 @@ class Session:
         number = self._past.turns + 1
         self._publish(TurnStarted(number, text, self.info.mode, self.info.model))
         self._may_cancel = True
+        self._halted = None
         self._task = asyncio.get_running_loop().create_task(self._run(text))
-        self._task.add_done_callback(lambda _: self._set())
+        self._task.add_done_callback(lambda _: self._ended())
         self._set()
+
+    def _ended(self) -> None:
+        """The turn's task is done."""
+        if self._later.given_up:
+            self.look_again()
+        self._set()
+        if self._unsaved:
+            if not self._told:
+                self._show(Note(NOT_SAVED, "warning"))
+            self._save_later()
+        self._let_go()
 
     async def _run(self, text: str) -> None:
         """One turn from its first event to its last. Whatever happens, it has a last one."""
@@ -193,7 +342,7 @@ class Session:
         try:
             agent = await self._agent()
             async for event in agent.run(text, self._note):
-                self._publish(event)
+                self._show(event)
             ending = agent.ending
             if ending.reason == "end_turn":
                 await putting_back.clear_failed(agent.turn)
@@ -202,11 +351,17 @@ class Session:
         except Exception as error:
             ending = failure(error)
         self._may_cancel = False
+        if self._halted is not None:
+            ending = self._halted
+            # The turn may have come to an end before it was cancelled.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
         if agent is not None:
             await self._settle(agent)
         self._keep_unheard()
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
-        self._publish_end(ending)
+        self._told = self._halted is not None
+        self._show_end(self._halted or ending)
         self.workplace.end_turn()
         self._in_background(self._put_away())
 
@@ -229,6 +384,7 @@ class Session:
             context=self._context,
             limits=self._rules.limits,
             scrub=self._rules.scrub,
+            journal_failed=self._journal_failed,
             scale=self._rules.scale,
             images=self._talk.images,
             may_run_all=self._rules.highest_mode == "auto",
@@ -243,8 +399,9 @@ class Session:
 
     async def _settle(self, agent: Agent) -> None:
         """After the last step, however it came: no draft waits, every call has a result."""
+        agent.turn.over = True
         for event in agent.stopped():
-            self._publish(event)
+            self._show(event)
         self._context = agent.turn.context
         if agent.turn.disobeying is not None:
             self._in_background(self._watch(agent.turn.disobeying))
@@ -257,38 +414,52 @@ class Session:
             self._talk.add(user(Text(words)))
         self._past.unheard = False
 
-    def _publish_end(self, ending: Ending) -> None:
+    def _show_end(self, ending: Ending) -> None:
         turn = self._past.turns
         changes = self._ledger.changes(turn)
-        self._publish(
+
+        def changed(kind: str) -> tuple[str, ...]:
+            return tuple(change.cell_id for change in changes if change.kind == kind)
+
+        self._show(
             TurnEnded(
                 turn=turn,
                 stop_reason=ending.reason,
                 code=ending.code,
                 message=ending.message,
-                added=changes.added,
-                edited=changes.edited,
-                removed=changes.removed,
+                added=changed("added"),
+                edited=changed("edited"),
+                removed=changed("removed"),
                 failed=tuple(self._ledger.failed_since(turn)),
                 retry=ending.retry,
             )
         )
 
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _put_away(self) -> None:
         """The turn's end is on the disk. The next turn need not wait for that."""
-        await self._store.settle()
-        await self._store.tidy()
+        try:
+            await self._store.settle()
+            await self._store.tidy()
+        except StoreError as error:
+            # It is in the journal; what was to be done is done after the next turn.
+            log.warning("The journal could not be put in order: %s", error.message)
 
     async def _watch(self, execution: Execution) -> None:
         """Tell the person if the kernel does not obey the interrupt."""
         await asyncio.sleep(OBEY_TIME)
         if not await execution.has_obeyed():
-            self._publish(Note(STUCK, "warning"))
+            self._say(Note(STUCK, "warning"))
+
+    def _say(self, event: Event) -> None:
+        """Show what no command has asked for, unless another server has the session now."""
+        with contextlib.suppress(CommandError, StoreError), self._here():
+            self._show(event)
 
     # --- while it runs ---------------------------------------------------------------
 
@@ -301,11 +472,17 @@ class Session:
     async def close(self) -> None:
         """Stop for good: the server is shutting down."""
         self.cancel()
-        for task in self._later:
+        for task in self._tasks:
             task.cancel()
-        tasks = [task for task in (self._task, *self._later) if task is not None]
+        tasks = [task for task in (self._task, *self._tasks) if task is not None]
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            self._later.catch_up()
+        except StoreError as error:
+            words = "The end of the conversation %s is lost: %s"
+            log.error(words, self.info.session_id, error.message)
+        self._lease.release()
 
     def decide(
         self,
@@ -324,21 +501,25 @@ class Session:
         if self._turn is not None and self.running:
             self._turn.mode = mode
         if mode != self.info.mode:
-            self._set(mode=mode)
-            self._publish(ModeChanged(mode))
+            with self._here():
+                self._set(mode=mode)
+                self._show(ModeChanged(mode))
 
     def set_model(self, model: str) -> None:
         """The session goes on with another model, in a new conversation with a summary."""
         self._need_idle()
-        if model == self.info.model:
-            return
-        self._set(model=model)
+        if model != self.info.model:
+            with self._here():
+                self._change_model(model)
+
+    def _change_model(self, model: str) -> None:
         self._publish(ModelChanged(model))
+        self._set(model=model)
         if not self._talk.empty:
             self._talk.restart(user(Text(self._rules.scrub(self._talk.summary()))))
             self._context = Context()
             self._meter.new_conversation()
-            self._publish(Note(f"Goes on with {model} and a summary of the conversation."))
+            self._show(Note(f"Goes on with {model} and a summary of the conversation."))
 
     # --- afterwards ------------------------------------------------------------------
 
@@ -354,46 +535,93 @@ class Session:
             raise CommandError("bad_title", "The title must be one line of text.")
         if title != self.info.title:
             # In lists it stays where it is: nothing was said.
-            self._set(title=title, changed=self.info.changed)
-            self._publish(TitleChanged(title))
+            with self._here():
+                self._set(title=title, changed=self.info.changed)
+                self._show(TitleChanged(title))
 
-    async def undo(self, turn: int) -> None:
-        """Put back what a turn changed, where the person has not touched it since.
+    def review(self, turn: int) -> Review:
+        """What a turn has changed so far. Raises CommandError ``unknown_turn``."""
+        return review(turn, self._changes(turn), self._past.reviewed.get(turn, {}))
 
-        Raises CommandError ``busy``, ``unknown_turn`` or ``already_undone``, and
-        DocumentError ``not_open``.
+    async def undo(self, turn: int, cells: tuple[str, ...] = ()) -> None:
+        """Put back what a turn changed, where the person has not touched it since. With
+        ``cells``, those alone; else all that are neither put back nor kept.
+
+        Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
+        or ``already_undone``, and DocumentError ``not_open``.
         """
+        with self._alone():
+            chosen = self._chosen(turn, cells) if cells else self._left(turn)
+            document = self.workplace.document
+            self._show(await putting_back.undo(turn, chosen, document, self._ledger))
+
+    def keep(self, turn: int, cells: tuple[str, ...]) -> None:
+        """The person keeps these changes of a turn. Raises CommandError like ``undo``."""
+        self._need_idle()
+        with self._here():
+            kept = self._chosen(turn, cells)
+            self._publish(ChangesKept(turn, tuple(change.cell_id for change in kept)))
+
+    def _changes(self, turn: int) -> tuple[Change, ...]:
         if not 1 <= turn <= self._past.turns:
             raise CommandError("unknown_turn", "There is no such turn.")
-        if turn in self._past.undone:
-            raise CommandError("already_undone", "This has been put back already.")
-        with self._alone():
-            self._publish(await putting_back.undo(turn, self.workplace.document, self._ledger))
+        return self._ledger.changes(turn)
+
+    def _left(self, turn: int) -> tuple[Change, ...]:
+        changes, said = self._changes(turn), self._past.reviewed.get(turn, {})
+        if not changes:
+            raise CommandError("nothing_to_undo", "This turn changed no cell.")
+        left = tuple(change for change in changes if change.cell_id not in said)
+        if not left:
+            raise CommandError("already_undone", "All of this is put back or kept already.")
+        return left
+
+    def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
+        changes = {change.cell_id: change for change in self._changes(turn)}
+        said = self._past.reviewed.get(turn, {})
+        for cell_id in cells:
+            if cell_id not in changes:
+                raise CommandError("unknown_cell", "The turn did not change this cell.")
+            if said.get(cell_id) == "undone":
+                raise CommandError("already_undone", "This cell has been put back already.")
+        return tuple(changes[cell_id] for cell_id in dict.fromkeys(cells))
 
     async def remove(self, cell_id: str) -> None:
         """Remove a failed cell that was left standing. Raises CommandError ``busy``,
         ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
         with self._alone():
-            self._publish(await putting_back.remove(cell_id, self.workplace.document, self._ledger))
+            self._show(await putting_back.remove(cell_id, self.workplace.document, self._ledger))
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """No turn meanwhile; ops belong to none (0)."""
         self._need_idle()
-        self._putting_back = True
-        self.workplace.begin_turn(0)
-        try:
-            yield
-        finally:
-            self._putting_back = False
-            self.workplace.end_turn()
+        with self._here():
+            self._putting_back = True
+            self.workplace.begin_turn(0)
+            try:
+                yield
+            finally:
+                self._putting_back = False
+                self.workplace.end_turn()
+
+    def confirmed_late(self, seq: int, receipt: Receipt) -> None:
+        """An op that had been given up as pending has been done, or refused, after all."""
+        for stored in self._store.ops(self.info.session_id, seq - 1)[:1]:
+            self._ledger.record(stored.turn, stored.op, receipt, stored.seq)
+
+    def note(self, words: str) -> None:
+        """A line in the conversation."""
+        self._say(Note(words))
 
     def moved(self, notebook: str) -> None:
-        self._set(notebook=notebook)
-        self._publish(NotebookMoved(notebook))
+        self.info = msgspec.structs.replace(self.info, notebook=notebook)
+        self._say(NotebookMoved(notebook))
+        self._changed(self)
 
     def _set(self, **changes: Any) -> None:
         now = {"running": self.running, "changed": time.time(), "last_seq": self.feed.last_seq}
         self.info = msgspec.structs.replace(self.info, **{**now, **changes})
-        self._store.update(self.info)
+        stored = msgspec.structs.replace(self.info, held="")
+        self._later.do(lambda: self._store.update(stored))
         self._changed(self)

@@ -14,8 +14,8 @@ import msgspec
 from . import outputs
 from .context import Context
 from .decisions import Decisions
-from .document import Delete, Op, Output, Receipt, Snapshot
-from .errors import KernelError
+from .document import Delete, FinishRun, Op, Output, Receipt, Snapshot
+from .errors import KernelError, StoreError
 from .events import Mode, Status, ToolDone
 from .guard import LoopGuard
 from .ledger import Ledger
@@ -76,6 +76,8 @@ class Turn:
     context: Context
     limits: Limits
     scrub: Callable[[str], str]
+    journal_failed: Callable[[StoreError], None]
+    """To be told of what cannot be journaled, where the turn cannot simply fail."""
     scale: Callable[[bytes, str], bytes | None] | None = None
     since: int = 0
     """The turn in which the person asked; an earlier one if it is tried again."""
@@ -93,6 +95,10 @@ class Turn:
     """Cells that this turn has inserted, the latest last, with the ids above each."""
     disobeying: Execution | None = None
     """A stopped run that the kernel had not ended in time."""
+    over: bool = False
+    """Whether all that is left to do is to leave order behind."""
+    owed: list[Op] = field(default_factory=list)
+    """Ops that end something in the notebook, and could not be journaled when it ended."""
     _attended: float = 0.0
     """Seconds that it has waited for the person."""
     _posted: set[asyncio.Future[Any]] = field(default_factory=set)
@@ -100,10 +106,30 @@ class Turn:
     # --- the notebook ----------------------------------------------------------------
 
     def apply(self, op: Op) -> asyncio.Future[Receipt]:
-        """Post an op now, in order; its receipt, once the ledger has it, may be awaited."""
-        answer = asyncio.ensure_future(self._recorded(op, self.document.apply(op)))
+        """Post an op now, in order; its receipt, once the ledger has it, may be awaited.
+
+        Raises StoreError if it cannot be journaled. The end of something that stands in the
+        notebook is owed then, and pending.
+        """
+        try:
+            posted = self.document.apply(op)
+        except StoreError as error:
+            if not self.over and not isinstance(op, FinishRun):
+                raise
+            self.owed.append(op)
+            self.journal_failed(error)
+            pending: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+            pending.set_result(Receipt("pending"))
+            return pending
+        answer = asyncio.ensure_future(self._recorded(op, posted))
         self._keep(answer)
         return asyncio.shield(answer)
+
+    def pay(self) -> None:
+        """Post what is owed, as far as it can be journaled by now."""
+        owed, self.owed = self.owed, []
+        for op in owed:
+            self.apply(op)
 
     async def _recorded(self, op: Op, answer: Awaitable[Receipt]) -> Receipt:
         receipt = await answer
@@ -258,7 +284,7 @@ class Turn:
         """The result of a run: status, outputs, images, as the model sees them. ``cell_id`` is
         "" if it was not in a cell of this notebook."""
         if cell_id:
-            self.store.put_outputs(self.session_id, cell_id, done.outputs)
+            self._keep_outputs(cell_id, done.outputs)
         seen = outputs.see(done.outputs, images_left=self.images_left, scale=self.scale)
         self.images += len(seen.images)
         text = self.scrub(
@@ -287,6 +313,13 @@ class Turn:
         )
         signature = outputs.error_signature(done.outputs, source) if status == "error" else None
         return Result(ToolResult(call.id, content, status != "ok"), told, signature)
+
+    def _keep_outputs(self, cell_id: str, cell_outputs: tuple[Output, ...]) -> None:
+        """For ``read_output``. The code has run: there is a result in any case."""
+        try:
+            self.store.put_outputs(self.session_id, cell_id, cell_outputs)
+        except StoreError as error:
+            self.journal_failed(error)
 
 
 def identity(info: KernelInfo) -> tuple[str, int]:

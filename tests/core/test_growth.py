@@ -10,6 +10,8 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core import prompts
 from jupyter_codeinterp.core.agent import TOO_SMALL
 from jupyter_codeinterp.core.conversation import PART_LENGTH, SUMMARY, SUMMARY_LENGTH, Conversation
+from jupyter_codeinterp.core.errors import StoreError
+from jupyter_codeinterp.core.later import Later
 from jupyter_codeinterp.core.messages import (
     Image,
     Message,
@@ -203,7 +205,10 @@ class Silent:
 
 
 def talk(*messages: Message) -> Conversation:
-    conversation = Conversation(Silent(), "s")  # type: ignore[arg-type]
+    def refuse(error: StoreError) -> None:
+        raise AssertionError(error.message)
+
+    conversation = Conversation(Silent(), "s", Later(refuse))  # type: ignore[arg-type]
     conversation.add(*messages)
     return conversation
 

@@ -14,7 +14,9 @@ from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core import feed as feeds
 from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.feed import Feed
+from jupyter_codeinterp.core.later import Later
 from jupyter_codeinterp.core.messages import Text
 from tests.core.conftest import Room
 from tests.kernels import until
@@ -27,9 +29,11 @@ def killed(b: Bench) -> None:
     """The server's process is gone: no task of it goes on, and nothing was settled."""
     task = b.session._task
     assert task is not None
-    b.session.feed._publish = lambda event: None  # type: ignore[method-assign]
-    b.session._publish = lambda event: None  # type: ignore[method-assign]
-    b.session._talk.add = lambda *messages: None  # type: ignore[method-assign]
+    b.session._later.give_up()
+    b.session._ended = lambda: None  # type: ignore[method-assign]
+    renewing = b.session._lease._renewing
+    assert renewing is not None
+    renewing.cancel()
     b.document.apply = lambda op: asyncio.get_running_loop().create_future()  # type: ignore[method-assign]
     task.cancel()
     b.restart_server()
@@ -107,7 +111,7 @@ async def test_a_turn_cut_off_while_code_ran(bench: Benches, room: Room) -> None
 
 async def test_a_message_cut_off_before_the_model_heard_it(bench: Benches) -> None:
     b = bench()
-    b.session._start("Count")
+    b.send("Count")
     killed(b)
     b.model.script = [say("Done.")]
     b.session.retry()
@@ -162,11 +166,15 @@ async def test_the_title_is_the_first_message_cut(bench: Benches) -> None:
 # --- the feed ------------------------------------------------------------------------
 
 
+def refuse(error: StoreError) -> None:
+    raise AssertionError(error.message)
+
+
 @pytest.fixture
 def feed(tmp_path: Path) -> Feed:
     store = SqliteStore(tmp_path / "feed.db")
     store.create(SessionInfo("s", "n.ipynb", "", "m", "review", False, 0, 0))
-    return Feed(store, "s", 0)
+    return Feed(store, "s", 0, Later(refuse))
 
 
 async def take(feed: Feed, after: int, count: int) -> list[tuple[int, e.Event]]:
@@ -183,23 +191,23 @@ async def take(feed: Feed, after: int, count: int) -> list[tuple[int, e.Event]]:
 
 
 async def test_followers_get_what_was_and_what_comes(feed: Feed) -> None:
-    feed.publish(e.Note("one"))
+    feed.show(e.Note("one"))
     following = asyncio.ensure_future(take(feed, 0, 3))
     await asyncio.sleep(0)
-    feed.publish(e.Note("two"))
-    feed.publish(e.Note("three"))
+    feed.show(e.Note("two"))
+    feed.show(e.Note("three"))
     assert await following == [(1, e.Note("one")), (2, e.Note("two")), (3, e.Note("three"))]
     assert await take(feed, 1, 2) == await take(feed, 1, 2)
 
 
 async def test_a_slow_follower_loses_nothing(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "RECENT_EVENTS", 10)
-    feed = Feed(feed._store, "s", 0)
-    feed.publish(e.Note("0"))
+    feed = Feed(feed._store, "s", 0, Later(refuse))
+    feed.show(e.Note("0"))
     slow = feed.follow(0)
     got = [await slow.__anext__()]
     for number in range(1, 100):
-        feed.publish(e.Note(str(number)))
+        feed.show(e.Note(str(number)))
     for _ in range(99):
         got.append(await slow.__anext__())
     assert [seq for seq, _ in got] == list(range(1, 101))
@@ -210,9 +218,9 @@ async def test_a_follower_of_a_journal_with_holes_waits(
     feed: Feed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "RECENT_EVENTS", 1)
-    feed = Feed(feed._store, "s", 0)
-    feed.publish(e.TurnStarted(1, "", "auto", "m"))
-    feed.publish(e.Note("x"))
+    feed = Feed(feed._store, "s", 0, Later(refuse))
+    feed.show(e.TurnStarted(1, "", "auto", "m"))
+    feed.show(e.Note("x"))
     feed._store.delete("s")
     following = asyncio.ensure_future(take(feed, 0, 1))
     await asyncio.sleep(0)
@@ -222,19 +230,19 @@ async def test_a_follower_of_a_journal_with_holes_waits(
 
 
 async def test_letters_are_gathered_into_few_events(feed: Feed) -> None:
-    feed.publish(e.StepStarted(1))
+    feed.show(e.StepStarted(1))
     for letter in "abcdef":
-        feed.publish(e.TextDelta(0, letter))
-    feed.publish(e.ThinkingDelta(1, "hm"))
-    feed.publish(e.Note("end"))
+        feed.show(e.TextDelta(0, letter))
+    feed.show(e.ThinkingDelta(1, "hm"))
+    feed.show(e.Note("end"))
     events = [event for _, event in await take(feed, 0, 4)]
     assert events[1:] == [e.TextDelta(0, "abcdef"), e.ThinkingDelta(1, "hm"), e.Note("end")]
 
 
 async def test_letters_do_not_wait_for_what_comes_next(feed: Feed) -> None:
-    feed.publish(e.TextDelta(0, "a"))
+    feed.show(e.TextDelta(0, "a"))
     assert await take(feed, 0, 1) == [(1, e.TextDelta(0, "a"))]
-    feed.publish(e.TextDelta(0, "b"))
+    feed.show(e.TextDelta(0, "b"))
     assert await take(feed, 1, 1) == [(2, e.TextDelta(0, "b"))]
 
 
