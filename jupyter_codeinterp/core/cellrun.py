@@ -87,6 +87,9 @@ class CellRun:
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 yield waiting
                 decision = await self._ask(waiting, seen)
+                if info is None and draft.is_code:
+                    # Decided on before there was a kernel: good for the one that has come.
+                    info = await turn.kernel_info()
             else:
                 decision = Decision("run", "policy", draft.source)
             decision = self._compared(decision)

@@ -93,6 +93,23 @@ async def test_a_kernel_that_changes_at_the_last_moment_asks_again(
         assert b.document.sources() == ["x = 20"]
 
 
+async def test_a_decision_before_the_kernel_is_there(bench: Benches, room: Room) -> None:
+    """As in a new notebook: it is good for the kernel that has come by then."""
+    now = [""]
+
+    async def current() -> str | None:
+        return now[0] or None
+
+    b = bench(run("a = 1"), say("Done."), kernel=ZmqKernel(room.pool, current))
+    b.send()
+    draft = await b.draft()
+    now[0] = room.kernel_id
+    b.decide(draft)
+    await b.ended()
+    assert await room.ran() == ["a = 1"]
+    assert b.results[0].startswith("status=ok")
+
+
 async def test_what_a_person_sees_of_a_mended_cell_in_auto(bench: Benches) -> None:
     b = bench(run("1 / 0"), run("1 / 2"), say("Half."))
     await b.turn()

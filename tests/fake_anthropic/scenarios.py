@@ -62,7 +62,7 @@ sales"""
 TOTALS_WRONG = 'sales["turnover"].sum()'
 TOTALS_RIGHT = 'sales["revenue"].sum()'
 FAILS = "1 / 0"
-LONG = "\n".join(f"value_{n} = {n} * {n}  # the square of {n}" for n in range(60))
+LONG = "\n".join(f"value_{n} = {n} * {n}  # the square of {n}" for n in range(180))
 PARAGRAPHS = "\n\n".join(
     f"Paragraph {n}: the quick brown fox jumps over the lazy dog, again and again."
     for n in range(40)
