@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from tornado.websocket import WebSocketClientConnection
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import CellView, Notebook, apply
@@ -140,7 +140,11 @@ class ReferenceWindow:
             for line in message.split("\n"):
                 frame = _decoder.decode(line)
                 self.frames.append(frame)
-                await self._take(frame)
+                try:
+                    await self._take(frame)
+                except WebSocketClosedError:
+                    self.closed.set()
+                    return
                 self._changed.set()
 
     async def _take(self, frame: c.ServerFrame) -> None:

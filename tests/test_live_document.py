@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.live_document import LiveNotebook, SessionDocument
+from jupyter_codeinterp.adapters.live_document import Copy, LiveNotebook, SessionDocument
 from jupyter_codeinterp.adapters.live_document import notebook as notebook_module
 from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
@@ -31,6 +31,7 @@ from tests.kernels import until
 from tests.reference_window import notebook
 
 S = "session"
+SILENCE = "the notebook's window does not answer"
 
 
 class Tab:
@@ -45,7 +46,7 @@ class Tab:
         self.unanswered: list[c.ServerFrame] = []
 
     def open(self, kernel_id: str = "") -> Tab:
-        self.live.open(self, dict(self.applied), kernel_id)
+        self.live.open(self, Copy(dict(self.applied), kernel_id))
         return self
 
     def send(self, frame: c.ServerFrame) -> None:
@@ -206,10 +207,9 @@ async def test_a_window_that_does_not_answer_leaves_an_op_pending(impatient: Non
     tab.frozen = False
     tab.answer()
     assert receipt.result().status == "pending", "the turn has gone on"
-    # What was given up is not done behind the turn's back in another window.
+    # It has been done after all, so a document that lacks it gets it.
     live.close(tab)
-    fresh = Tab(live).open()
-    assert fresh.ops == []
+    assert Tab(live).open().ops == [1]
 
 
 async def test_ops_wait_while_no_window_has_the_notebook_open(impatient: None) -> None:
@@ -244,9 +244,38 @@ async def test_a_window_gets_what_its_document_lacks_in_order_and_once() -> None
     fresh.open()
     assert fresh.ops == [2, 4, 5, 6]
     assert fresh.book == tab.book
-    live.forget(S)
+    # Also when the turn is over: only what the file holds is not sent again.
+    live.end_turn(S)
     live.close(fresh)
-    assert Tab(live).open().ops == [], "the turn is over"
+    again = Tab(live).open()
+    assert again.ops == [1, 2, 4, 5, 6]
+    live.file_state(again, c.FileState("a.ipynb", {S: 4}, "v2", False))
+    live.close(again)
+    assert Tab(live).open().ops == [5, 6]
+
+
+async def test_what_the_person_went_back_on_is_not_done_again() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    insert(live, 1, 2)
+    live.end_turn(S)
+    other = [live.apply("other", 1, inserted(3))]
+    assert other[0].result().status == "done"
+    tab.book, tab.applied = notebook("x = 20"), {}
+    live.open(tab, Copy({}), reverted=True)
+    assert tab.ops == [1, 2, 1, 1], "but for the turn that is running"
+    live.close(tab)
+    assert Tab(live).open().ops == [1]
+
+
+async def test_what_was_closed_without_being_saved_is_given_up() -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    insert(live, 1, 2)
+    live.end_turn(S)
+    live.file_state(tab, c.FileState("a.ipynb", {S: 1}, "v1", True))
+    live.close(tab, for_good=True)
+    assert Tab(live).open().ops == []
 
 
 async def test_what_is_open_at_the_end_of_a_turn_is_still_sent() -> None:
@@ -255,7 +284,7 @@ async def test_what_is_open_at_the_end_of_a_turn_is_still_sent() -> None:
     insert(live, 1)
     live.close(tab)
     live.apply(S, 2, Delete("n1", "cell 1"))
-    live.forget(S)
+    live.end_turn(S)
     tab.open()
     assert tab.ops == [1, 2] and "cell 1" not in tab.sources
 
@@ -436,7 +465,7 @@ async def test_ops_are_numbered_and_journaled(store: SqliteStore, impatient: Non
     assert store.ops(S)[0].receipt == receipt
     tab.frozen = True
     assert (await document.apply(inserted(2))).status == "pending"
-    assert store.ops(S)[1].receipt is None, "nobody knows"
+    assert store.ops(S)[1].receipt == Receipt("pending", reason=SILENCE), "nobody knows"
     # After a restart of the server the numbers go on.
     again = SessionDocument(lambda: live, store, S)
     assert not isinstance(again.apply(inserted(3)), Receipt)

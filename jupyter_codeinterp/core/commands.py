@@ -88,10 +88,25 @@ class SetModel(_Frame, frozen=True, tag="set_model"):
 
 
 class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
-    """Put back the cells that a turn changed, where the person has not touched them since."""
+    """Put back cells that a turn changed, where the person has not touched them since.
+
+    ``cells`` are ids; with none it is all that are neither put back nor kept yet. Variables
+    stay as they are.
+    """
 
     session_id: str
     turn: int
+    cells: tuple[str, ...] = ()
+    id: int = 0
+
+
+class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
+    """The person has reviewed these changes of a turn and keeps them: undoing the turn
+    leaves them out. Each can still be put back by its id."""
+
+    session_id: str
+    turn: int
+    cells: tuple[str, ...]
     id: int = 0
 
 
@@ -120,17 +135,42 @@ class Unsubscribe(_Frame, frozen=True, tag="unsubscribe"):
 
 
 class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
-    """This window has the notebook open. ``applied`` is the document's own marker, the
-    highest op number that it holds for each session. ``kernel_id`` is "" without a kernel.
+    """This window has the notebook open, as it is now: said when it opens it, when it has
+    read it anew, and when its socket was opened again.
+
+    ``applied`` is the document's own marker, the highest op number that it holds for each
+    session; ``saved`` is that marker in the file as this window last read or wrote it, and
+    ``version`` names that file (its hash, or the time of its last change). ``edited`` says
+    that there are changes of the person's own that the file lacks. ``reverted``: the person
+    went back to the file on purpose. ``kernel_id`` is "" without a kernel.
+    ``collaborative``: others edit the document through the server (real-time collaboration).
     """
 
     notebook: str
     applied: dict[str, int] = {}
     kernel_id: str = ""
+    saved: dict[str, int] = {}
+    version: str = ""
+    edited: bool = False
+    reverted: bool = False
+    collaborative: bool = False
+    id: int = 0
+
+
+class FileState(_Frame, frozen=True, tag="file_state"):
+    """How this window's copy of the notebook stands to its file, when that has changed.
+    Fields as in ``OpenNotebook``."""
+
+    notebook: str
+    saved: dict[str, int]
+    version: str
+    edited: bool
     id: int = 0
 
 
 class CloseNotebook(_Frame, frozen=True, tag="close_notebook"):
+    """The person has closed it; what was not saved is given up."""
+
     notebook: str
     id: int = 0
 
@@ -194,10 +234,12 @@ Command = Union[
     SetMode,
     SetModel,
     UndoTurn,
+    KeepChanges,
     RemoveCell,
     Subscribe,
     Unsubscribe,
     OpenNotebook,
+    FileState,
     CloseNotebook,
     RenameNotebook,
     KernelOf,
@@ -212,7 +254,11 @@ Command = Union[
 
 
 class SessionInfo(msgspec.Struct, frozen=True):
-    """A session as lists show it. Times are seconds since the epoch."""
+    """A session as lists show it. Times are seconds since the epoch.
+
+    ``held`` names another server that works on it now: here it can only be read. Lists leave
+    it out.
+    """
 
     session_id: str
     notebook: str
@@ -223,6 +269,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
     created: float
     changed: float
     last_seq: int = 0
+    held: str = ""
 
 
 class Reply(_Frame, frozen=True, tag="reply"):
@@ -305,6 +352,13 @@ class ReadNotebook(_Frame, frozen=True, tag="read"):
     save: bool = False
 
 
+class ReloadNotebook(_Frame, frozen=True, tag="reload"):
+    """The agent has worked in the file since this window read it: read it anew, and say
+    ``OpenNotebook`` again. With edits of the person's own it is not read, only said."""
+
+    notebook: str
+
+
 class Lease(_Frame, frozen=True, tag="lease"):
     """Whether this window is the one that the agent works in, from ``epoch`` on."""
 
@@ -322,5 +376,6 @@ ServerFrame = Union[
     OutputsFrame,
     DisplayFrame,
     ReadNotebook,
+    ReloadNotebook,
     Lease,
 ]

@@ -19,9 +19,11 @@ from tornado import web
 from traitlets import Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
-from ..adapters.live_document import LiveNotebook
-from ..adapters.sqlite_store import SqliteStore
+from ..adapters.file_document import ContentsFile, FileDocument
+from ..adapters.live_document import LiveNotebook, StandIn
+from ..adapters.sqlite_store import Keeping, SqliteStore
 from ..adapters.zmq_kernel import KernelPool, ZmqKernel
+from ..core.commands import OpReceipt, SnapshotTaken
 from ..core.events import Mode
 from ..core.ports import Kernel
 from ..core.secrets import Secrets
@@ -78,9 +80,34 @@ class CodeInterp(ExtensionApp):
     turn_timeout = Float(
         3600.0, allow_none=True, min=0, help="Seconds a turn may take in Auto mode."
     ).tag(config=True)
+    window_grace = Float(
+        30.0,
+        min=0,
+        help="Seconds that a turn waits for a window that is gone. Then it goes on in the "
+        "notebook's file, if nothing that a person has written is missing there.",
+    ).tag(config=True)
     data_dir = Unicode(
         help="Where conversations and a pasted key are kept. Default: codeinterp in Jupyter's "
         "data directory."
+    ).tag(config=True)
+    keep_conversations_days = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="Days after its last change for which a conversation is kept. None: for ever.",
+    ).tag(config=True)
+    keep_outputs_days = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="Days for which conversations keep outputs that the model may read again. "
+        "(Notebooks keep their own.) None: as long as the conversation.",
+    ).tag(config=True)
+    keep_outputs_size = Integer(
+        1_000_000_000,
+        allow_none=True,
+        min=0,
+        help="Bytes that the outputs of all conversations take at most; the oldest go first.",
     ).tag(config=True)
     demo_pace = Float(
         None, allow_none=True, help="Words a second of the offline demo; 0: at once."
@@ -99,7 +126,10 @@ class CodeInterp(ExtensionApp):
             max_tokens=self.max_tokens,
             prices=self.prices,
         )
-        self.store = SqliteStore(folder / "sessions.db", scrub=secrets.scrub)
+        keeping = Keeping(
+            self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
+        )
+        self.store = SqliteStore(folder / "sessions.db", secrets.scrub, keeping)
         self.kernels = KernelPool(server.kernel_manager)
         self.hub = Hub(
             self.store,
@@ -109,6 +139,8 @@ class CodeInterp(ExtensionApp):
             files=self._files,
             rules=Rules(self._limits(), cast(Mode, self.highest_mode), secrets.scrub),
             activity=Activity(server.web_app.settings),
+            stand_in=self._make_stand_in,
+            grace=self.window_grace,
         )
         self.settings.update(
             codeinterp_hub=self.hub,
@@ -154,6 +186,19 @@ class CodeInterp(ExtensionApp):
             return next(ids, None)
 
         return ZmqKernel(self.kernels, current_id)
+
+    def _make_stand_in(self, notebook: LiveNotebook) -> StandIn:
+        """Who works in the notebook's file while no window has it open."""
+
+        def answer(said: OpReceipt | SnapshotTaken) -> None:
+            if isinstance(said, OpReceipt):
+                notebook.receive(document, said)
+            else:
+                notebook.answer(document, said)
+
+        file = ContentsFile(self._server.contents_manager, lambda: notebook.path)
+        document = FileDocument(file, answer, notebook.written, notebook.lost)
+        return document
 
     async def _files(self, notebook: str) -> list[tuple[str, int]]:
         """Names and sizes of what lies beside the notebook, folders with a slash. None in a

@@ -6,20 +6,24 @@ A session works on a notebook by path; when the notebook is renamed, its session
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 import msgspec
 
-from ..adapters.live_document import LiveNotebook, SessionDocument, Window
+from ..adapters.live_document import LiveNotebook, SessionDocument, StandIn, Window
 from ..core.commands import SessionChanged, SessionInfo
-from ..core.errors import CommandError
+from ..core.document import Receipt
+from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
-from ..core.ports import Kernel, Model, SessionStore
+from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
 from ..core.session import Rules, Session
 from .activity import Activity
+
+log = logging.getLogger(__name__)
 
 Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
@@ -49,6 +53,7 @@ class NotebookPlace:
 
     def end_turn(self) -> None:
         self.document.end_turn()
+        self._hub.forget_if_idle(self._notebook().path)
 
     async def files(self) -> list[tuple[str, int]]:
         return await self._hub.files(self._notebook().path)
@@ -64,9 +69,12 @@ class Hub:
         files: Files,
         rules: Rules,
         activity: Activity,
+        stand_in: Callable[[LiveNotebook], StandIn],
+        grace: float,
     ) -> None:
         """``model`` gives the model for a name, ``default_model`` the name for a notebook,
-        ``make_kernel`` the kernel of the notebook that a function gives."""
+        ``make_kernel`` the kernel of the notebook that a function gives, ``stand_in`` who
+        works in a notebook's file when no window has had it open for ``grace`` seconds."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -74,6 +82,8 @@ class Hub:
         self._activity = activity
         self._model = model
         self._default_model = default_model
+        self._make_stand_in = stand_in
+        self._grace = grace
         self._sessions: dict[str, Session] = {}
         self._notebooks: dict[str, LiveNotebook] = {}
         self._windows: set[FrontWindow] = set()
@@ -91,25 +101,39 @@ class Hub:
         self._windows.discard(window)
         window.leave()
         for path in list(self._notebooks):
-            self.close_notebook(window, path)
+            self.close_notebook(window, path, for_good=False)
 
     # --- notebooks -------------------------------------------------------------------
 
     def notebook(self, path: str) -> LiveNotebook:
+        """Taken up from the journal if need be: with the ops that its file may lack."""
         if path not in self._notebooks:
-            self._notebooks[path] = LiveNotebook(path)
+            notebook = self._notebooks[path] = LiveNotebook(path, self, self._grace)
+            for session_id, ops in self._unsaved(path):
+                notebook.restore(session_id, ops)
         return self._notebooks[path]
+
+    def _unsaved(self, path: str) -> list[tuple[str, StoredOps]]:
+        try:
+            return self.store.unsaved_ops(path)
+        except StoreError:
+            log.exception("What the file of %s lacks is not known", path)
+            return []
 
     def opened(self, path: str) -> LiveNotebook | None:
         """The notebook if it is known; what is said of another is out of date."""
         return self._notebooks.get(path)
 
-    def close_notebook(self, window: Window, path: str) -> None:
+    def close_notebook(self, window: Window, path: str, *, for_good: bool) -> None:
+        """``for_good``: the person has closed it; else only the window is gone."""
         notebook = self._notebooks.get(path)
-        if notebook is None:
-            return
-        notebook.close(window)
-        if notebook.idle:
+        if notebook is not None:
+            notebook.close(window, for_good=for_good)
+            self.forget_if_idle(path)
+
+    def forget_if_idle(self, path: str) -> None:
+        notebook = self._notebooks.get(path)
+        if notebook is not None and notebook.idle:
             del self._notebooks[path]
 
     def rename(self, window: Window, old: str, new: str) -> None:
@@ -123,17 +147,22 @@ class Hub:
             return
         self._replace(new)
         self._notebooks[new] = self._notebooks.pop(old)
-        for other, copy in notebook.moved(new, window).items():
-            self.notebook(old).open(other, copy.applied, copy.kernel_id)
         self._move_sessions(old, new)
+        for other, copy in notebook.moved(new, window).items():
+            self.notebook(old).open(other, copy)
 
     def file_moved(self, old: str, new: str) -> None:
         """The server has renamed or moved a file or a folder. Conversations about notebooks
         in it that nobody has open follow; for the others their windows speak."""
         for path in {info.notebook for info in self.list(None)}:
-            inside = path == old or path.startswith(f"{old}/")
-            if inside and path not in self._notebooks:
-                self._move_sessions(path, new + path[len(old) :])
+            if path != old and not path.startswith(f"{old}/"):
+                continue
+            notebook, to = self._notebooks.get(path), new + path[len(old) :]
+            if notebook is None or notebook.in_file:
+                if notebook is not None:
+                    notebook.path = to
+                    self._notebooks[to] = self._notebooks.pop(path)
+                self._move_sessions(path, to)
 
     def _move_sessions(self, old: str, new: str) -> None:
         self.store.rename_notebook(old, new)
@@ -159,6 +188,26 @@ class Hub:
             if session.info.notebook == path:
                 session.decisions.gone(cell_id)
 
+    # --- what notebooks say (their ``Owner``) ----------------------------------------
+
+    def stand_in(self, notebook: LiveNotebook) -> StandIn:
+        return self._make_stand_in(notebook)
+
+    def saved(self, saved: Mapping[str, int]) -> None:
+        for session_id, seq in saved.items():
+            self.store.set_saved(session_id, seq)
+
+    def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
+        self.store.set_receipt(session_id, seq, receipt)
+        session = self._sessions.get(session_id)
+        if session is not None:
+            session.confirmed_late(seq, receipt)
+
+    def note(self, notebook: LiveNotebook, words: str) -> None:
+        for session in self._sessions.values():
+            if session.running and session.info.notebook == notebook.path:
+                session.note(words)
+
     # --- sessions --------------------------------------------------------------------
 
     def live(self, session_id: str) -> Session | None:
@@ -174,7 +223,9 @@ class Hub:
             if info is None:
                 raise CommandError("unknown_session", "There is no such conversation.")
             self._sessions[session_id] = self._make(_at_rest(info))
-        return self._sessions[session_id]
+        session = self._sessions[session_id]
+        session.look_again()
+        return session
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         now = time.time()
@@ -204,16 +255,25 @@ class Hub:
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
+        return self._now(self.store.list(notebook))
+
+    async def search(self, word: str, notebook: str | None) -> Sessions:
+        """Those in which ``word`` was said, or that are called so."""
+        return self._now(await self.store.search(word, notebook))
+
+    def _now(self, stored: Sessions) -> Sessions:
         return [
             self._sessions[info.session_id].info
             if info.session_id in self._sessions
             else _at_rest(info)
-            for info in self.store.list(notebook)
+            for info in stored
         ]
 
     async def delete(self, session_id: str) -> None:
-        """Stop and forget a session. Raises CommandError ``unknown_session``."""
+        """Stop and forget a session. Raises CommandError ``unknown_session`` or
+        ``held_elsewhere``."""
         session = self.session(session_id)
+        session.need_here()
         await session.close()
         self.notebook(session.info.notebook).drop(session_id)
         self._sessions.pop(session_id, None)
@@ -232,7 +292,7 @@ class Hub:
         """Stop all turns; let nothing wait any longer."""
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
         for notebook in self._notebooks.values():
-            notebook.give_up("the server is stopping")
+            await notebook.aclose("the server is stopping")
         for window in self._windows:
             window.leave()
         await self._activity.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ..adapters.live_document import Copy
 from ..core import commands as c
 from ..core.errors import CodeInterpError, CommandError, StoreError
 from ..core.session import Session
@@ -38,12 +39,14 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.SetMode: (EXECUTE,),
     c.SetModel: (EXECUTE,),
     c.UndoTurn: (CHANGE,),
+    c.KeepChanges: (CHANGE,),
     c.RemoveCell: (CHANGE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The window that the agent works in names the kernel, and what it says of a cell may
     # become what runs there.
     c.OpenNotebook: (EXECUTE, CHANGE),
+    c.FileState: (EXECUTE, CHANGE),
     c.KernelOf: (EXECUTE, CHANGE),
     c.TakeLease: (EXECUTE, CHANGE),
     c.OpReceipt: (EXECUTE, CHANGE),
@@ -124,27 +127,32 @@ class WindowDesk:
         elif isinstance(command, c.Unsubscribe):
             self._unsubscribe(command.session_id)
         elif isinstance(command, c.OpenNotebook):
-            hub.notebook(command.notebook).open(self, dict(command.applied), command.kernel_id)
+            notebook = hub.notebook(command.notebook)
+            notebook.open(self, Copy.of(command), reverted=command.reverted)
         elif isinstance(command, c.CloseNotebook):
-            hub.close_notebook(self, command.notebook)
+            hub.close_notebook(self, command.notebook, for_good=True)
         elif isinstance(command, c.RenameNotebook):
             hub.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
             hub.draft_gone(self, command.notebook, command.cell_id)
-        elif isinstance(command, (c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken)):
+        elif isinstance(
+            command, (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken)
+        ):
             self._tell_notebook(command)
         else:
             await _tell(hub.session(command.session_id), command)
         return {}
 
     def _tell_notebook(
-        self, command: c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
+        self, command: c.FileState | c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
     ) -> None:
         """What a window says of a notebook that it has open; of another it is out of date."""
         notebook = self._hub.opened(command.notebook)
         if notebook is None:
             return
-        if isinstance(command, c.KernelOf):
+        if isinstance(command, c.FileState):
+            notebook.file_state(self, command)
+        elif isinstance(command, c.KernelOf):
             notebook.kernel_of(self, command.kernel_id)
         elif isinstance(command, c.TakeLease):
             notebook.take(self)
@@ -204,6 +212,8 @@ class WindowDesk:
 
 async def _tell(session: Session, command: c.Command) -> None:
     """The commands that concern one session only."""
+    if isinstance(command, (c.Decide, c.Answer, c.Cancel)):
+        session.need_here()
     if isinstance(command, c.Decide):
         session.decide(
             command.draft_id, command.nonce, command.action, command.source, command.run_all
@@ -219,7 +229,9 @@ async def _tell(session: Session, command: c.Command) -> None:
     elif isinstance(command, c.SetModel):
         session.set_model(command.model)
     elif isinstance(command, c.UndoTurn):
-        await session.undo(command.turn)
+        await session.undo(command.turn, command.cells)
+    elif isinstance(command, c.KeepChanges):
+        session.keep(command.turn, command.cells)
     elif isinstance(command, c.RemoveCell):
         await session.remove(command.cell_id)
 

@@ -2,16 +2,17 @@
 
 document.py   what one session sees of it: the ``Document`` port
 notebook.py   one a path: the windows that have it open, the lease, reads
-outbox.py     ops on their way, sent again until there is a receipt
+outbox.py     ops on their way, kept until the notebook's file has them
 shown.py      what a window that attaches in mid-turn must be shown besides the ops
 
 One window holds the lease and applies ops; every lease has an epoch, and what comes from
 an older one is ignored. A window that attaches says which ops its document already holds
-(``applied``), and gets the running turn's ops above that again: ops are idempotent. While
-no window has the notebook open, ops and reads wait.
+(``applied``), and gets those above that again: ops are idempotent. While no window has the
+notebook open, ops and reads wait; after a grace time somebody stands in who works in the
+file, and goes when a window is back (docs/adr/0004-hand-over.md).
 """
 
 from .document import SessionDocument
-from .notebook import LiveNotebook, Window
+from .notebook import Copy, LiveNotebook, StandIn, Window
 
-__all__ = ["LiveNotebook", "SessionDocument", "Window"]
+__all__ = ["Copy", "LiveNotebook", "SessionDocument", "StandIn", "Window"]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ...core.document import Op, Output, Receipt, Snapshot
-from ...core.errors import DocumentError
+from ...core.errors import StoreError
+from ...core.later import Later
 from ...core.ports import SessionStore, StoredOp
 from .notebook import LiveNotebook
 from .shown import StreamKind
+
+log = logging.getLogger(__name__)
 
 
 class SessionDocument:
@@ -27,14 +31,22 @@ class SessionDocument:
         self._seq = ops[-1].seq if ops else 0
         self._turn = 0
         self._looked = False
+        self._receipts = Later(self._not_stored)
+        """A receipt that cannot be stored is stored with the next one."""
+
+    def _not_stored(self, error: StoreError) -> None:
+        log.warning("A receipt is stored later: %s", error.message)
 
     def begin_turn(self, turn: int) -> None:
         """Ops from now on belong to this turn; 0 for none."""
         self._turn = turn
         self._looked = False
+        # Another server may have worked on the session meanwhile.
+        for stored in self._store.ops(self._session_id, self._seq):
+            self._seq = stored.seq
 
     def end_turn(self) -> None:
-        self._notebook().forget(self._session_id)
+        self._notebook().end_turn(self._session_id)
 
     @property
     def path(self) -> str:
@@ -45,8 +57,7 @@ class SessionDocument:
         waited for, as ops wait."""
         notebook = self._notebook()
         if not (self._looked or notebook.is_open):
-            words = "The notebook is not open in any window. Open it and try again."
-            raise DocumentError("not_open", words)
+            raise notebook.why_not
         self._looked = True
         return await notebook.read()
 
@@ -55,16 +66,17 @@ class SessionDocument:
         self._notebook().save()
 
     def apply(self, op: Op) -> Awaitable[Receipt]:
-        self._seq += 1
-        seq = self._seq
+        seq = self._seq + 1
         self._store.append_op(self._session_id, StoredOp(seq, self._turn, op))
+        self._seq = seq
         receipt = self._notebook().apply(self._session_id, seq, op)
         receipt.add_done_callback(lambda done: self._confirmed(seq, done))
         return receipt
 
     def _confirmed(self, seq: int, receipt: asyncio.Future[Receipt]) -> None:
-        if not receipt.cancelled() and receipt.result().status != "pending":
-            self._store.set_receipt(self._session_id, seq, receipt.result())
+        if not receipt.cancelled():
+            told = receipt.result()
+            self._receipts.do(lambda: self._store.set_receipt(self._session_id, seq, told))
 
     def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
         self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)

@@ -1,33 +1,55 @@
-"""One open notebook: its windows, which of them the agent works in, what goes to it."""
+"""One notebook: its windows, which of them the agent works in, what goes to it.
+
+While no window has it open, somebody stands in who works in its file (``StandIn``).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Mapping
 from typing import Any, Protocol, Union
 
 import msgspec
 
 from ...core.commands import (
     DisplayFrame,
+    FileState,
     Lease,
+    OpenNotebook,
     OpFrame,
     OpReceipt,
     OutputsFrame,
     ReadNotebook,
+    ReloadNotebook,
     ServerFrame,
     SnapshotTaken,
     StreamFrame,
 )
 from ...core.document import Op, Output, Receipt, Snapshot
 from ...core.errors import DocumentError
+from ...core.ports import StoredOps
 from .outbox import Outbox, Parcel
 from .shown import Shown, StreamKind
 
 SNAPSHOT_TIMEOUT = 10.0
 """Seconds that a window has to answer a read. A notebook of 1,000 cells takes 5 ms."""
+RELOAD_TIMEOUT = 10.0
+"""Seconds that a window has to read the notebook's file anew."""
 SAVE_ONLY = 0
 """The number of a read whose answer nobody waits for: the window is only to save."""
+
+CLOSED = "The notebook is not open in any window. Open it and try again."
+IN_FILE = "No window has the notebook open: the work goes on in its file."
+SILENT = "The notebook's window does not answer. Reload it and try again."
+UNSAVED = (
+    "The notebook has unsaved changes in a window that is out of reach. "
+    "Bring that window back, or open the notebook anew."
+)
+COLLABORATIVE = (
+    "The notebook is edited by several people at once (real-time collaboration is on). "
+    "The code interpreter cannot work in it yet."
+)
 
 _epochs = itertools.count(1)
 """Over all notebooks: one that is closed and opened again, or takes another's path, must
@@ -40,21 +62,80 @@ class Window(Protocol):
     def send(self, frame: ServerFrame) -> None: ...
 
 
-class Attached(msgspec.Struct):
-    """What a window says of its copy: the ops that it holds, the kernel that it shows."""
+class StandIn(Window, Protocol):
+    """Works in the notebook's file as a window does in its copy, while none has it open."""
+
+    async def open(self) -> tuple[dict[str, int], str]:
+        """The ops that the file holds, and what people must know of it ("": nothing). Raises
+        DocumentError if it cannot be worked in."""
+
+    async def close(self) -> None:
+        """End. What has been begun is written and answered before."""
+
+
+class Owner(Protocol):
+    """What a notebook belongs to."""
+
+    def stand_in(self, notebook: LiveNotebook) -> StandIn | None:
+        """None if there can be none."""
+
+    def saved(self, saved: Mapping[str, int]) -> None:
+        """The notebook's file holds the ops of each session up to these numbers, or they have
+        been given up: they are not done again."""
+
+    def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
+        """A receipt for an op that had been given up as pending."""
+
+    def note(self, notebook: LiveNotebook, words: str) -> None:
+        """For the conversations that are going on about the notebook."""
+
+
+class Copy(msgspec.Struct):
+    """What a window says of its copy of the notebook; as in ``OpenNotebook``."""
 
     applied: dict[str, int]
-    kernel_id: str
+    kernel_id: str = ""
+    saved: dict[str, int] = {}
+    version: str = ""
+    edited: bool = False
+    collaborative: bool = False
+    told_to_reload: bool = False
+
+    @classmethod
+    def of(cls, command: OpenNotebook) -> Copy:
+        return cls(
+            dict(command.applied),
+            command.kernel_id,
+            dict(command.saved),
+            command.version,
+            command.edited,
+            command.collaborative,
+        )
 
 
 class LiveNotebook:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, owner: Owner | None = None, grace: float = 30.0) -> None:
+        """``grace`` is how long (seconds) a window may be away before another works in the
+        file. Without an ``owner`` nobody does."""
         self.path = path
         self.epoch = 0
-        self._windows: dict[Window, Attached] = {}
+        self._owner = owner
+        self._grace = grace
+        self._windows: dict[Window, Copy] = {}
         self._holder: Window | None = None
-        self._held = asyncio.Event()
-        self._outbox = Outbox(self._post_op)
+        self._stand_in: StandIn | None = None
+        self._version = ""
+        """Names the file as the stand-in has written it last; "" where a window knows best."""
+        self._left = asyncio.get_running_loop().time()
+        self._left_edited = False
+        """Whether a window has gone with changes of the person's own that the file lacks."""
+        self._why_nobody = ""
+        """Why nobody can work in the notebook, and nobody is being waited for."""
+        self._change: asyncio.Task[None] | None = None
+        """The stand-in's coming or going."""
+        self._known = asyncio.Event()
+        """Somebody works in the notebook, or it is known that nobody does."""
+        self._outbox = Outbox(self._post_op, self._late)
         self._shown = Shown()
         self._reads: dict[int, asyncio.Future[Union[Snapshot, None]]] = {}
         self._last_read = SAVE_ONLY
@@ -67,15 +148,22 @@ class LiveNotebook:
         return self._holder is not None
 
     @property
+    def in_file(self) -> bool:
+        """Whether the agent works in the file, no window having the notebook open."""
+        return self._stand_in is not None and self._holder is self._stand_in
+
+    @property
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
-        return not (self._windows or self._outbox or self._readers or self._shown)
+        waits = self._windows or self._outbox or self._readers or self._shown
+        return not (waits or self._stand_in or self._version)
 
     @property
     def kernel_id(self) -> str:
         """The kernel as the window that the agent works in has it. No other window's word
         counts: a stale one must not send a turn's code elsewhere."""
-        return self._windows[self._holder].kernel_id if self._holder is not None else ""
+        copy = self._windows.get(self._holder) if self._holder is not None else None
+        return copy.kernel_id if copy is not None else ""
 
     def held_by(self, window: Window) -> bool:
         return window is self._holder
@@ -83,41 +171,88 @@ class LiveNotebook:
     def opened_by(self, window: Window) -> bool:
         return window in self._windows
 
-    def open(self, window: Window, applied: dict[str, int], kernel_id: str) -> None:
+    def open(self, window: Window, copy: Copy, *, reverted: bool = False) -> None:
         """A window has the notebook open; with no other holder it gets the lease.
 
         The holder may say so again, with another ``applied`` if its document was read from
-        the file anew: it keeps its epoch and gets what it lacks now.
+        the file anew: it keeps its epoch and gets what it lacks now, but for what the person
+        ``reverted``.
         """
-        self._windows[window] = Attached(applied, kernel_id)
-        if self._holder is None:
-            self._grant(window)
-        elif self._holder is window:
+        before = self._windows.get(window)
+        copy.told_to_reload = before is not None and before.told_to_reload
+        self._windows[window] = copy
+        self._left_edited, self._why_nobody = False, ""
+        if window is self._holder:
+            self._is_in_file(copy.saved)
+            if reverted:
+                self._is_in_file(self._outbox.reverted(copy.applied))
             self._bring_up_to_date(window)
+        elif self._holder is None:
+            self._stop_change()
+            self._offer(window)
+        elif self.in_file:
+            if self._change is None or self._change.done():
+                self._change_to(self._hand_back())
         else:
             window.send(Lease(self.path, self.epoch, False))
 
-    def close(self, window: Window) -> None:
-        """The window is gone; the next one gets the lease and the ops it lacks."""
-        if self._windows.pop(window, None) is None or window is not self._holder:
+    def _offer(self, window: Window) -> None:
+        """The lease to this window, unless it must read the file anew first."""
+        copy = self._windows[window]
+        if copy.collaborative:
+            window.send(Lease(self.path, self.epoch, False))
+        elif self._version in ("", copy.version) or copy.edited or copy.told_to_reload:
+            self._is_in_file(copy.saved)
+            self._grant(window)
+        else:
+            copy.told_to_reload = True
+            window.send(ReloadNotebook(self.path))
+            loop = asyncio.get_running_loop()
+            loop.call_later(RELOAD_TIMEOUT, self._offer_again, window)
+
+    def _offer_again(self, window: Window) -> None:
+        if self._holder is None and window in self._windows:
+            self._offer(window)
+
+    def file_state(self, window: Window, command: FileState) -> None:
+        """How a window's copy stands to the file by now."""
+        copy = self._windows.get(window)
+        if copy is None:
             return
-        self._holder = None
-        self._held.clear()
-        self._outbox.hold()
-        self._ask_again()
+        copy.saved, copy.version = dict(command.saved), command.version
+        copy.edited = command.edited
+        if window is self._holder:
+            self._is_in_file(copy.saved)
+
+    def close(self, window: Window, *, for_good: bool = False) -> None:
+        """The window is gone; the next one gets the lease and the ops it lacks. ``for_good``:
+        the person has closed the notebook, and what was not saved is given up."""
+        copy = self._windows.pop(window, None)
+        if copy is None:
+            return
+        self._left = asyncio.get_running_loop().time()
+        if copy.edited and not for_good:
+            self._left_edited = True
+        if window is not self._holder:
+            return
+        self._vacate()
+        if for_good and not self._windows:
+            self._is_in_file(self._outbox.reverted(copy.saved))
         if self._windows:
-            self._grant(next(iter(self._windows)))
+            self._offer(next(iter(self._windows)))
+        elif self._outbox or self._readers:
+            self._need_somebody()
 
     def take(self, window: Window) -> None:
         """Give the lease to this window, if it has the notebook open."""
-        if window in self._windows and window is not self._holder:
-            self._grant(window)
+        if window in self._windows and window is not self._holder and not self._change:
+            self._offer(window)
 
     def kernel_of(self, window: Window, kernel_id: str) -> None:
         if window in self._windows:
             self._windows[window].kernel_id = kernel_id
 
-    def moved(self, path: str, window: Window) -> dict[Window, Attached]:
+    def moved(self, path: str, window: Window) -> dict[Window, Copy]:
         """The notebook is at ``path`` now, in this window. The others, which are given back,
         still have it where it was."""
         ours = self._windows.pop(window)
@@ -126,18 +261,26 @@ class LiveNotebook:
         self._grant(window)
         return others
 
-    def _grant(self, window: Window) -> None:
-        before, self._holder = self._holder, window
+    def _grant(self, holder: Window) -> None:
+        before, self._holder = self._holder, holder
         self.epoch = next(_epochs)
-        if before in self._windows and before is not window:
+        if before in self._windows and before is not holder:
             before.send(Lease(self.path, self.epoch, False))
-        self._held.set()
+        if not self.in_file:
+            self._version = ""
+        self._known.set()
         self._ask_again()
-        self._bring_up_to_date(window)
+        self._bring_up_to_date(holder)
+
+    def _vacate(self) -> None:
+        self._holder = None
+        self._known.clear()
+        self._outbox.hold()
+        self._ask_again()
 
     def _bring_up_to_date(self, window: Window) -> None:
         window.send(Lease(self.path, self.epoch, True))
-        self._outbox.resend(self._windows[window].applied)
+        self._outbox.resend(self._windows[window].applied if window in self._windows else {})
         for frame in self._shown.frames(self.path, self.epoch):
             self._post(frame)
 
@@ -145,11 +288,87 @@ class LiveNotebook:
         if self._holder is not None:
             self._holder.send(frame)
 
+    # --- while no window has it open -------------------------------------------------
+
+    def _need_somebody(self) -> None:
+        """Something waits. If no window comes in time, somebody works in the file."""
+        absent = self._holder is None and not self._windows and not self._why_nobody
+        if absent and self._change is None and self._owner is not None:
+            self._change_to(self._hand_over(self._owner))
+
+    async def _hand_over(self, owner: Owner) -> None:
+        now = asyncio.get_running_loop().time()
+        await asyncio.sleep(self._left + self._grace - now)
+        stand_in = owner.stand_in(self)
+        if stand_in is None:
+            return
+        if self._left_edited:
+            self._nobody(UNSAVED)
+            return
+        try:
+            applied, known = await stand_in.open()
+        except DocumentError as error:
+            self._nobody(error.message)
+            return
+        owner.note(self, f"{IN_FILE} {known}".strip())
+        self._is_in_file(applied)
+        self._stand_in = stand_in
+        self._grant(stand_in)
+
+    async def _hand_back(self) -> None:
+        """A window is there again."""
+        if self._stand_in is not None:
+            await self._stand_in.close()
+        self._stand_in = None
+        self._vacate()
+        self._change = None
+        if self._windows:
+            self._offer(next(iter(self._windows)))
+
+    def written(self, version: str, applied: dict[str, int]) -> None:
+        """The stand-in has written the file."""
+        self._version = version
+        self._is_in_file(applied)
+
+    def lost(self, reason: str) -> None:
+        """The stand-in cannot work in the file any longer."""
+        self._stand_in = None
+        self._vacate()
+        self._nobody(reason)
+
+    def _nobody(self, reason: str) -> None:
+        self._why_nobody = reason
+        self._outbox.leave_pending(reason)
+        self._known.set()
+
+    def _change_to(self, work: Any) -> None:
+        task = self._change = asyncio.ensure_future(work)
+
+        def over(_: object) -> None:
+            if self._change is task:
+                self._change = None
+
+        task.add_done_callback(over)
+
+    def _stop_change(self) -> None:
+        if self._change is not None:
+            self._change.cancel()
+            self._change = None
+
+    def _is_in_file(self, saved: Mapping[str, int]) -> None:
+        self._outbox.saved(saved)
+        if saved and self._owner is not None:
+            self._owner.saved(saved)
+
     # --- ops and receipts ------------------------------------------------------------
 
     def apply(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
         self._shown.overtaken(op)
-        return self._outbox.add(session_id, seq, op)
+        receipt = self._outbox.add(session_id, seq, op)
+        if self._why_nobody:
+            self._outbox.leave_pending(self._why_nobody)
+        self._need_somebody()
+        return receipt
 
     def _post_op(self, parcel: Parcel) -> bool:
         self._post(OpFrame(self.path, self.epoch, parcel.session_id, parcel.seq, parcel.op))
@@ -160,13 +379,22 @@ class LiveNotebook:
         if window is not self._holder or command.epoch != self.epoch:
             return
         session_id, seq = command.session_id, command.seq
-        if self._outbox.receive(session_id, seq, command.receipt):
-            applied = self._windows[window].applied
-            applied[session_id] = max(applied.get(session_id, 0), seq)
+        copy = self._windows.get(window)
+        if self._outbox.receive(session_id, seq, command.receipt) and copy is not None:
+            copy.applied[session_id] = max(copy.applied.get(session_id, 0), seq)
 
-    def forget(self, session_id: str) -> None:
-        """The session's turn is over."""
-        self._outbox.forget(session_id)
+    def _late(self, parcel: Parcel, receipt: Receipt) -> None:
+        if self._owner is not None:
+            self._owner.late(parcel.session_id, parcel.seq, receipt)
+
+    def restore(self, session_id: str, ops: StoredOps) -> None:
+        """Ops of an earlier life of the server that are not known to be in the file."""
+        for stored in ops:
+            if stored.receipt is not None and stored.receipt.status in ("done", "pending"):
+                self._outbox.restore(session_id, stored.seq, stored.op, stored.receipt)
+
+    def end_turn(self, session_id: str) -> None:
+        self._outbox.end_turn(session_id)
         self._shown.forget(session_id)
 
     def drop(self, session_id: str) -> None:
@@ -177,27 +405,44 @@ class LiveNotebook:
     def give_up(self, reason: str) -> None:
         """This notebook is no more: ops that are still open are answered with ``reason``."""
         self._windows.clear()
-        self._holder = None
-        self._held.clear()
+        self._stop_change()
+        self._vacate()
         self._outbox.give_up(reason)
+
+    async def aclose(self, reason: str) -> None:
+        """Give up once what has been begun in the file is written."""
+        if self._stand_in is not None:
+            await self._stand_in.close()
+        self.give_up(reason)
 
     # --- reading and showing ---------------------------------------------------------
 
-    async def read(self) -> Snapshot:
-        """The notebook as the holder has it; waits while no window has it open.
+    @property
+    def why_not(self) -> DocumentError:
+        """Why nothing can be read or done now."""
+        if any(copy.collaborative for copy in self._windows.values()):
+            return DocumentError("collaborative", COLLABORATIVE)
+        return DocumentError("not_open", self._why_nobody or CLOSED)
 
-        Raises DocumentError ``not_open`` if the window that has it does not answer.
+    async def read(self) -> Snapshot:
+        """The notebook as the holder has it; waits while no window has it open, until
+        somebody works in its file.
+
+        Raises DocumentError ``not_open`` if nobody can, or the window that has it does not
+        answer.
         """
         self._readers += 1
         try:
             while True:
-                await self._held.wait()
+                self._need_somebody()
+                await self._known.wait()
+                if self._holder is None:
+                    raise self.why_not
                 snapshot = await asyncio.wait_for(self._ask(), SNAPSHOT_TIMEOUT)
                 if snapshot is not None:
                     return snapshot
         except asyncio.TimeoutError:
-            words = "The notebook's window does not answer. Reload it and try again."
-            raise DocumentError("not_open", words) from None
+            raise DocumentError("not_open", SILENT) from None
         finally:
             self._readers -= 1
 

@@ -1,4 +1,9 @@
-"""Ops on their way to the window that holds a notebook, and the receipts that come back."""
+"""Ops on their way to whoever works in a notebook, and the receipts that come back.
+
+An op is kept until it is known to be in the notebook's file: a document that was read from
+an older one gets it again. One that nobody could confirm counts as pending for the turn;
+it stays in its place and is sent when there is somebody to apply it.
+"""
 
 from __future__ import annotations
 
@@ -21,51 +26,68 @@ class Parcel:
         self.seq = seq
         self.op = op
         self.receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self.late: Receipt | None = None
+        """What came after it had been given up as pending."""
         self.resends = 0
         self.timer: asyncio.TimerHandle | None = None
 
+    @property
+    def status(self) -> str:
+        """As in receipts; "" while there is none."""
+        if self.late is not None:
+            return self.late.status
+        return self.receipt.result().status if self.receipt.done() else ""
+
     def lacking(self, applied: Mapping[str, int]) -> bool:
-        """Whether a document that holds the ops ``applied`` must get this one.
-
-        An op that was refused, or was given up as pending, is not done behind the turn's
-        back later on.
-        """
-        if not self.receipt.done():
+        """Whether a document that holds the ops ``applied`` must get this one. What has been
+        refused is not done behind the turn's back later on."""
+        if self.status in ("", "pending"):
             return True
-        confirmed = self.receipt.result().status == "done"
-        return confirmed and self.seq > applied.get(self.session_id, 0)
+        return self.status == "done" and self.seq > applied.get(self.session_id, 0)
 
-    def settle(self, receipt: Receipt) -> None:
+    def stop_timer(self) -> None:
         if self.timer is not None:
             self.timer.cancel()
-        if not self.receipt.done():
-            self.receipt.set_result(receipt)
+            self.timer = None
 
 
 class Outbox:
-    def __init__(self, send: Callable[[Parcel], bool]) -> None:
-        """``send`` hands an op to the window; False when there is none."""
+    def __init__(
+        self, send: Callable[[Parcel], bool], late: Callable[[Parcel, Receipt], None]
+    ) -> None:
+        """``send`` hands an op on; False when there is nobody. ``late`` is told of a receipt
+        that comes after its op has been given up as pending."""
         self._send = send
+        self._late = late
         self._parcels: dict[tuple[str, int], Parcel] = {}
+        self._running: set[str] = set()
+        """Sessions that have sent something since their last turn ended."""
 
     def __bool__(self) -> bool:
-        return bool(self._parcels)
+        """Whether an op waits for its receipt."""
+        return any(not parcel.receipt.done() for parcel in self._parcels.values())
 
     def add(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
         parcel = self._parcels[session_id, seq] = Parcel(session_id, seq, op)
+        self._running.add(session_id)
         self._dispatch(parcel)
         return parcel.receipt
 
+    def restore(self, session_id: str, seq: int, op: Op, receipt: Receipt) -> None:
+        """An op of an earlier life of the server that is not known to be in the file."""
+        if (session_id, seq) not in self._parcels:
+            parcel = self._parcels[session_id, seq] = Parcel(session_id, seq, op)
+            parcel.receipt.set_result(receipt)
+
     def resend(self, applied: Mapping[str, int]) -> None:
-        """To a window that has just got the lease: what its document lacks, in order."""
+        """To one who has just got the lease: what its document lacks, in order."""
         for parcel in self._parcels.values():
             if parcel.lacking(applied):
                 parcel.resends = 0
                 self._dispatch(parcel)
 
     def _dispatch(self, parcel: Parcel) -> None:
-        if parcel.timer is not None:
-            parcel.timer.cancel()
+        parcel.stop_timer()
         if self._send(parcel) and not parcel.receipt.done():
             loop = asyncio.get_running_loop()
             parcel.timer = loop.call_later(RESEND_AFTER, self._overdue, parcel)
@@ -76,34 +98,62 @@ class Outbox:
             self._dispatch(parcel)
         else:
             reason = "the notebook's window does not answer"
-            parcel.settle(Receipt("pending", reason=reason))
+            self._settle(parcel, Receipt("pending", reason=reason))
+
+    def _settle(self, parcel: Parcel, receipt: Receipt) -> None:
+        parcel.stop_timer()
+        if not parcel.receipt.done():
+            parcel.receipt.set_result(receipt)
+        elif parcel.status == "pending" and receipt.status != "pending":
+            parcel.late = receipt
+            self._late(parcel, receipt)
 
     def hold(self) -> None:
         """The window is gone: wait for the next one."""
         for parcel in self._parcels.values():
-            if parcel.timer is not None:
-                parcel.timer.cancel()
+            parcel.stop_timer()
+
+    def leave_pending(self, reason: str) -> None:
+        """Nobody can confirm anything now: turns need not wait for it."""
+        for parcel in self._parcels.values():
+            self._settle(parcel, Receipt("pending", reason=reason))
 
     def receive(self, session_id: str, seq: int, receipt: Receipt) -> bool:
         """Whether there is such an op."""
         parcel = self._parcels.get((session_id, seq))
         if parcel is not None:
-            parcel.settle(receipt)
+            self._settle(parcel, receipt)
         return parcel is not None
 
-    def forget(self, session_id: str) -> None:
-        """The session's turn is over: what has a receipt need not be sent again."""
-        settled = [
-            key
-            for key, parcel in self._parcels.items()
-            if parcel.session_id == session_id and parcel.receipt.done()
-        ]
-        for key in settled:
-            del self._parcels[key]
+    def end_turn(self, session_id: str) -> None:
+        """What has been refused need not be known any longer."""
+        self._running.discard(session_id)
+        self._drop(lambda p: p.session_id == session_id and p.status not in ("", "pending", "done"))
+
+    def saved(self, saved: Mapping[str, int]) -> None:
+        """The notebook's file holds these ops."""
+        self._drop(lambda p: p.status == "done" and p.seq <= saved.get(p.session_id, 0))
+
+    def reverted(self, applied: Mapping[str, int]) -> dict[str, int]:
+        """The person has gone back to the file's state: what it lacks is not done again, but
+        for a turn that is running. The highest number of each session that is given up."""
+        given_up: dict[str, int] = {}
+        for parcel in self._parcels.values():
+            ended = parcel.session_id not in self._running
+            if ended and parcel.status == "done" and parcel.lacking(applied):
+                given_up[parcel.session_id] = parcel.seq
+        self.saved(given_up)
+        return given_up
 
     def give_up(self, reason: str, session_id: str = "") -> None:
         """Nothing (of that session) will be sent any more: what is open stays pending."""
-        for key, parcel in list(self._parcels.items()):
-            if session_id in ("", parcel.session_id):
-                parcel.settle(Receipt("pending", reason=reason))
-                del self._parcels[key]
+
+        def concerned(parcel: Parcel) -> bool:
+            return session_id in ("", parcel.session_id)
+
+        for parcel in filter(concerned, list(self._parcels.values())):
+            self._settle(parcel, Receipt("pending", reason=reason))
+        self._drop(concerned)
+
+    def _drop(self, which: Callable[[Parcel], bool]) -> None:
+        self._parcels = {key: p for key, p in self._parcels.items() if not which(p)}

@@ -1,0 +1,101 @@
+"""One notebook file, through the server's contents manager: its hooks, its checks and its
+signatures hold here as for every save. It writes atomically."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from jupyter_client.jsonutil import json_default
+from jupyter_core.utils import ensure_async
+from nbformat import v4
+from tornado import web
+
+from ...core.document import Notebook
+from ...core.errors import DocumentError
+
+CELL_IDS_SINCE = 5
+"""The minor version of nbformat 4 that gave cells their ids."""
+UPGRADED = "It was in notebook format 4.{minor} and is now in 4.5, which names its cells."
+
+
+class ContentsFile:
+    def __init__(self, contents: Any, path: Callable[[], str]) -> None:
+        """``contents`` is the server's contents manager; ``path`` gives the path as it knows
+        it, wherever the notebook is by now."""
+        self._contents = contents
+        self._path = path
+        self._hashes = "require_hash" in inspect.signature(contents.get).parameters
+
+    @property
+    def path(self) -> str:
+        return self._path()
+
+    async def read(self) -> tuple[Notebook, str]:
+        """The notebook, and what people must know of it ("": nothing).
+
+        Format 4 before 4.5 is brought to 4.5: cells get ids. Raises DocumentError
+        ``no_file``, ``invalid_notebook`` or ``unreadable``.
+        """
+        model = await self._get(content=True)
+        if "message" in model:
+            words = f"{self.path} is not a valid notebook, and is left as it is."
+            raise DocumentError("invalid_notebook", words)
+        minor = model["content"].get("nbformat_minor", 0)
+        said = UPGRADED.format(minor=minor) if minor < CELL_IDS_SINCE else ""
+        return await asyncio.to_thread(_plain, model["content"]), said
+
+    async def write(self, notebook: Notebook) -> str:
+        """The version of the file afterwards. Raises DocumentError ``not_written``; the file
+        is then as it was."""
+        model = {"type": "notebook", "format": "json", "content": notebook}
+        try:
+            await ensure_async(self._contents.save(model, self.path))
+            return _version(await self._get(content=False))
+        except web.HTTPError as error:
+            words = f"{self.path} could not be written: {_words(error)}"
+            raise DocumentError("not_written", words) from error
+
+    async def _get(self, *, content: bool) -> dict[str, Any]:
+        wanted: dict[str, Any] = {"content": content, "type": "notebook"}
+        if self._hashes:
+            wanted["require_hash"] = True
+        try:
+            model: dict[str, Any] = await ensure_async(self._contents.get(self.path, **wanted))
+        except web.HTTPError as error:
+            if error.status_code == 404:
+                raise DocumentError("no_file", f"There is no {self.path} any more.") from error
+            if error.status_code == 400:
+                words = f"{self.path} is not a notebook that can be read, and is left as it is."
+                raise DocumentError("invalid_notebook", words) from error
+            words = f"{self.path} could not be read: {_words(error)}"
+            raise DocumentError("unreadable", words) from error
+        return model
+
+
+def _plain(content: Any) -> Notebook:
+    """Plain dictionaries, with cell ids."""
+    minor = content.get("nbformat_minor", 0)
+    if minor < CELL_IDS_SINCE:
+        content = v4.upgrade(content, from_version=4, from_minor=minor)  # type: ignore[no-untyped-call]
+    plain: Notebook = _builtins(content)
+    return plain
+
+
+def _builtins(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _builtins(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_builtins(item) for item in value]
+    return value
+
+
+def _version(model: dict[str, Any]) -> str:
+    """As a window names it: the hash, else the time, as in the JSON of the contents API."""
+    return str(model.get("hash") or json_default(model["last_modified"]))
+
+
+def _words(error: web.HTTPError) -> str:
+    return str(error.log_message or error.reason or error)

@@ -1,0 +1,157 @@
+"""Works in a notebook's file, frame by frame, as a window does in its copy.
+
+Frames that have come meanwhile are carried out together: the file is read, the ops are
+applied, the file is written, and only then are they answered. An op carries what it expects
+to find, so what others have written into the file since is safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol, Union
+
+from ...core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
+from ...core.document import BeginRun, FinishRun, Notebook, Op, Receipt, apply
+from ...core.errors import DocumentError
+from .view import views
+
+log = logging.getLogger(__name__)
+
+BROKEN = "The notebook's file cannot be worked in. The server's log says why."
+
+Work = Union[OpFrame, ReadNotebook]
+Answer = Union[OpReceipt, SnapshotTaken]
+
+
+class File(Protocol):
+    @property
+    def path(self) -> str: ...
+
+    async def read(self) -> tuple[Notebook, str]:
+        """The notebook, and what people must know of it."""
+
+    async def write(self, notebook: Notebook) -> str:
+        """The file's version afterwards."""
+
+
+class FileDocument:
+    def __init__(
+        self,
+        file: File,
+        answer: Callable[[Answer], None],
+        written: Callable[[str, dict[str, int]], None],
+        lost: Callable[[str], None],
+    ) -> None:
+        """``answer`` takes receipts and snapshots. ``written`` is told the file's version and
+        the ops that it holds, ``lost`` why the file cannot be worked in any longer."""
+        self._file = file
+        self._answer = answer
+        self._written = written
+        self._lost = lost
+        self._frames: asyncio.Queue[Work] = asyncio.Queue()
+        self._worker: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+
+    async def open(self) -> tuple[dict[str, int], str]:
+        """The ops that the file holds, and what people must know of it. Raises
+        DocumentError."""
+        notebook, known = await self._file.read()
+        self._worker = asyncio.ensure_future(self._work())
+        return applied(notebook), known
+
+    async def close(self) -> None:
+        """What has been begun is written and answered; the rest is left."""
+        async with self._writing:
+            if self._worker is not None:
+                self._worker.cancel()
+
+    def send(self, frame: ServerFrame) -> None:
+        """Code as it is written and outputs as they come are for eyes; ops bring them all."""
+        if isinstance(frame, (OpFrame, ReadNotebook)):
+            self._frames.put_nowait(frame)
+
+    async def _work(self) -> None:
+        while True:
+            frames = [await self._frames.get()]
+            async with self._writing:
+                while not self._frames.empty():
+                    frames.append(self._frames.get_nowait())
+                try:
+                    answers = await self._carry_out(frames)
+                except DocumentError as error:
+                    self._lost(error.message)
+                    return
+                except Exception:
+                    log.exception("The file of %s cannot be worked in", self._file.path)
+                    self._lost(
+                        "The notebook's file cannot be worked in. The server's log says why."
+                    )
+                    return
+                for answer in answers:
+                    self._answer(answer)
+
+    async def _carry_out(self, frames: list[Work]) -> list[Answer]:
+        before, _ = await self._file.read()
+        notebook = before
+        answers: list[Answer] = []
+        for frame in frames:
+            if isinstance(frame, OpFrame):
+                notebook, receipt = _apply(notebook, frame)
+                answers.append(
+                    OpReceipt(frame.notebook, frame.epoch, frame.session_id, frame.seq, receipt)
+                )
+            elif frame.request_id:
+                cells = views(notebook)
+                answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
+        if notebook is not before:
+            self._written(await self._file.write(notebook), applied(notebook))
+        return answers
+
+
+def applied(notebook: Notebook) -> dict[str, int]:
+    """The notebook's own marker: the highest op number that it holds for each session."""
+    ours = notebook["metadata"].get("codeinterp")
+    marker = ours.get("applied") if isinstance(ours, dict) else None
+    if not isinstance(marker, dict):
+        return {}
+    return {key: seq for key, seq in marker.items() if type(seq) is int}
+
+
+def _apply(notebook: Notebook, frame: OpFrame) -> tuple[Notebook, Receipt]:
+    marker = applied(notebook)
+    if frame.seq <= marker.get(frame.session_id, 0):
+        return notebook, _read_back(notebook, frame.op)
+    changed, receipt = apply(notebook, frame.op)
+    if receipt.status != "done":
+        return notebook, receipt
+    if isinstance(frame.op, (BeginRun, FinishRun)):
+        changed = _trusting(changed, frame.op.cell_id)
+    metadata = changed["metadata"]
+    ours = metadata.get("codeinterp")
+    kept = ours if isinstance(ours, dict) else {}
+    marked = {**kept, "applied": {**marker, frame.session_id: frame.seq}}
+    return {**changed, "metadata": {**metadata, "codeinterp": marked}}, receipt
+
+
+def _read_back(notebook: Notebook, op: Op) -> Receipt:
+    """What to answer to an op that the file holds already."""
+    for cell in notebook["cells"]:
+        if cell["id"] == op.cell_id:
+            return Receipt("done", source=cell["source"])
+    if op.__struct_config__.tag == "delete":
+        return Receipt("done")
+    return Receipt("missing", reason="the cell is not in the notebook")
+
+
+def _trusting(notebook: Notebook, cell_id: str) -> Notebook:
+    """A cell that ran here is as trusted as one that a person ran. The contents manager keeps
+    that in its signature, not in the file."""
+    cells = [
+        {**cell, "metadata": {**cell["metadata"], "trusted": True}}
+        if cell["id"] == cell_id and cell["cell_type"] == "code"
+        else cell
+        for cell in notebook["cells"]
+    ]
+    return {**notebook, "cells": cells}
