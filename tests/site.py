@@ -80,7 +80,7 @@ class Site:
         """The response, whatever its status."""
         if json_body is not None:
             kwargs["body"] = json.dumps(json_body)
-        elif method == "POST":
+        elif method in ("POST", "PATCH"):
             kwargs.setdefault("body", "")
         try:
             response: HTTPResponse = await self._fetch(*API, *path, method=method, **kwargs)

@@ -30,8 +30,10 @@ ROUTES = (
     ("POST", "demo", "write contents"),
     ("POST", "tickets", "read contents"),
     ("GET", "sessions", "read contents"),
+    ("PATCH", f"sessions/{SESSION}", "write contents"),
     ("DELETE", f"sessions/{SESSION}", "write contents"),
     ("GET", f"sessions/{SESSION}/events", "read contents"),
+    ("GET", f"sessions/{SESSION}/export", "read contents"),
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
     ("GET", "channel", "read contents"),
 )
@@ -56,7 +58,7 @@ def server_config() -> dict[str, Any]:
 
 
 def test_every_route_is_tried_here(site: Site) -> None:
-    ours = {pattern.rpartition("/api/")[2] for pattern, _ in site.extension.handlers[-11:]}
+    ours = {pattern.rpartition("/api/")[2] for pattern, _ in site.extension.handlers[-12:]}
     tried = {path.replace(SESSION, "ID").replace("/1", "/N") for _, path, _ in ROUTES}
     named = {p.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N") for p in ours}
     assert named == tried

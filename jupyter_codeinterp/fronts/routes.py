@@ -6,9 +6,11 @@ GET    local                          model servers found on this machine
 POST   key        {key, base_url?}    keep a key (DELETE forgets it)
 POST   demo       {notebook?}         the offline demo's notebook
 POST   tickets                        a ticket for the channel
-GET    sessions?notebook=…            conversations, newest first
+GET    sessions?notebook=…&q=…        conversations, newest first; those that hold a word
 GET    sessions/ID/events?after=N     what happened
 GET    sessions/ID/sent/STEP          what was sent to the model
+GET    sessions/ID/export?format=…    to take along: markdown, or a recording
+PATCH  sessions/ID {title}            rename
 DELETE sessions/ID
 """
 
@@ -30,10 +32,20 @@ from tornado import web
 from .. import demo
 from ..adapters.sqlite_store import SqliteStore
 from ..core.errors import CodeInterpError, CommandError, StoreError
+from ..core.exporting import markdown
+from ..core.recording import recording
 from .channel import ChannelHandler, Tickets, bearer_of
 from .hub import Hub
 from .models import DEMO_MODEL, Models, is_demo
 
+LONGEST_WORD = 200
+"""Characters of what is searched for."""
+LONGEST_NAME = 60
+"""Characters of an exported file's name, without its suffix."""
+_EXPORTS = {
+    "markdown": (".md", "text/markdown; charset=utf-8"),
+    "recording": (".jsonl", "application/x-ndjson; charset=utf-8"),
+}
 _STATUS = {
     "unknown_session": HTTPStatus.NOT_FOUND,
     "unknown_step": HTTPStatus.NOT_FOUND,
@@ -180,10 +192,22 @@ class SessionsHandler(Handler):
     @authorized("read")
     async def get(self) -> None:
         notebook = self.get_query_argument("notebook", "") or None
-        self.answer({"sessions": self.hub.list(notebook)})
+        word = self.get_query_argument("q", "")
+        if len(word) > LONGEST_WORD:
+            raise CommandError("malformed", f"“q” has at most {LONGEST_WORD} characters.")
+        found = await self.hub.search(word, notebook) if word else self.hub.list(notebook)
+        self.answer({"sessions": found})
 
 
 class SessionHandler(Handler):
+    @web.authenticated
+    @authorized("write")
+    async def patch(self, session_id: str) -> None:
+        title = self.text(self.body(), "title")
+        session = self.hub.session(session_id)
+        session.rename(title)
+        self.answer(session.info)
+
     @web.authenticated
     @authorized("write")
     async def delete(self, session_id: str) -> None:
@@ -202,6 +226,30 @@ class EventsHandler(Handler):
         self.hub.session(session_id)
         events = self.hub.store.events(session_id, int(after))
         self.answer({"events": [{"seq": seq, "event": event} for seq, event in events]})
+
+
+class ExportHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str) -> None:
+        session = self.hub.session(session_id)
+        kind = self.get_query_argument("format", "")
+        if kind not in _EXPORTS:
+            raise CommandError("malformed", f"“format” is one of: {', '.join(_EXPORTS)}.")
+        suffix, content_type = _EXPORTS[kind]
+        events = [event for _, event in self.hub.store.events(session_id)]
+        if kind == "markdown":
+            text = markdown(session.info, events)
+        else:
+            text = recording(session.info, events, self.hub.store.all_messages(session_id))
+        self.set_attachment_header(_file_name(session.info.title) + suffix)
+        self.finish(self.hub.rules.scrub(text), set_content_type=content_type)
+
+
+def _file_name(title: str) -> str:
+    """Of letters and digits of any language, so that it is one on every system."""
+    words = "-".join(re.findall(r"\w+", title))[:LONGEST_NAME].strip("-")
+    return words or "conversation"
 
 
 class SentHandler(Handler):
@@ -230,6 +278,7 @@ def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
         (r"sessions", SessionsHandler),
         (rf"sessions/{_ID}", SessionHandler),
         (rf"sessions/{_ID}/events", EventsHandler),
+        (rf"sessions/{_ID}/export", ExportHandler),
         (rf"sessions/{_ID}/sent/{_NUMBER}", SentHandler),
         (r"channel", ChannelHandler),
     ]

@@ -1,0 +1,205 @@
+"""An old conversation over REST: found by a word, renamed, taken along."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.session import LONGEST_TITLE
+from jupyter_codeinterp.fronts.hub import Hub
+from tests.conftest import KEY
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.reference_window import ReferenceWindow, body
+from tests.site import Site
+
+UNKNOWN = "0" * 32
+
+
+async def talk(site: Site, words: str, path: str = "a.ipynb") -> str:
+    """A conversation without code; its id."""
+    w = await site.window(path)
+    await w.ask(words)
+    await w.ended()
+    await w.until(lambda: not w.sessions[w.session_id].session.running)
+    return w.session_id
+
+
+async def found(site: Site, **params: str) -> list[str]:
+    return [info["session_id"] for info in (await site.get("sessions", params=params))["sessions"]]
+
+
+async def rename(site: Site, session_id: str, title: Any) -> Any:
+    return await site.request("PATCH", "sessions", session_id, json_body={"title": title})
+
+
+def at_rest(site: Site) -> Hub:
+    """The hub as after a restart: it has taken up no session from the journal yet."""
+    hub = site.extension.hub
+    hub._sessions.clear()
+    return hub
+
+
+# --- found ---------------------------------------------------------------------------
+
+
+async def test_found_in_all_notebooks_or_in_one(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(text("Straße and so on.")), answer(text("Nothing."))]))
+    first = await talk(site, "Hello")
+    second = await talk(site, "What of the STRASSE?", "b.ipynb")
+    assert await found(site, q="straße") == [second, first]
+    assert await found(site, q=" straße ", notebook="a.ipynb") == [first]
+    assert await found(site, q="nowhere") == []
+    assert await found(site, q="  ", notebook="a.ipynb") == [first], "no word: all of them"
+    response = await site.request("GET", "sessions", params={"q": "x" * 201})
+    assert response.code == 400 and body(response)["code"] == "malformed"
+
+
+async def test_what_is_found_is_as_it_is_now(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(run_cell("1"))]))
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("A running one")
+    await w.draft()
+    (info,) = (await site.get("sessions", params={"q": "running one"}))["sessions"]
+    assert info["running"] is True
+    await w.send(c.Cancel(w.session_id))
+    await w.ended()
+
+
+# --- renamed -------------------------------------------------------------------------
+
+
+async def test_renamed_while_it_is_followed(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(text("Hi."))]))
+    w = await site.window()
+    await w.ask("Hello")
+    await w.ended()
+    before = (await site.get("sessions"))["sessions"][0]
+    response = await rename(site, w.session_id, "  Größen 🎈 ")
+    assert response.code == 200 and body(response)["title"] == "Größen 🎈"
+    await w.event(e.TitleChanged, 2)
+    await w.until(lambda: w.sessions[w.session_id].session.title == "Größen 🎈")
+    (after,) = (await site.get("sessions"))["sessions"]
+    assert after["title"] == "Größen 🎈" and after["changed"] == before["changed"]
+    assert await found(site, q="grössen") == [w.session_id]
+
+
+async def test_renamed_at_rest(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(text("Hi."))]))
+    session_id = await talk(site, "Hello")
+    at_rest(site)
+    assert (await rename(site, session_id, "Other")).code == 200
+    hub = at_rest(site)
+    assert hub.list(None)[0].title == "Other"
+    events = hub.store.events(session_id)
+    assert events[-1][1] == e.TitleChanged("Other")
+    assert (await rename(site, session_id, "Other")).code == 200
+    assert hub.store.events(session_id) == events, "nothing has changed"
+
+
+@pytest.mark.parametrize(
+    "title", ["", "  ", "two\nlines", "a\x00b", "a\u2028b", "x" * (LONGEST_TITLE + 1)]
+)
+async def test_titles_that_are_none(site: Site, api: FakeAnthropic, title: str) -> None:
+    api.play(in_order([answer(text("Hi."))]))
+    session_id = await talk(site, "Hello")
+    response = await rename(site, session_id, title)
+    assert response.code == 400 and body(response)["code"] == "bad_title"
+    assert (await site.get("sessions"))["sessions"][0]["title"] == "Hello"
+
+
+async def test_renaming_that_makes_no_sense(site: Site) -> None:
+    assert (await rename(site, UNKNOWN, "x")).code == 404
+    for given in ("[]", "{", '{"title": 5}', '{"title": ["x"]}', '{"title": "\\ud800"}'):
+        response = await site.request("PATCH", "sessions", UNKNOWN, body=given)
+        assert response.code == 400 and body(response)["code"] == "malformed", given
+
+
+# --- taken along ---------------------------------------------------------------------
+
+
+async def a_turn(site: Site, api: FakeAnthropic, words: str, code: str) -> ReferenceWindow:
+    api.play(in_order([answer(text("Let me see."), run_cell(code)), answer(text("Done."))]))
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask(words)
+    await w.decide(await w.draft())
+    await w.ended()
+    return w
+
+
+async def export(site: Site, session_id: str, kind: str) -> Any:
+    return await site.request("GET", "sessions", session_id, "export", params={"format": kind})
+
+
+def name_of(response: Any) -> str:
+    disposition = response.headers["Content-Disposition"]
+    assert disposition.startswith("attachment;")
+    return unquote(disposition.rpartition("''")[2])
+
+
+async def test_as_markdown(site: Site, api: FakeAnthropic) -> None:
+    w = await a_turn(site, api, "What is 1 + 1?", "1 + 1")
+    response = await export(site, w.session_id, "markdown")
+    assert response.headers["Content-Type"] == "text/markdown; charset=utf-8"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert name_of(response) == "What-is-1-1.md"
+    written = response.body.decode()
+    assert written.startswith("# What is 1 + 1?\n\nNotebook: `a.ipynb`")
+    assert "> What is 1 + 1?" in written and "```\n1 + 1\n```\n\n```\n2\n```" in written
+    assert written.endswith("\n\nDone.\n")
+
+
+async def test_as_a_recording(site: Site, api: FakeAnthropic) -> None:
+    w = await a_turn(site, api, "What is 1 + 1?", "1 + 1")
+    at_rest(site)
+    response = await export(site, w.session_id, "recording")
+    assert response.headers["Content-Type"] == "application/x-ndjson; charset=utf-8"
+    assert name_of(response) == "What-is-1-1.jsonl"
+    header, first, last = map(json.loads, response.body.decode().splitlines())
+    assert header["questions"] == ["What is 1 + 1?"]
+    assert first["content"][1]["input"]["source"] == "1 + 1"
+    assert last["content"] == [{"type": "text", "text": "Done."}]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ('../a/b\\c"d;e', "a-b-c-d-e.md"),
+        ("Größe 数据", "Größe-数据.md"),
+        ("?!", "conversation.md"),
+        ("x" * 200, "x" * 60 + ".md"),
+    ],
+)
+async def test_file_names_are_safe(site: Site, api: FakeAnthropic, title: str, name: str) -> None:
+    api.play(in_order([answer(text("Hi."))]))
+    session_id = await talk(site, "Hello")
+    await rename(site, session_id, title)
+    assert name_of(await export(site, session_id, "markdown")) == name
+
+
+async def test_exports_that_make_no_sense(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(text("Hi."))]))
+    session_id = await talk(site, "Hello")
+    for kind in ("", "html", "Markdown", "markdown\n#"):
+        response = await export(site, session_id, kind)
+        assert response.code == 400 and body(response)["code"] == "malformed", kind
+        assert "Content-Disposition" not in response.headers
+    assert (await export(site, UNKNOWN, "markdown")).code == 404
+    assert (await site.request("GET", "sessions", "x", "export")).code == 404
+
+
+async def test_keys_are_in_no_export(site: Site, api: FakeAnthropic) -> None:
+    """Neither those that were known then, nor one that has become known since."""
+    later = "sk-ant-a-key-of-next-week"
+    w = await a_turn(site, api, f"Mine is {KEY}", f"print('{later}')")
+    await rename(site, w.session_id, f"About {KEY}")
+    assert later.encode() in (await export(site, w.session_id, "markdown")).body
+    await site.post("key", json_body={"key": later})
+    for kind in ("markdown", "recording"):
+        response = await export(site, w.session_id, kind)
+        for key in (KEY, later):
+            assert key.encode() not in response.body and key not in name_of(response)

@@ -1,0 +1,211 @@
+"""A conversation as Markdown and as a recording, from events written by hand. A recording is
+played, in a real kernel, in ``core/test_recorded.py``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.events import (
+    Draft,
+    DraftDecided,
+    DraftOpened,
+    DraftWaiting,
+    Event,
+    Note,
+    QuestionAnswered,
+    QuestionAsked,
+    RunStarted,
+    Status,
+    StepDiscarded,
+    StepStarted,
+    TextDelta,
+    TextDone,
+    ToolDone,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    TurnUndone,
+)
+from jupyter_codeinterp.core.exporting import markdown
+from jupyter_codeinterp.core.messages import Message, ToolUse, assistant
+from jupyter_codeinterp.core.recording import recording
+
+INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
+ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")
+
+
+def ran(
+    source: str, detail: str = "status=ok cell_id=a\n42", status: Status = "ok", call_id: str = "c"
+) -> list[Event]:
+    return [
+        ToolStarted(call_id, "run_cell", "Add"),
+        DraftOpened(call_id, "d", "insert", "a", "Add"),
+        DraftWaiting(Draft("d", call_id, "insert", "a", "Add", "not this", "n")),
+        DraftDecided(call_id, "d", "run", "person", source),
+        RunStarted(call_id, "a", "r", "m"),
+        ToolDone(call_id, "run_cell", "Add", status, "a", detail=detail),
+    ]
+
+
+def test_markdown() -> None:
+    events: list[Event] = [
+        ASKED, StepStarted(1), TextDone(0, "I'll look."), *ran("1 + 41"),
+        StepStarted(2), TextDone(0, "See [the sum](#cell:a)."), TurnEnded(1, "end_turn"),
+    ]  # fmt: skip
+    assert markdown(INFO, events) == (
+        """# Growth
+
+Notebook: `work/sales.ipynb`  
+Date: 2023-11-14 22:13 UTC
+
+## You
+
+> Which region
+> grew?
+
+## Answer
+
+I'll look.
+
+### Add (ok)
+
+```
+1 + 41
+```
+
+```
+42
+```
+
+See the sum.
+"""
+    )
+
+
+def test_markdown_tells_what_did_not_run_and_what_happened_besides() -> None:
+    events: list[Event] = [
+        ASKED, StepStarted(1), TextDelta(0, "Void"), StepDiscarded(1, "broken"),
+        StepStarted(2), TextDelta(0, "I am cu"), TextDelta(0, "t off"),
+        ToolStarted("x", "run_cell"), DraftOpened("x", "d", "insert", "a", "Wipe the disk"),
+        DraftWaiting(Draft("d", "x", "insert", "a", "Wipe the disk", "rm -rf", "n")),
+        DraftDecided("x", "d", "reject", "person", "rm -rf", reason="The person rejected it."),
+        ToolDone("x", "run_cell", "Wipe the disk", "rejected",
+                 detail="status=rejected\nThe person rejected it."),
+        ToolStarted("q", "ask_user"), QuestionAsked("q", "Which year?", ("2024", "2025")),
+        QuestionAnswered("q", "Both"),
+        ToolDone("q", "ask_user", "Question", "ok", detail="status=ok\nThe person answered: Both"),
+        ToolStarted("lost", "run_cell", "Not begun"),
+        Note("The kernel was restarted."), TurnEnded(1, "cancelled", message="Stopped."),
+        TurnUndone(1, ("a",), ()),
+    ]  # fmt: skip
+    text = markdown(INFO, events)
+    assert "Void" not in text and "rm -rf" not in text
+    assert "I am cut off" in text
+    assert "### Wipe the disk (rejected)\n\n```\nThe person rejected it.\n```" in text
+    assert "### Question (ok)\n\nWhich year?\n\n> Both\n" in text
+    assert "### Not begun (not started)" in text
+    for words in ("The kernel was restarted.", "Stopped.", "The cells of a turn were put back."):
+        assert f"\n*{words}*\n" in text
+
+
+@pytest.mark.parametrize("ticks", ["`", "```", "`````", "a ```` b"])
+def test_code_stays_within_its_fence(ticks: str) -> None:
+    source = f"s = '''\n{ticks}\n# not a title\n'''"
+    lines = markdown(INFO, [ASKED, StepStarted(1), *ran(source)]).split("\n")
+    start = lines.index("s = '''")
+    fence = lines[start - 1]
+    assert set(fence) == {"`"} and fence not in source and lines[start + 4] == fence
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("![x](https://evil.example/?q=1)", "\\![x](https://evil.example/?q=1)"),
+        ("a <img src=x> b", "a \\<img src=x> b"),
+        ("<!-- x", "\\<!-- x"),
+        ("a < b and 3<4", "a < b and 3<4"),
+        ("```html\n<b>\n```\n<b>", "```html\n<b>\n```\n\\<b>"),
+        ("~~~\n```\n<b>\n~~~ \n<b>", "~~~\n```\n<b>\n~~~ \n\\<b>"),
+        ("````\n```\n<b>", "````\n```\n<b>\n````"),
+        ("- a\n  ```\n<b>", "- a\n  ```\n\\<b>"),
+        ("~~~\r~~~\r<b>", "~~~\n~~~\n\\<b>"),
+        ("```a`\n<b>", "```a`\n\\<b>"),
+    ],
+)
+def test_words_of_the_model_do_nothing_in_a_viewer(said: str, written: str) -> None:
+    text = markdown(INFO, [ASKED, StepStarted(1), TextDone(0, said)])
+    assert text.endswith(f"## Answer\n\n{written}\n")
+
+
+def test_hostile_titles_and_paths_are_text() -> None:
+    info = SessionInfo(
+        "s", "a`b\n# c.ipynb", "<b>*x*\n# y ![z](w)", "m", "review", False, 0, 0
+    )  # fmt: skip
+    first, _, second, *_ = markdown(info, [ASKED]).split("\n")
+    assert first == "# \\<b\\>\\*x\\* \\# y !\\[z\\](w)"
+    assert second == "Notebook: ``a`b # c.ipynb``  "
+
+
+# --- recordings: what is left out, and what a step expects --------------------------------
+
+
+def lines(events: list[Event], *calls: ToolUse) -> list[dict[str, Any]]:
+    messages: list[Message] = [assistant(*calls)] if calls else []
+    return [json.loads(line) for line in recording(INFO, events, messages).splitlines()]
+
+
+def call(source: str = "model's", call_id: str = "c", **more: Any) -> ToolUse:
+    return ToolUse(call_id, "run_cell", {**more, "source": source})
+
+
+def test_a_recording_in_the_replay_models_format() -> None:
+    events: list[Event] = [
+        ASKED, StepStarted(1), TextDone(0, "Look."), *ran("1 + 41"),
+        StepStarted(2), TextDone(0, "[42](#cell:a) [own](#cell:zz)"), TurnEnded(1, "end_turn"),
+    ]  # fmt: skip
+    header, first, last = lines(events, call(after_cell_id="own"))
+    assert header == {"title": "Growth", "version": 1, "questions": ["Which region\ngrew?"]}
+    assert first["content"] == [
+        {"type": "text", "text": "Look."},
+        {
+            "type": "tool_use",
+            "id": "call1",
+            "name": "run_cell",
+            "input": {"title": "Add", "after_cell_id": "own", "source": "1 + 41"},
+        },
+    ]
+    assert list(first["content"][1]["input"]) == ["title", "after_cell_id", "source"]
+    assert first["expect"]["call1"]["status"] == "ok" and first["expect"]["call1"]["digest"]
+    words = "[42](#cell:{{call1.cell}}) [own](#cell:zz)"
+    assert last == {"role": "assistant", "content": [{"type": "text", "text": words}]}
+    assert "42" not in json.dumps(first), "outputs are never recorded"
+
+
+@pytest.mark.parametrize("status", ["rejected", "timeout", "interrupted", "not_started"])
+def test_what_did_not_run_to_its_end_is_left_out(status: Status) -> None:
+    events = [ASKED, StepStarted(1), *ran("x", status=status), TextDone(0, "So be it.")]
+    (_, only) = lines(events, call())
+    assert only["content"] == [{"type": "text", "text": "So be it."}]
+
+
+def test_an_error_is_expected_by_its_name() -> None:
+    detail = "status=error cell_id=a\nTraceback\nZeroDivisionError: division by zero"
+    _, first, _ = lines([ASKED, StepStarted(1), *ran("1/0", detail, "error")], call())
+    assert first["expect"]["call1"] == {"status": "error", "reads": "^ZeroDivisionError"}
+
+
+def test_code_that_a_cell_has_put_forward_is_left_to_it() -> None:
+    events = [ASKED, StepStarted(1), *ran("a"), *ran("b", call_id="c-next1")]
+    _, first, _ = lines(events, call())
+    assert [block["input"]["source"] for block in first["content"]] == ["a"]
+
+
+@pytest.mark.parametrize("events", [[], [TurnStarted(1, "", "review", "m")]])
+def test_nothing_to_record(events: list[Event]) -> None:
+    with pytest.raises(CommandError, match="Nothing has been said"):
+        recording(INFO, events, [])
