@@ -6,10 +6,27 @@
  * also writes the marker that it has been applied. Outputs need a transaction of their
  * own; it comes first, within the same task, so that no save can fall between the two.
  */
-import type { ISharedBaseCell, YNotebook } from '@jupyter/ydoc';
+import type {
+  ISharedBaseCell,
+  ISharedMarkdownCell,
+  YNotebook
+} from '@jupyter/ydoc';
+import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { PartialJSONValue } from '@lumino/coreutils';
+import {
+  cellJSON,
+  insertCell,
+  placesOf,
+  provenance,
+  retype,
+  rewrite,
+  runIdOf,
+  transact
+} from './cells';
+import type { CellType } from './cells';
 import { isCode, showOutputs } from './outputs';
+import type { Output } from './outputs';
 import type {
   BeginRun,
   Delete,
@@ -17,15 +34,12 @@ import type {
   Insert,
   OpFrame,
   Receipt,
+  Restore,
   SetSource
 } from './protocol';
-import { updateSource } from './sources';
 
+export { ORIGIN, runIdOf, transact } from './cells';
 export type Op = OpFrame['op'];
-type CellType = 'code' | 'markdown' | 'raw';
-
-/** Origin of all our transactions; no undo manager of Lab's tracks it. */
-export const ORIGIN = 'codeinterp';
 
 export interface IOpTarget {
   readonly model: INotebookModel;
@@ -62,6 +76,8 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
       return finishRun(target, places[0], op);
     case 'delete':
       return remove(target, places[0], op);
+    case 'restore':
+      return restore(target, places[0], op);
   }
 }
 
@@ -74,16 +90,19 @@ export function readBack(model: INotebookModel, op: Op): Receipt {
   return answer('done', model.sharedModel.cells[places[0]].getSource());
 }
 
-/** Run `change` and the marker in one transaction that leaves no step to undo. */
-export function transact(model: INotebookModel, change: () => void): void {
-  (model.sharedModel as YNotebook).ydoc.transact(change, ORIGIN);
+function edit(target: IOpTarget, change: () => void): void {
+  const shared = target.model.sharedModel as YNotebook;
+  transact(target.model, () => {
+    if (shared.nbformat_minor < 5) {
+      // Before 4.5 ids are not saved: nothing of ours would be found again.
+      shared.nbformat_minor = 5;
+    }
+    change();
+    target.mark();
+  });
 }
 
-export function runIdOf(cell: ISharedBaseCell): string | undefined {
-  return provenance(cell)['run_id'] as string | undefined;
-}
-
-// --- the five ops -------------------------------------------------------------------
+// --- the ops -------------------------------------------------------------------
 
 function withoutCell(target: IOpTarget, op: Op): Receipt {
   if (op.op === 'insert') {
@@ -92,6 +111,9 @@ function withoutCell(target: IOpTarget, op: Op): Receipt {
   if (op.op === 'delete') {
     edit(target, () => undefined);
     return answer('done');
+  }
+  if (op.op === 'restore' && op.expect === null) {
+    return insertAgain(target, op);
   }
   return missing();
 }
@@ -126,14 +148,11 @@ function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {
     return conflict(old);
   }
   const receipt = { ...answer('done'), ...standing(target.model, index) };
+  const same =
+    old === op.source && [null, cell.cell_type].includes(op.cell_type);
   edit(target, () => rewrite(target.model, index, op.source, op.cell_type));
-  const changed = target.model.cells.get(index);
-  if (op.outputs !== null && isCode(changed)) {
-    showOutputs(target.model, changed, 0, op.outputs);
-    changed.executionCount = op.execution_count;
-  }
-  const source = changed.sharedModel.getSource();
-  return old === op.source ? answer('done', source) : { ...receipt, source };
+  const source = target.model.sharedModel.cells[index].getSource();
+  return same ? answer('done', source) : { ...receipt, source };
 }
 
 function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
@@ -189,6 +208,88 @@ function remove(target: IOpTarget, index: number, op: Delete): Receipt {
   return receipt;
 }
 
+function restore(target: IOpTarget, index: number, op: Restore): Receipt {
+  const { model } = target;
+  const cell = model.sharedModel.cells[index];
+  const was = op.cell as unknown as IWas;
+  const source = cell.getSource();
+  const retypes = cell.cell_type !== was.cell_type;
+  const edits = retypes || source !== was.source;
+  if (edits && cell.getMetadata('editable') === false) {
+    return lockedCell(cell, 'editable');
+  }
+  if (source !== was.source && source !== op.expect) {
+    return conflict(source);
+  }
+  if (op.expect === null) {
+    return unchanged(target, cell);
+  }
+  const now = model.cells.get(index);
+  if (isCode(now) && !retypes) {
+    // First: what comes back may be what nobody has trusted.
+    now.trusted = was.metadata['trusted'] === true;
+    showOutputs(model, now, 0, was.outputs ?? []);
+  }
+  edit(target, () =>
+    retypes ? remake(model, index, was) : reword(model, index, was)
+  );
+  const put = model.cells.get(index);
+  if (isCode(put)) {
+    put.executionCount = was.execution_count ?? null;
+    put.executionState = 'idle';
+  }
+  return answer('done', put.sharedModel.getSource());
+}
+
+/** Source, attachments and our metadata as they were; the rest of the cell stays. */
+function reword(model: INotebookModel, index: number, was: IWas): void {
+  rewrite(model, index, was.source, null);
+  const cell = model.sharedModel.cells[index];
+  if ('codeinterp' in was.metadata) {
+    cell.setMetadata('codeinterp', was.metadata['codeinterp']);
+  } else {
+    cell.deleteMetadata('codeinterp');
+  }
+  const noted = cell as ISharedMarkdownCell;
+  if (was.attachments && cell.cell_type !== 'code' && !noted.attachments) {
+    noted.setAttachments(was.attachments);
+  }
+}
+
+/** The cell with the type that it had: a new one in its place, with the same id. */
+function remake(model: INotebookModel, index: number, was: IWas): void {
+  const cell = model.sharedModel.cells[index];
+  const id = cell.getId();
+  const { codeinterp: _, trusted: __, ...others } = cell.getMetadata();
+  const { codeinterp, trusted } = was.metadata;
+  const metadata = {
+    ...others,
+    ...(codeinterp === undefined ? {} : { codeinterp }),
+    ...(trusted === true ? { trusted } : {})
+  };
+  model.sharedModel.deleteCell(index);
+  insertCell(model, index, { ...was, id, metadata });
+}
+
+function insertAgain(target: IOpTarget, op: Restore): Receipt {
+  const ids = target.model.sharedModel.cells.map(cell => cell.getId());
+  const anchor = op.after.find(id => ids.includes(id));
+  const place = anchor === undefined ? 0 : ids.indexOf(anchor) + 1;
+  const cell = { ...op.cell, id: op.cell_id };
+  edit(target, () => insertCell(target.model, place, cell));
+  return answer('done', target.model.sharedModel.cells[place].getSource());
+}
+
+/** A cell as a receipt has told it. */
+interface IWas {
+  readonly cell_type: CellType;
+  readonly source: string;
+  readonly metadata: Record<string, PartialJSONValue>;
+  readonly outputs?: readonly Output[];
+  readonly execution_count?: number | null;
+  readonly attachments?: nbformat.IAttachments;
+}
+
 // --- receipts -----------------------------------------------------------------------
 
 function answer(status: Receipt['status'], source = ''): Receipt {
@@ -223,91 +324,14 @@ function standing(
 ): Pick<Receipt, 'before' | 'after'> {
   const cells = model.sharedModel.cells;
   const above = cells.slice(0, index).map(cell => cell.getId());
-  return { before: cellJSON(cells[index]), after: above.reverse() };
-}
-
-// --- the document -------------------------------------------------------------------
-
-function placesOf(model: INotebookModel, cellId: string): number[] {
-  return model.sharedModel.cells.flatMap((cell, index) =>
-    cell.getId() === cellId ? [index] : []
-  );
-}
-
-function edit(target: IOpTarget, change: () => void): void {
-  const shared = target.model.sharedModel as YNotebook;
-  transact(target.model, () => {
-    if (shared.nbformat_minor < 5) {
-      // Before 4.5 ids are not saved: nothing of ours would be found again.
-      shared.nbformat_minor = 5;
-    }
-    change();
-    target.mark();
-  });
-}
-
-function rewrite(
-  model: INotebookModel,
-  index: number,
-  source: string,
-  cellType: CellType | null
-): void {
-  const cell = model.sharedModel.cells[index];
-  if (cell.getSource().includes('\r') || source.includes('\r')) {
-    // Editor and document count such line ends differently: no part can be replaced.
-    const json = retyped(cellJSON(cell), cellType ?? cell.cell_type);
-    model.sharedModel.deleteCell(index);
-    insertCell(model, index, { ...json, source });
-    return;
-  }
-  updateSource(retype(model, index, cellType), source);
-}
-
-/** The cell with another type: a new one in the same place with the same id. */
-function retype(
-  model: INotebookModel,
-  index: number,
-  cellType: CellType | null
-): ISharedBaseCell {
-  const cell = model.sharedModel.cells[index];
-  if (cellType === null || cell.cell_type === cellType) {
-    return cell;
-  }
-  const json = retyped(cellJSON(cell), cellType);
-  model.sharedModel.deleteCell(index);
-  return insertCell(model, index, json);
-}
-
-function retyped(
-  json: Record<string, unknown>,
-  cellType: string
-): Record<string, unknown> {
-  if (json['cell_type'] === cellType) {
-    return json;
-  }
-  const { outputs: _, execution_count: __, attachments, ...bare } = json;
-  return cellType === 'code' || attachments === undefined
-    ? { ...bare, cell_type: cellType }
-    : { ...bare, cell_type: cellType, attachments };
-}
-
-function insertCell(
-  model: INotebookModel,
-  index: number,
-  json: Record<string, unknown>
-): ISharedBaseCell {
-  // The JSON of a cell is what nbformat says; its type there cannot express a union.
-  return model.sharedModel.insertCell(index, json as never);
-}
-
-function cellJSON(cell: ISharedBaseCell): Record<string, unknown> {
-  const json = cell.toJSON() as unknown as Record<string, unknown>;
-  if (json['attachments'] === undefined) {
-    delete json['attachments'];
-  }
-  return json;
-}
-
-function provenance(cell: ISharedBaseCell): Record<string, unknown> {
-  return (cell.getMetadata('codeinterp') ?? {}) as Record<string, unknown>;
+  const before = cellJSON(cells[index]);
+  const { trusted: _, ...metadata } = before['metadata'] as object & {
+    trusted?: unknown;
+  };
+  // Lab keeps its trust beside the document.
+  const trusted = model.cells.get(index).trusted ? { trusted: true } : {};
+  return {
+    before: { ...before, metadata: { ...metadata, ...trusted } },
+    after: above.reverse()
+  };
 }

@@ -9,10 +9,12 @@ export type Command =
   | SetMode
   | SetModel
   | UndoTurn
+  | KeepChanges
   | RemoveCell
   | Subscribe
   | Unsubscribe
   | OpenNotebook
+  | FileState
   | CloseNotebook
   | RenameNotebook
   | KernelOf
@@ -21,12 +23,22 @@ export type Command =
   | SnapshotTaken
   | DraftGone;
 export type ServerFrame =
-  Reply | SessionChanged | EventFrame | OpFrame | StreamFrame | OutputsFrame | DisplayFrame | ReadNotebook | Lease;
+  | Reply
+  | SessionChanged
+  | EventFrame
+  | OpFrame
+  | StreamFrame
+  | OutputsFrame
+  | DisplayFrame
+  | ReadNotebook
+  | ReloadNotebook
+  | Lease;
 export type Event =
   | TurnStarted
   | StepStarted
   | TurnEnded
   | TurnUndone
+  | ChangesKept
   | CellRemoved
   | TextDelta
   | TextDone
@@ -121,12 +133,27 @@ export interface SetModel {
   id?: number;
 }
 /**
- * Put back the cells that a turn changed, where the person has not touched them since.
+ * Put back cells that a turn changed, where the person has not touched them since.
+ *
+ * ``cells`` are ids; with none it is all that are neither put back nor kept yet. Variables
+ * stay as they are.
  */
 export interface UndoTurn {
   type: 'undo_turn';
   session_id: string;
   turn: number;
+  cells?: string[];
+  id?: number;
+}
+/**
+ * The person has reviewed these changes of a turn and keeps them: undoing the turn
+ * leaves them out. Each can still be put back by its id.
+ */
+export interface KeepChanges {
+  type: 'keep_changes';
+  session_id: string;
+  turn: number;
+  cells: string[];
   id?: number;
 }
 /**
@@ -153,8 +180,15 @@ export interface Unsubscribe {
   id?: number;
 }
 /**
- * This window has the notebook open. ``applied`` is the document's own marker, the
- * highest op number that it holds for each session. ``kernel_id`` is "" without a kernel.
+ * This window has the notebook open, as it is now: said when it opens it, when it has
+ * read it anew, and when its socket was opened again.
+ *
+ * ``applied`` is the document's own marker, the highest op number that it holds for each
+ * session; ``saved`` is that marker in the file as this window last read or wrote it, and
+ * ``version`` names that file (its hash, or the time of its last change). ``edited`` says
+ * that there are changes of the person's own that the file lacks. ``reverted``: the person
+ * went back to the file on purpose. ``kernel_id`` is "" without a kernel.
+ * ``collaborative``: others edit the document through the server (real-time collaboration).
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -163,8 +197,32 @@ export interface OpenNotebook {
     [k: string]: number;
   };
   kernel_id?: string;
+  saved?: {
+    [k: string]: number;
+  };
+  version?: string;
+  edited?: boolean;
+  reverted?: boolean;
+  collaborative?: boolean;
   id?: number;
 }
+/**
+ * How this window's copy of the notebook stands to its file, when that has changed.
+ * Fields as in ``OpenNotebook``.
+ */
+export interface FileState {
+  type: 'file_state';
+  notebook: string;
+  saved: {
+    [k: string]: number;
+  };
+  version: string;
+  edited: boolean;
+  id?: number;
+}
+/**
+ * The person has closed it; what was not saved is given up.
+ */
 export interface CloseNotebook {
   type: 'close_notebook';
   notebook: string;
@@ -276,6 +334,9 @@ export interface SessionChanged {
 }
 /**
  * A session as lists show it. Times are seconds since the epoch.
+ *
+ * ``held`` names another server that works on it now: here it can only be read. Lists leave
+ * it out.
  */
 export interface SessionInfo {
   session_id: string;
@@ -287,6 +348,7 @@ export interface SessionInfo {
   created: number;
   changed: number;
   last_seq: number;
+  held: string;
 }
 export interface EventFrame {
   type: 'event';
@@ -297,6 +359,7 @@ export interface EventFrame {
     | StepStarted
     | TurnEnded
     | TurnUndone
+    | ChangesKept
     | CellRemoved
     | TextDelta
     | TextDone
@@ -353,13 +416,31 @@ export interface TurnEnded {
   retry: boolean;
 }
 /**
- * ``kept`` are cells that the person has touched since: left as they are.
+ * Cells that a turn had changed are as they were before it; ``kept`` are not. There may
+ * be several for one turn: cells are put back one by one, or all that are left.
  */
 export interface TurnUndone {
   type: 'turn_undone';
   turn: number;
   restored: string[];
-  kept: string[];
+  kept: Kept[];
+}
+/**
+ * A cell that an undo has left as it is, and why: ``changed`` by the person since;
+ * ``changed_later`` by a later turn; ``deleted`` by the person; ``locked`` by its metadata;
+ * ``unknown`` how it was before; ``unconfirmed`` by the notebook's window.
+ */
+export interface Kept {
+  cell_id: string;
+  why: 'changed' | 'changed_later' | 'deleted' | 'locked' | 'unconfirmed' | 'unknown';
+}
+/**
+ * The person has reviewed these changes of a turn and keeps them.
+ */
+export interface ChangesKept {
+  type: 'changes_kept';
+  turn: number;
+  cells: string[];
 }
 /**
  * A failed cell that was left standing has been removed on request.
@@ -568,7 +649,7 @@ export interface OpFrame {
   epoch: number;
   session_id: string;
   seq: number;
-  op: Insert | SetSource | BeginRun | FinishRun | Delete;
+  op: Insert | SetSource | BeginRun | FinishRun | Delete | Restore;
 }
 /**
  * Insert a cell. ``cell_type`` is ``raw`` for a draft, which no run command runs.
@@ -590,7 +671,6 @@ export interface Insert {
  * Replace a cell's source, if it is still ``expect`` (or already ``source``).
  *
  * ``cell_type`` changes the type in the same step (a Markdown draft that was accepted).
- * ``outputs`` puts earlier outputs back (undo of an edit); None leaves them alone.
  */
 export interface SetSource {
   op: 'set_source';
@@ -598,12 +678,6 @@ export interface SetSource {
   source: string;
   expect: string;
   cell_type: ('code' | 'markdown' | 'raw') | null;
-  outputs:
-    | {
-        [k: string]: unknown;
-      }[]
-    | null;
-  execution_count: number | null;
 }
 /**
  * Just before a run: compare the source; make it a code cell; clear outputs; show [*].
@@ -641,6 +715,23 @@ export interface Delete {
   op: 'delete';
   cell_id: string;
   expect: string;
+}
+/**
+ * Make a cell what it was before ops changed or deleted it (undo).
+ *
+ * ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops have left;
+ * with None they have deleted the cell, and it is inserted after the first of ``after``
+ * that still exists, else at the top. Source, type, outputs, count and our own metadata
+ * become what they were; metadata of others stays as it is now.
+ */
+export interface Restore {
+  op: 'restore';
+  cell_id: string;
+  cell: {
+    [k: string]: unknown;
+  };
+  expect: string | null;
+  after: string[];
 }
 /**
  * Code as it is written: put ``text`` at ``start`` of the draft. A hint: a frame that
@@ -697,6 +788,14 @@ export interface ReadNotebook {
   epoch: number;
   request_id: number;
   save: boolean;
+}
+/**
+ * The agent has worked in the file since this window read it: read it anew, and say
+ * ``OpenNotebook`` again. With edits of the person's own it is not read, only said.
+ */
+export interface ReloadNotebook {
+  type: 'reload';
+  notebook: string;
 }
 /**
  * Whether this window is the one that the agent works in, from ``epoch`` on.

@@ -20,6 +20,7 @@ from jupyter_codeinterp.core.document import (
     Insert,
     Op,
     Receipt,
+    Restore,
     SetSource,
     apply,
     normalise,
@@ -54,7 +55,7 @@ def test_applied_twice_changes_nothing_more(vector: dict[str, Any]) -> None:
 
 def test_every_op_and_status_has_a_vector() -> None:
     seen = {(vector["op"]["op"], vector["receipt"]["status"]) for vector in VECTORS}
-    assert {op for op, _ in seen} == {"insert", "set_source", "begin_run", "finish_run", "delete"}
+    assert {op for op, _ in seen} == {"insert", "set_source", "begin_run", "finish_run", "delete", "restore"}
     assert {status for _, status in seen} == {"done", "conflict", "missing", "refused"}
 
 
@@ -75,12 +76,36 @@ OUTPUTS = st.lists(
     ),
     max_size=2,
 ).map(tuple)
+def _plain(output: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in output.items() if key != "transient"}
+
+
+WAS = st.one_of(
+    st.fixed_dictionaries(
+        {
+            "cell_type": st.just("code"),
+            "metadata": st.sampled_from([{}, {"tags": ["t"], "codeinterp": {"run_id": "r0"}}]),
+            "source": SOURCES,
+            "outputs": OUTPUTS.map(lambda outputs: [_plain(output) for output in outputs]),
+            "execution_count": st.none() | st.just(2),
+        }
+    ),
+    st.fixed_dictionaries(
+        {
+            "cell_type": st.sampled_from(["raw", "markdown"]),
+            "metadata": st.just({}),
+            "source": SOURCES,
+        },
+        optional={"attachments": st.just({"a.png": {"image/png": "AA=="}})},
+    ),
+)
 OPS = st.one_of(
     st.builds(Insert, IDS, TYPES, SOURCES, st.lists(IDS, max_size=2).map(tuple)),
-    st.builds(SetSource, IDS, SOURCES, SOURCES, st.none() | TYPES, st.none() | OUTPUTS),
+    st.builds(SetSource, IDS, SOURCES, SOURCES, st.none() | TYPES),
     st.builds(BeginRun, IDS, SOURCES, st.sampled_from(["r1", "r2"])),
     st.builds(FinishRun, IDS, st.sampled_from(["r1", "r2"]), OUTPUTS, st.none() | st.just(1)),
     st.builds(Delete, IDS, SOURCES),
+    st.builds(Restore, IDS, WAS, st.none() | SOURCES, st.lists(IDS, max_size=2).map(tuple)),
 )
 
 

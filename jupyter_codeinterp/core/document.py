@@ -44,15 +44,12 @@ class SetSource(msgspec.Struct, frozen=True, tag_field="op", tag="set_source"):
     """Replace a cell's source, if it is still ``expect`` (or already ``source``).
 
     ``cell_type`` changes the type in the same step (a Markdown draft that was accepted).
-    ``outputs`` puts earlier outputs back (undo of an edit); None leaves them alone.
     """
 
     cell_id: str
     source: str
     expect: str
     cell_type: Union[Literal["raw", "code", "markdown"], None] = None
-    outputs: Union[tuple[Output, ...], None] = None
-    execution_count: Union[int, None] = None
 
 
 class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
@@ -87,7 +84,22 @@ class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
     expect: str
 
 
-Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete]
+class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
+    """Make a cell what it was before ops changed or deleted it (undo).
+
+    ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops have left;
+    with None they have deleted the cell, and it is inserted after the first of ``after``
+    that still exists, else at the top. Source, type, outputs, count and our own metadata
+    become what they were; metadata of others stays as it is now.
+    """
+
+    cell_id: str
+    cell: Cell
+    expect: Union[str, None] = None
+    after: tuple[str, ...] = ()
+
+
+Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Restore]
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -163,6 +175,8 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     if not matches:
         if isinstance(op, Delete):
             return notebook, Receipt("done")
+        if isinstance(op, Restore) and op.expect is None:
+            return _insert_again(notebook, op)
         return notebook, Receipt("missing", reason="the cell is not in the notebook")
     index = matches[0]
     cell = cells[index]
@@ -170,11 +184,12 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return _finish_run(notebook, index, op)
     if reason := _locked(cell, op):
         return notebook, Receipt("refused", source=cell["source"], reason=reason)
+    if isinstance(op, Restore):
+        return _restore(notebook, index, op)
     if isinstance(op, SetSource) and cell["source"] == op.source:
-        changed = _with_outputs(_typed(cell, op.cell_type), op)
-        return _replace(notebook, index, changed), Receipt("done", source=op.source)
-    expected = op.source if isinstance(op, BeginRun) else op.expect
-    if cell["source"] != expected:
+        if op.cell_type in (None, cell["cell_type"]):
+            return notebook, Receipt("done", source=op.source)
+    elif cell["source"] != (op.source if isinstance(op, BeginRun) else op.expect):
         return notebook, Receipt(
             "conflict", source=cell["source"], reason="the cell has changed since"
         )
@@ -188,29 +203,39 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
             return notebook, Receipt("done", source=cell["source"])
         changed = _begun(cell, op)
     else:
-        changed = _with_outputs({**_typed(cell, op.cell_type), "source": op.source}, op)
+        changed = {**_typed(cell, op.cell_type), "source": op.source}
     receipt = Receipt("done", source=changed["source"], before=before, after=above)
     return _replace(notebook, index, changed), receipt
 
 
-def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> str:
-    """Why a person's lock forbids the op, "" if none does. Running changes no source."""
+def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
+    """Why a person's lock forbids the op, "" if none does. Running changes no source, and so
+    does the undo of a run."""
     metadata = cell["metadata"]
-    if isinstance(op, SetSource) and metadata.get("editable") is False:
+    edits = isinstance(op, SetSource) or (
+        isinstance(op, Restore)
+        and any(op.cell[key] != cell[key] for key in ("source", "cell_type"))
+    )
+    if edits and metadata.get("editable") is False:
         return "the cell is locked: its metadata says editable: false"
     if isinstance(op, Delete) and metadata.get("deletable") is False:
         return "the cell is locked: its metadata says deletable: false"
     return ""
 
 
+def _ours(cell: Cell) -> dict[str, Any]:
+    """Our metadata of the cell; the file may hold anything in its place."""
+    ours = cell["metadata"].get("codeinterp")
+    return ours if isinstance(ours, dict) else {}
+
+
 def _run_id(cell: Cell) -> str | None:
-    run_id: str | None = cell["metadata"].get("codeinterp", {}).get("run_id")
+    run_id: str | None = _ours(cell).get("run_id")
     return run_id
 
 
 def _begun(cell: Cell, op: BeginRun) -> Cell:
-    theirs = cell["metadata"].get("codeinterp", {})
-    ours = {**theirs, **op.metadata, "run_id": op.run_id}
+    ours = {**_ours(cell), **op.metadata, "run_id": op.run_id}
     return {
         **_typed(cell, "code"),
         "metadata": {**cell["metadata"], "codeinterp": ours},
@@ -230,11 +255,37 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
     return _replace(notebook, index, changed), receipt
 
 
-def _with_outputs(cell: Cell, op: SetSource) -> Cell:
-    if op.outputs is None or cell["cell_type"] != "code":
-        return cell
-    outputs = [_saved(output) for output in op.outputs]
-    return {**cell, "outputs": outputs, "execution_count": op.execution_count}
+def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Receipt]:
+    cell, was = notebook["cells"][index], op.cell
+    receipt = Receipt("done", source=was["source"])
+    if cell["source"] not in (op.expect, was["source"]):
+        return notebook, Receipt(
+            "conflict", source=cell["source"], reason="the cell has changed since"
+        )
+    if op.expect is None:
+        return notebook, receipt
+    kept = was if cell["cell_type"] != was["cell_type"] else cell
+    changed = {**kept, "id": op.cell_id, "source": was["source"]}
+    if "attachments" in was:
+        changed.setdefault("attachments", was["attachments"])
+    if was["cell_type"] == "code":
+        outputs = [_saved(output) for output in was.get("outputs", ())]
+        changed |= {"outputs": outputs, "execution_count": was.get("execution_count")}
+    changed["metadata"] = {k: v for k, v in cell["metadata"].items() if k != "codeinterp"}
+    if "codeinterp" in was["metadata"]:
+        changed["metadata"]["codeinterp"] = was["metadata"]["codeinterp"]
+    return _replace(notebook, index, changed), receipt
+
+
+def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:
+    cells: list[Cell] = notebook["cells"]
+    ids = [cell.get("id") for cell in cells]
+    place = next((ids.index(anchor) + 1 for anchor in op.after if anchor in ids), 0)
+    cell = {**copy.deepcopy(op.cell), "id": op.cell_id}
+    return (
+        {**notebook, "cells": [*cells[:place], cell, *cells[place:]]},
+        Receipt("done", source=cell["source"]),
+    )
 
 
 def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:

@@ -58,12 +58,29 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     retry: bool = False
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """A cell that an undo has left as it is, and why: ``changed`` by the person since;
+    ``changed_later`` by a later turn; ``deleted`` by the person; ``locked`` by its metadata;
+    ``unknown`` how it was before; ``unconfirmed`` by the notebook's window."""
+
+    cell_id: str
+    why: Literal["changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed"]
+
+
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
-    """``kept`` are cells that the person has touched since: left as they are."""
+    """Cells that a turn had changed are as they were before it; ``kept`` are not. There may
+    be several for one turn: cells are put back one by one, or all that are left."""
 
     turn: int
     restored: tuple[str, ...]
-    kept: tuple[str, ...]
+    kept: tuple[Kept, ...]
+
+
+class ChangesKept(_Event, frozen=True, tag="changes_kept"):
+    """The person has reviewed these changes of a turn and keeps them."""
+
+    turn: int
+    cells: tuple[str, ...]
 
 
 class CellRemoved(_Event, frozen=True, tag="cell_removed"):
@@ -259,6 +276,7 @@ Event = Union[
     StepStarted,
     TurnEnded,
     TurnUndone,
+    ChangesKept,
     CellRemoved,
     TextDelta,
     TextDone,

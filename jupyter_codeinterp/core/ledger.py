@@ -7,30 +7,20 @@ how to put it back.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 
-import msgspec
-
+from .changes import Change, changes_of
 from .document import (
     BeginRun,
-    Cell,
     Delete,
     Insert,
     Op,
     Receipt,
+    Restore,
     SetSource,
     Snapshot,
 )
 from .ports import StoredOp
-
-
-class Changes(msgspec.Struct, frozen=True):
-    """Cell ids that a turn added, edited and removed, as they stand at its end."""
-
-    added: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
 
 
 class Ledger:
@@ -55,8 +45,7 @@ class Ledger:
         if receipt.status != "done":
             return
         self._ops.append(StoredOp(seq, turn, op, receipt))
-        put_back = isinstance(op, SetSource) and op.outputs is not None
-        if isinstance(op, Delete) or put_back or turn == 0:
+        if isinstance(op, (Delete, Restore)) or turn == 0:
             self._forget(op.cell_id)
             return
         if isinstance(op, Insert):
@@ -104,105 +93,32 @@ class Ledger:
         """Cells of the agent whose last run, in that turn or later, failed."""
         return [c for c, number in self.failed.items() if number >= turn and c in self._written]
 
-    def changes(self, turn: int) -> Changes:
-        added: list[str] = []
-        edited: list[str] = []
-        removed: list[str] = []
-        for stored in self._ops:
-            op = stored.op
-            if stored.turn != turn:
-                continue
-            if isinstance(op, Insert):
-                added.append(op.cell_id)
-            elif isinstance(op, Delete) and op.cell_id in added:
-                added.remove(op.cell_id)
-            elif isinstance(op, Delete):
-                if op.cell_id in edited:
-                    edited.remove(op.cell_id)
-                if stored.receipt is not None and stored.receipt.before is not None:
-                    removed.append(op.cell_id)
-            elif isinstance(op, (SetSource, BeginRun)) and op.cell_id not in added + edited:
-                edited.append(op.cell_id)
-        return Changes(tuple(added), tuple(edited), tuple(removed))
+    def changes(self, turn: int) -> tuple[Change, ...]:
+        """What a turn changed, whatever has become of it since."""
+        return changes_of([stored for stored in self._ops if stored.turn == turn])
 
-    def undo(self, turn: int) -> list[Op]:
-        """The ops that put a turn's cells back, to be applied in this order.
-
-        Each names the source that the agent left, so the document refuses those that the
-        person has touched since.
-        """
-        changes = self.changes(turn)
-        left, first = self._ends_of(turn)
-        ops: list[Op] = [Delete(cell_id, left[cell_id]) for cell_id in reversed(changes.added)]
-        for cell_id in changes.edited:
-            if cell_id in first:
-                ops.append(_put_back(cell_id, left[cell_id], first[cell_id][0]))
-        # The last that was removed first: an earlier one may have stood above it.
-        for cell_id in reversed(changes.removed):
-            before, above = first[cell_id]
-            ops.append(_insert_again(cell_id, before, above))
-            if before.get("outputs"):
-                ops.append(_put_back(cell_id, before["source"], before))
-        return ops
+    def left_later(self, turn: int, cell_id: str, source: str) -> bool:
+        """Whether it is a later turn that has left ``source`` in the cell."""
+        later = changes_of([stored for stored in self._ops if stored.turn > turn])
+        return any((change.cell_id, change.source) == (cell_id, source) for change in later)
 
     def undo_cell(self, turn: int, cell_id: str) -> Op | None:
         """The op that takes back what a turn, and later ones, did to a cell that it left;
         None if there is nothing to put back."""
-        source = self._written.get(cell_id)
-        if source is None:
-            return None
-        inserted = any(
-            stored.turn >= turn and isinstance(stored.op, Insert) and stored.op.cell_id == cell_id
-            for stored in self._ops
-        )
-        if inserted:
-            return Delete(cell_id, source)
-        for stored in self._ops:
-            before = stored.receipt.before if stored.receipt is not None else None
-            if stored.turn >= turn and stored.op.cell_id == cell_id and before is not None:
-                return _put_back(cell_id, source, before)
+        since = [stored for stored in self._ops if stored.turn >= turn]
+        for change in changes_of(since):
+            if change.cell_id == cell_id and change.kind != "removed":
+                return undo_op(change, change.source)
         return None
 
-    def _ends_of(self, turn: int) -> tuple[dict[str, str], dict[str, tuple[Cell, tuple[str, ...]]]]:
-        """What a turn left in each cell, and how each was before it (with the ids above)."""
-        left: dict[str, str] = {}
-        first: dict[str, tuple[Cell, tuple[str, ...]]] = {}
-        for stored in self._ops:
-            if stored.turn != turn or stored.receipt is None:
-                continue
-            op = stored.op
-            if isinstance(op, (Insert, SetSource, BeginRun)):
-                left[op.cell_id] = op.source
-            if stored.receipt.before is not None:
-                first.setdefault(op.cell_id, (stored.receipt.before, stored.receipt.after))
-        return left, first
 
-
-def _put_back(cell_id: str, expect: str, before: Cell) -> SetSource:
-    cell = copy.deepcopy(before)
-    return msgspec.convert(
-        {
-            "op": "set_source",
-            "cell_id": cell_id,
-            "source": cell["source"],
-            "expect": expect,
-            "cell_type": cell["cell_type"],
-            "outputs": cell.get("outputs"),
-            "execution_count": cell.get("execution_count"),
-        },
-        SetSource,
-    )
-
-
-def _insert_again(cell_id: str, before: Cell, above: tuple[str, ...]) -> Insert:
-    return msgspec.convert(
-        {
-            "op": "insert",
-            "cell_id": cell_id,
-            "cell_type": before["cell_type"],
-            "source": before["source"],
-            "after": above,
-            "metadata": before.get("metadata", {}),
-        },
-        Insert,
-    )
+def undo_op(change: Change, expect: str) -> Op | None:
+    """The op that takes back a change that has left ``expect`` as the cell's source; None if
+    it is not known how the cell was."""
+    if change.kind == "added":
+        return Delete(change.cell_id, expect)
+    if change.before is None:
+        return None
+    if change.kind == "edited":
+        return Restore(change.cell_id, change.before, expect)
+    return Restore(change.cell_id, change.before, None, change.above)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .events import (
+    ChangesKept,
     Event,
     RunStarted,
     StepDiscarded,
@@ -16,6 +17,7 @@ from .events import (
     TurnUndone,
     UsageChanged,
 )
+from .review import State
 
 LOST = "[The server was stopped during the previous turn; variables may be gone."
 HAD_BEGUN = " Code in the cells {cells} had begun to run; it may have had effects."
@@ -36,7 +38,8 @@ class Past:
     unfinished: bool = False
     ended: TurnEnded | None = None
     usage: UsageChanged | None = None
-    undone: set[int] = field(default_factory=set)
+    reviewed: dict[int, dict[str, State]] = field(default_factory=dict)
+    """What has become of the cells that a turn changed, by turn and cell id."""
     _cards: dict[str, ToolStarted] = field(default_factory=dict)
     """Calls of the last step that have no end."""
     _running: dict[str, str] = field(default_factory=dict)
@@ -63,7 +66,11 @@ class Past:
         elif isinstance(event, UsageChanged):
             self.usage = event
         elif isinstance(event, TurnUndone):
-            self.undone.add(event.turn)
+            cells = self.reviewed.setdefault(event.turn, {})
+            cells.update(dict.fromkeys(event.restored, "undone"))
+        elif isinstance(event, ChangesKept):
+            cells = self.reviewed.setdefault(event.turn, {})
+            cells.update(dict.fromkeys(event.cells, "kept"))
         elif isinstance(event, TurnEnded):
             self.ended, self.unfinished = event, False
 

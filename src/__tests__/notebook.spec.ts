@@ -24,9 +24,7 @@ function setSource(source: string, expect: string): Op {
     cell_id: 'd',
     source,
     expect,
-    cell_type: null,
-    outputs: null,
-    execution_count: null
+    cell_type: null
   };
 }
 

@@ -1,0 +1,67 @@
+"""What a turn changed as people review it: per cell the source before and after, and what has
+been said of it. Bounded: a review is read by a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, Union
+
+import msgspec
+
+from .changes import Change
+
+MOST_CELLS = 200
+MOST_SOURCE = 20_000
+"""Characters of one source."""
+
+State = Literal["open", "undone", "kept"]
+
+
+class Reviewed(msgspec.Struct, frozen=True):
+    """``before`` is None for an added cell, ``after`` (what the agent left) for a removed one.
+    ``outputs``: whether the cell had outputs, which an undo puts back. ``cut``: whether a
+    source was too long and is not whole. ``undoable``: whether it is known how the cell was.
+    """
+
+    cell_id: str
+    kind: Literal["added", "edited", "removed"]
+    cell_type: str
+    before: Union[str, None]
+    after: Union[str, None]
+    outputs: bool
+    undoable: bool
+    state: State
+    cut: bool = False
+
+
+class Review(msgspec.Struct, frozen=True):
+    """``left_out`` is the number of cells beyond those that are shown."""
+
+    turn: int
+    changes: tuple[Reviewed, ...]
+    left_out: int = 0
+
+
+def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:
+    every = tuple(changes)
+    shown = tuple(_reviewed(c, states.get(c.cell_id, "open")) for c in every[:MOST_CELLS])
+    return Review(turn, shown, len(every) - len(shown))
+
+
+def _reviewed(change: Change, state: State) -> Reviewed:
+    was = change.before
+    before = was["source"] if was is not None else None
+    after = None if change.kind == "removed" else change.source
+    sources = [source for source in (before, after) if source is not None]
+    return Reviewed(
+        cell_id=change.cell_id,
+        kind=change.kind,
+        cell_type=change.cell_type or (was["cell_type"] if was is not None else ""),
+        before=before if before is None else before[:MOST_SOURCE],
+        after=after if after is None else after[:MOST_SOURCE],
+        outputs=was is not None and bool(was.get("outputs")),
+        undoable=change.undoable,
+        state=state,
+        cut=any(len(source) > MOST_SOURCE for source in sources),
+    )

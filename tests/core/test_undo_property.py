@@ -1,0 +1,243 @@
+"""Undo as a property: whatever a turn did, undoing it gives the notebook back as it was, and
+never touches what a person has changed since."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Sequence
+from typing import Any, Union
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_codeinterp.core import putting_back
+from jupyter_codeinterp.core.changes import Change
+from jupyter_codeinterp.core.document import (
+    BeginRun,
+    Delete,
+    FinishRun,
+    Insert,
+    Notebook,
+    Op,
+    Receipt,
+    SetSource,
+    Snapshot,
+    apply,
+)
+from jupyter_codeinterp.core.events import TurnUndone
+from jupyter_codeinterp.core.ledger import Ledger
+from tests.scripted import view
+
+Cell = dict[str, Any]
+Step = tuple[str, int, str, str]
+"""What is done, to which cell (an index, modulo their number), with which source and type."""
+
+SOURCES = st.sampled_from(["", "x", "y\nz", "😀"])
+TYPES = st.sampled_from(["raw", "code", "markdown"])
+PLACES = st.integers(0, 7)
+OUTPUTS = st.sampled_from(
+    [
+        [],
+        [{"output_type": "stream", "name": "stdout", "text": "1\n"}],
+        [{"output_type": "error", "ename": "E", "evalue": "", "traceback": []}],
+    ]
+)
+METADATA = st.sampled_from(
+    [
+        {},
+        {"tags": ["mine"], "collapsed": True},
+        {"codeinterp": {"run_id": "earlier", "session": "other"}},
+        {"codeinterp": "no object", "editable": True},
+    ]
+)
+AGENT = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "edit", "retype", "run", "finish", "delete", "mend"]),
+        PLACES,
+        SOURCES,
+        TYPES,
+    ),
+    max_size=14,
+)
+PERSON = st.lists(
+    st.tuples(st.sampled_from(["edit", "retype", "delete", "add", "move"]), PLACES, SOURCES, TYPES),
+    max_size=4,
+)
+
+
+@st.composite
+def notebooks(draw: st.DrawFn) -> Notebook:
+    cells: list[Cell] = []
+    for number in range(draw(st.integers(0, 5))):
+        kind = draw(TYPES)
+        cell: Cell = {"id": f"c{number}", "cell_type": kind, "source": draw(SOURCES)}
+        cell["metadata"] = copy.deepcopy(draw(METADATA))
+        if kind == "code":
+            cell |= {"outputs": draw(OUTPUTS), "execution_count": draw(st.none() | st.just(3))}
+        elif draw(st.booleans()):
+            cell["attachments"] = {"a.png": {"image/png": "AA=="}}
+        cells.append(cell)
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+
+class Paper:
+    """A document that answers at once, and keeps no journal."""
+
+    path = "paper.ipynb"
+
+    def __init__(self, notebook: Notebook) -> None:
+        self.notebook = notebook
+
+    async def snapshot(self) -> Snapshot:
+        return Snapshot(self.path, tuple(map(view, self.notebook["cells"])))
+
+    async def apply(self, op: Op) -> Receipt:
+        self.notebook, receipt = apply(self.notebook, op)
+        return receipt
+
+    async def save(self) -> None:
+        return None
+
+
+class World:
+    """A notebook, an agent's turns in it, and a person."""
+
+    def __init__(self, notebook: Notebook) -> None:
+        self.document = Paper(notebook)
+        self.ledger = Ledger()
+        self._made = 0
+
+    @property
+    def cells(self) -> list[Cell]:
+        return list(self.document.notebook["cells"])
+
+    def _do(self, turn: int, op: Union[Op, None]) -> None:
+        if op is not None:
+            self.document.notebook, receipt = apply(self.document.notebook, op)
+            self.ledger.record(turn, op, receipt)
+
+    def agent(self, turn: int, steps: Sequence[Step]) -> None:
+        for kind, place, source, cell_type in steps:
+            self._made += 1
+            name = f"{turn}-{self._made}"
+            ids = [cell["id"] for cell in self.cells]
+            if kind == "insert":
+                above = tuple(reversed(ids[: place % (len(ids) + 1)]))
+                self._do(turn, Insert(name, cell_type, source, above[:5]))  # type: ignore[arg-type]
+            if kind == "insert" or not ids:
+                continue
+            cell = self.cells[place % len(ids)]
+            self._do(turn, self._op(turn, kind, cell, source, cell_type, name))
+
+    def _op(
+        self, turn: int, kind: str, cell: Cell, source: str, cell_type: Any, name: str
+    ) -> Op | None:
+        cell_id, now = cell["id"], cell["source"]
+        ours = cell["metadata"].get("codeinterp")
+        run_id = ours.get("run_id") if isinstance(ours, dict) else None
+        ops: dict[str, Op | None] = {
+            "edit": SetSource(cell_id, source, now),
+            "retype": SetSource(cell_id, source, now, cell_type),
+            "run": BeginRun(cell_id, now, name, {"turn": turn}),
+            "finish": FinishRun(
+                cell_id,
+                run_id if str(run_id).startswith(f"{turn}-") else "none",
+                ({"output_type": "stream", "name": "stdout", "text": "new"},),
+                9,
+            ),
+            "delete": Delete(cell_id, now),
+            "mend": self.ledger.undo_cell(turn, cell_id),
+        }
+        return ops[kind]
+
+    def person(self, steps: Sequence[Step]) -> set[str]:
+        """The ids of the cells that are others then: by source, by type, there or not."""
+        was = {cell["id"]: (cell["source"], cell["cell_type"]) for cell in self.cells}
+        for kind, place, source, cell_type in steps:
+            cells = copy.deepcopy(self.cells)
+            self._made += 1
+            mine = {"id": f"p{self._made}", "cell_type": "raw", "metadata": {}, "source": source}
+            at = place % len(cells) if cells else 0
+            if kind == "add" or not cells:
+                cells.insert(at, mine)
+            elif kind == "move":
+                cells.insert(0, cells.pop(at))
+            elif kind == "delete":
+                cells.pop(at)
+            elif kind == "edit" and cells[at]["source"] != source:
+                cells[at]["source"] = source + "  # mine"
+            elif kind == "retype" and cells[at]["cell_type"] != cell_type:
+                other = {"cell_type": cell_type, "source": cells[at]["source"]}
+                if cell_type == "code":
+                    other |= {"outputs": [], "execution_count": None}
+                cells[at] = {"id": cells[at]["id"], "metadata": cells[at]["metadata"], **other}
+            self.document.notebook = {**self.document.notebook, "cells": cells}
+        now = {cell["id"]: (cell["source"], cell["cell_type"]) for cell in self.cells}
+        return {cell_id for cell_id in {**was, **now} if was.get(cell_id) != now.get(cell_id)}
+
+    def undo(self, turn: int, changes: Sequence[Change]) -> TurnUndone:
+        return asyncio.run(putting_back.undo(turn, changes, self.document, self.ledger))
+
+
+@settings(deadline=None, max_examples=200)
+@given(notebooks(), AGENT, AGENT, st.randoms(use_true_random=False))
+def test_undoing_a_turn_gives_the_notebook_back(
+    notebook: Notebook, earlier: list[Step], steps: list[Step], random: Any
+) -> None:
+    world = World(notebook)
+    world.agent(1, earlier)
+    before = copy.deepcopy(world.cells)
+    world.agent(2, steps)
+    changes = list(world.ledger.changes(2))
+    left = copy.deepcopy(world.cells)
+    random.shuffle(changes)
+    some = random.randint(0, len(changes))
+    for change in changes[:some]:
+        assert world.undo(2, [change]).kept == ()
+    undone = world.undo(2, changes[some:])
+    assert undone.kept == () and len(undone.restored) == len(changes) - some
+    assert world.cells == before
+    assert changes or left == before
+    # Once more, as after a server that was killed before it could say so.
+    assert world.undo(2, changes).kept == () and world.cells == before
+
+
+@settings(deadline=None, max_examples=200)
+@given(notebooks(), AGENT, PERSON)
+def test_what_a_person_has_changed_since_is_never_touched(
+    notebook: Notebook, steps: list[Step], edits: list[Step]
+) -> None:
+    world = World(notebook)
+    world.agent(1, steps)
+    changes = world.ledger.changes(1)
+    theirs = world.person(edits)
+    before = {cell["id"]: cell for cell in copy.deepcopy(world.cells)}
+    undone = world.undo(1, changes)
+    after = {cell["id"]: cell for cell in world.cells}
+    changed = {change.cell_id for change in changes}
+    assert set(undone.restored) | {kept.cell_id for kept in undone.kept} == changed
+    for cell_id in theirs - drafts_of(changes) - by_hand(changes, before):
+        assert after.get(cell_id) == before.get(cell_id)
+    for cell_id in before.keys() - changed:
+        assert after[cell_id] == before[cell_id]
+    for kept in undone.kept:
+        assert kept.why == "deleted" or after[kept.cell_id] == before[kept.cell_id]
+    stay = [cell_id for cell_id in before if cell_id in after]
+    assert [cell_id for cell_id in after if cell_id in before] == stay, "the order is theirs"
+
+
+def by_hand(changes: Sequence[Change], cells: dict[str, Cell]) -> set[str]:
+    """Cells that the person has put back themselves; outputs and the like may follow."""
+    return {
+        c.cell_id
+        for c in changes
+        if c.before is not None
+        and c.cell_id in cells
+        and all(cells[c.cell_id][key] == c.before[key] for key in ("source", "cell_type"))
+    }
+
+
+def drafts_of(changes: Sequence[Change]) -> set[str]:
+    """Undecided drafts go, whatever has been typed into them: nothing waits for them."""
+    return {c.cell_id for c in changes if (c.kind, c.cell_type) == ("added", "raw")}
