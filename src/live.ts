@@ -8,6 +8,7 @@ import type { Contents } from '@jupyterlab/services';
 import { DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
+import { watchEdits } from './edits';
 import { keepFocus } from './focus';
 import { applyOp, readBack, runIdOf, transact } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
@@ -55,6 +56,15 @@ export class LiveNotebook implements IDisposable {
     );
     this._disposables.add(this._saver);
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
+    context.saveState.connect(this._onSaveState, this);
+    context.model.metadataChanged.connect(this._onMetadata, this);
+    this._disposables.add(
+      watchEdits(
+        context.model,
+        () => this._ours > 0,
+        () => this._setEdited(true)
+      )
+    );
     this._disposables.add(
       watchDeletions(context.model, ids => this._deleted(ids))
     );
@@ -74,16 +84,43 @@ export class LiveNotebook implements IDisposable {
     return this.context.sessionContext.session?.kernel?.id ?? '';
   }
 
-  /** Tell the server that the notebook is open here. */
-  announce(): void {
+  /** The notebook has been read from its file. */
+  ready(): void {
+    this._noteFile(this.applied);
+    this.announce();
+  }
+
+  /**
+   * Tell the server that the notebook is open here, and how it stands to its file;
+   * `reverted` if the person has gone back to the file.
+   */
+  announce(reverted = false): void {
     if (this.context.isReady && !this.isDisposed) {
       this._options.post({
         type: 'open_notebook',
         notebook: this.path,
         applied: this.applied,
-        kernel_id: this.kernelId
+        kernel_id: this.kernelId,
+        saved: this._saved,
+        version: this._version,
+        edited: this._edited,
+        reverted,
+        collaborative: !!this.model.collaborative
       });
     }
+  }
+
+  /**
+   * The agent has worked in the file while this window was away: show the file, unless
+   * there is something here that the person has written.
+   */
+  async reload(): Promise<void> {
+    if (!this._edited) {
+      this._reloading = true;
+      await this.context.revert().finally(() => (this._reloading = false));
+      this._noteFile(this.applied);
+    }
+    this.announce();
   }
 
   /** For each session the number of the last op that the document holds. */
@@ -98,6 +135,15 @@ export class LiveNotebook implements IDisposable {
     if (!this.lease?.held || frame.epoch !== this.lease.epoch) {
       return;
     }
+    this._ours += 1;
+    try {
+      this._carryOut(frame);
+    } finally {
+      this._ours -= 1;
+    }
+  }
+
+  private _carryOut(frame: DocumentFrame): void {
     switch (frame.type) {
       case 'op':
         return this._receiveOp(frame);
@@ -283,6 +329,66 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
+  // --- the file ---------------------------------------------------------------------
+
+  private _onSaveState(_: unknown, state: DocumentRegistry.SaveState): void {
+    if (state === 'started') {
+      this._saving = this.applied;
+      this._editedSince = false;
+    } else if (state === 'completed') {
+      this._noteFile(this._saving);
+      this._tellFile();
+    }
+  }
+
+  /** The file as this window has just read or written it. */
+  private _noteFile(saved: Record<string, number>): void {
+    const file = this.context.contentsModel;
+    this._saved = saved;
+    this._version = file?.hash ?? file?.last_modified ?? '';
+    this._edited = this._editedSince;
+    this._editedSince = false;
+  }
+
+  private _setEdited(edited: boolean): void {
+    if (this._reloading || !this.context.isReady) {
+      return;
+    }
+    this._editedSince = edited;
+    if (this._edited !== edited) {
+      this._edited = edited;
+      this._tellFile();
+    }
+  }
+
+  private _tellFile(): void {
+    if (this.context.isReady && !this.isDisposed) {
+      this._options.post({
+        type: 'file_state',
+        notebook: this.path,
+        saved: this._saved,
+        version: this._version,
+        edited: this._edited
+      });
+    }
+  }
+
+  /** The marker goes down when the person goes back to the file, or to a checkpoint. */
+  private _onMetadata(): void {
+    const now = this.applied;
+    const before = this._marker;
+    this._marker = now;
+    const back = Object.keys(before).some(id => (now[id] ?? 0) < before[id]);
+    if (back && !this._reloading && !this._ours && this.context.isReady) {
+      // The rest of the notebook, and what is known of the file, is set by then.
+      queueMicrotask(() => {
+        this._editedSince = false;
+        this._noteFile(this.applied);
+        this.announce(true);
+      });
+    }
+  }
+
   // --- reading ----------------------------------------------------------------------
 
   private _read(frame: ReadNotebook): void {
@@ -340,5 +446,16 @@ export class LiveNotebook implements IDisposable {
   /** What hints alone have made of a draft's source, by cell id. */
   private readonly _hints = new Map<string, string>();
   private _seenEdits = new Set<string>();
+  /** Above 0 while the agent's changes are made. */
+  private _ours = 0;
+  /** The marker in the file, and the file's version, as last read or written here. */
+  private _saved: Record<string, number> = {};
+  private _version = '';
+  private _saving: Record<string, number> = {};
+  private _marker: Record<string, number> = {};
+  /** Whether there are changes that are not the agent's and not in the file. */
+  private _edited = false;
+  private _editedSince = false;
+  private _reloading = false;
   private _worked = false;
 }

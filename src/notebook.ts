@@ -187,7 +187,7 @@ export class Notebooks implements INotebooks, IDisposable {
     this._live.set(context, live);
     context.pathChanged.connect(() => this._onPath(live));
     void context.ready.then(() => {
-      live.announce();
+      live.ready();
       this._onDrafts();
     });
     return live;
@@ -249,6 +249,8 @@ export class Notebooks implements INotebooks, IDisposable {
     switch (frame.type) {
       case 'lease':
         return this._setLease(frame);
+      case 'reload':
+        return this._reload(frame.notebook);
       case 'op':
       case 'stream':
       case 'outputs':
@@ -256,6 +258,14 @@ export class Notebooks implements INotebooks, IDisposable {
       case 'read':
         return this._find(frame.notebook)?.receive(frame);
     }
+  }
+
+  private _reload(path: string): void {
+    const live = this._find(path);
+    live?.reload().catch((reason: unknown) => {
+      console.warn(`${path} could not be read anew`, reason);
+      live.announce();
+    });
   }
 
   private _setLease(frame: Lease): void {

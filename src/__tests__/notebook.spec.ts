@@ -51,7 +51,7 @@ describe('announcing', () => {
   it('says what is open, once for all panels, and what the document holds', async () => {
     stage.addPanel();
     await until('announced', () => stage.client.of('open_notebook').length > 0);
-    expect(stage.client.of('open_notebook')).toEqual([
+    expect(stage.client.of('open_notebook')).toMatchObject([
       { type: 'open_notebook', notebook: PATH, applied: {}, kernel_id: '' }
     ]);
   });

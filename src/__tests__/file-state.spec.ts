@@ -1,0 +1,118 @@
+/** What a window says of how its copy of a notebook stands to the file. */
+import type { Op } from '../ops';
+import { PATH, Stage, cell, until } from './stage';
+
+const INSERT: Op = {
+  op: 'insert',
+  cell_id: 'd',
+  cell_type: 'raw',
+  source: '',
+  after: ['a'],
+  metadata: {}
+};
+const BEGIN: Op = {
+  op: 'begin_run',
+  cell_id: 'a',
+  source: 'x = 1',
+  run_id: 'r1',
+  metadata: {}
+};
+
+let stage: Stage;
+
+beforeEach(async () => {
+  stage = await Stage.make([cell('a', 'x = 1')]);
+  await stage.context.save();
+  stage.lease();
+  await until('announced', () => stage.client.of('open_notebook').length > 0);
+});
+
+afterEach(() => stage.dispose());
+
+const states = () => stage.client.of('file_state');
+const announced = () => stage.client.of('open_notebook').at(-1);
+
+function setSource(source: string): void {
+  stage.model.cells.get(0).sharedModel.setSource(source);
+}
+
+it('the agent’s work is no edit of the person’s', () => {
+  const before = states().length;
+  stage.op(INSERT);
+  stage.stream(0, 'y = 2');
+  stage.op(BEGIN);
+  stage.receive({
+    type: 'outputs',
+    notebook: PATH,
+    epoch: 1,
+    cell_id: 'a',
+    run_id: 'r1',
+    start: 0,
+    outputs: [{ output_type: 'stream', name: 'stdout', text: 'hi' }]
+  });
+  expect(stage.model.dirty).toBe(true);
+  expect(states()).toHaveLength(before);
+});
+
+it('the first edit is told, and the save that holds it', async () => {
+  setSource('x = 2');
+  setSource('x = 3');
+  expect(states().filter(state => state.edited)).toHaveLength(1);
+  stage.op(INSERT);
+  await stage.context.save();
+  expect(states().at(-1)).toMatchObject({ edited: false, saved: { S: 1 } });
+});
+
+it('what is typed while it is being saved stays an edit', async () => {
+  setSource('x = 2');
+  stage.context.saveState.connect((_, state) => {
+    if (state === 'started') {
+      void Promise.resolve().then(() => setSource('x = 3'));
+    }
+  });
+  await stage.context.save();
+  expect(states().at(-1)).toMatchObject({ edited: true });
+});
+
+it('a kernel that says what it is has edited nothing', () => {
+  const before = states().length;
+  stage.model.setMetadata('language_info', { name: 'python' });
+  expect(states()).toHaveLength(before);
+});
+
+it('a file that the agent has gone on in is read anew', async () => {
+  const revert = jest.spyOn(stage.context, 'revert');
+  stage.op(INSERT);
+  const before = stage.client.of('open_notebook').length;
+  stage.receive({ type: 'reload', notebook: PATH });
+  await until('said', () => stage.client.of('open_notebook').length > before);
+  expect(revert).toHaveBeenCalledTimes(1);
+  expect(stage.client.of('open_notebook')).toHaveLength(before + 1);
+  expect(announced()).toMatchObject({
+    applied: {},
+    edited: false,
+    reverted: false
+  });
+  expect(stage.source('d')).toBeUndefined();
+});
+
+it('but not over what the person has written', async () => {
+  const revert = jest.spyOn(stage.context, 'revert');
+  setSource('mine');
+  const before = stage.client.of('open_notebook').length;
+  stage.receive({ type: 'reload', notebook: PATH });
+  await until(
+    'said',
+    () => stage.client.of('open_notebook').length > before
+  );
+  expect(revert).not.toHaveBeenCalled();
+  expect(announced()).toMatchObject({ edited: true });
+  expect(stage.source('a')).toBe('mine');
+});
+
+it('who goes back to the file says so', async () => {
+  stage.op(INSERT);
+  await stage.context.revert();
+  await until('said', () => announced()?.reverted === true);
+  expect(announced()).toMatchObject({ applied: {}, edited: false });
+});

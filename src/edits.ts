@@ -1,0 +1,43 @@
+/** Notices when a notebook changes by other hands than the agent's. */
+import type { YNotebook } from '@jupyter/ydoc';
+import type { INotebookModel } from '@jupyterlab/notebook';
+import { DisposableDelegate } from '@lumino/disposable';
+import type { IDisposable } from '@lumino/disposable';
+
+/** What a kernel, or we, write there; the person's own is all the rest. */
+const NOT_THEIRS = ['kernelspec', 'language_info', 'codeinterp'];
+/** Of a cell, and never saved. */
+const PASSING = ['execution_state'];
+
+/** The parts of a Yjs event that say what has changed. */
+interface IChange {
+  readonly target: unknown;
+  readonly keys?: Iterable<string>;
+  readonly keysChanged?: ReadonlySet<string>;
+}
+
+/** Calls `edited` for each change that comes while `ours()` is false. */
+export function watchEdits(
+  model: INotebookModel,
+  ours: () => boolean,
+  edited: () => void
+): IDisposable {
+  const { ydoc } = model.sharedModel as YNotebook;
+  const cells = ydoc.getArray('cells');
+  const meta = ydoc.getMap('meta');
+  const watch = (ignored: readonly string[]) => (events: IChange[]) => {
+    const counts = ({ keysChanged }: IChange) =>
+      !keysChanged?.size || [...keysChanged].some(k => !ignored.includes(k));
+    if (!ours() && events.some(counts)) {
+      edited();
+    }
+  };
+  const onCells = watch(PASSING) as never;
+  const onMeta = watch([...NOT_THEIRS, 'nbformat_minor']) as never;
+  cells.observeDeep(onCells);
+  meta.observeDeep(onMeta);
+  return new DisposableDelegate(() => {
+    cells.unobserveDeep(onCells);
+    meta.unobserveDeep(onMeta);
+  });
+}
