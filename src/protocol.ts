@@ -577,7 +577,8 @@ export interface KernelWaiting {
   call_id: string;
 }
 /**
- * In the journal before the request goes out. ``msg_id`` is of the execute_request.
+ * In the journal before the request goes out. ``msg_id`` is of the execute_request;
+ * ``kernel_id`` is "" where it is not known.
  */
 export interface RunStarted {
   type: 'run_started';
@@ -585,6 +586,7 @@ export interface RunStarted {
   cell_id: string;
   run_id: string;
   msg_id: string;
+  kernel_id: string;
 }
 /**
  * The end of a card. ``detail`` is the text of the result as the model sees it (bounded).

@@ -66,7 +66,8 @@ class Adoption:
 
     async def events(self) -> AsyncIterator[Event]:
         draft, turn, source = self._draft, self._draft.turn, self._decision.source
-        yield RunStarted(self._call.id, draft.cell_id, uuid.uuid4().hex[:12], self._run.msg_id)
+        run_id, kernel = uuid.uuid4().hex[:12], turn.kernel_start or ("", 0)
+        yield RunStarted(self._call.id, draft.cell_id, run_id, self._run.msg_id, kernel[0])
         where, cell_id = await self._place()
         done = await self._run.ended()
         notes = [where]

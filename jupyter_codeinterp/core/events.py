@@ -207,12 +207,14 @@ class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
 
 
 class RunStarted(_Event, frozen=True, tag="run_started"):
-    """In the journal before the request goes out. ``msg_id`` is of the execute_request."""
+    """In the journal before the request goes out. ``msg_id`` is of the execute_request;
+    ``kernel_id`` is "" where it is not known."""
 
     call_id: str
     cell_id: str
     run_id: str
     msg_id: str
+    kernel_id: str = ""
 
 
 class ToolDone(_Event, frozen=True, tag="tool_done"):

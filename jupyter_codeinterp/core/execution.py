@@ -156,7 +156,8 @@ class Execution:
     async def _execute(self, slot: Slot) -> AsyncIterator[Event]:
         turn = self.turn
         msg_id = slot.new_msg_id()
-        yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id)
+        kernel_id = slot.info.kernel_id
+        yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id)
         await turn.store.settle()
         done: ExecutionDone | None = None
         try:

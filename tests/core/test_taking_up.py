@@ -99,7 +99,13 @@ async def test_a_turn_cut_off_while_code_ran(bench: Benches, room: Room) -> None
     b.send("Count", mode="auto")
     await until(lambda: bool(b.document.shown))
     (started,) = b.of(e.RunStarted)
+    assert started.kernel_id == (await b.kernel.info()).kernel_id
     killed(b)
+    (done,) = b.of(e.ToolDone)
+    assert (done.status, done.cell_id) == ("interrupted", started.cell_id)
+    assert "may have had effects" in done.summary and "may have had effects" in done.detail
+    b.restart_server()
+    assert len(b.of(e.ToolDone)) == len(b.of(e.TurnEnded)) == 1
     b.model.script = [say("Done.")]
     b.session.retry()
     await b.ended(2)
@@ -107,6 +113,21 @@ async def test_a_turn_cut_off_while_code_ran(bench: Benches, room: Room) -> None
     assert f"Code in the cells {started.cell_id} had begun to run" in note
     assert "Count" in said(b)
     await room.ran()
+
+
+async def test_what_never_began_is_not_said_to_have_had_effects(bench: Benches) -> None:
+    b = bench(run("a = 1"))
+    b.send("Count")
+    await b.draft()
+    killed(b)
+    (done,) = b.of(e.ToolDone)
+    assert (done.status, done.cell_id) == ("not_started", "")
+    assert "effects" not in done.summary + done.detail
+    b.model.script = [say("Done.")]
+    b.session.retry()
+    await b.ended(2)
+    (note,) = [text for text in said(b) if "server was stopped" in text]
+    assert "effects" not in note
 
 
 async def test_a_message_cut_off_before_the_model_heard_it(bench: Benches) -> None:
