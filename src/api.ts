@@ -16,6 +16,13 @@ export interface IStatus {
   readonly version: string;
   /** What the person should know of the server's state; '' if nothing. */
   readonly warning: string;
+  /** What the person should read once. */
+  readonly notices: readonly INotice[];
+}
+
+export interface INotice {
+  readonly id: number;
+  readonly text: string;
 }
 
 export interface IModelInfo {
@@ -40,6 +47,29 @@ export interface ICredentials {
   readonly model?: string;
 }
 
+/** A cell that a turn has changed. */
+export interface IChange {
+  readonly cell_id: string;
+  readonly kind: 'added' | 'edited' | 'removed';
+  readonly cell_type: string;
+  /** The source as it was; null for an added cell. */
+  readonly before: string | null;
+  /** The source that the agent left; null for a removed cell. */
+  readonly after: string | null;
+  /** Whether it had outputs, which an undo puts back. */
+  readonly outputs: boolean;
+  readonly undoable: boolean;
+  /** Whether a source is too long to be shown whole. */
+  readonly cut: boolean;
+}
+
+/** What a turn has changed; `left_out` more cells are not told. */
+export interface IReview {
+  readonly turn: number;
+  readonly changes: readonly IChange[];
+  readonly left_out: number;
+}
+
 /** What was sent to the model in one step. */
 export type SentRequest = Record<string, unknown>;
 
@@ -56,6 +86,8 @@ export class ApiError extends Error {
 
 export interface IApi {
   status(): Promise<IStatus>;
+  /** The person has read it. */
+  dismissNotice(id: number): Promise<IStatus>;
   models(): Promise<readonly IModelInfo[]>;
   /** Good for opening one socket. */
   ticket(): Promise<string>;
@@ -63,6 +95,7 @@ export interface IApi {
   sessions(notebook: string): Promise<readonly SessionInfo[]>;
   deleteSession(sessionId: string): Promise<void>;
   sent(sessionId: string, step: number): Promise<SentRequest>;
+  changes(sessionId: string, turn: number): Promise<IReview>;
   /** The key is kept by the server; it never comes back. */
   saveKey(credentials: ICredentials): Promise<IStatus>;
   localServers(): Promise<readonly ILocalServer[]>;
@@ -75,6 +108,10 @@ export class Api implements IApi {
 
   status(): Promise<IStatus> {
     return this._call('GET', 'status');
+  }
+
+  dismissNotice(id: number): Promise<IStatus> {
+    return this._call('DELETE', `notices/${id}`);
   }
 
   async models(): Promise<readonly IModelInfo[]> {
@@ -107,6 +144,13 @@ export class Api implements IApi {
     return this._call(
       'GET',
       `sessions/${encodeURIComponent(sessionId)}/sent/${step}`
+    );
+  }
+
+  changes(sessionId: string, turn: number): Promise<IReview> {
+    return this._call(
+      'GET',
+      `sessions/${encodeURIComponent(sessionId)}/turns/${turn}/changes`
     );
   }
 

@@ -35,6 +35,11 @@ export class Sessions {
     this._followed.forEach(sessionId => this._subscribe(sessionId));
   }
 
+  /** Ask the server for what has been added since, also by another server. */
+  lookAgain(sessionId: string): void {
+    this._subscribe(sessionId);
+  }
+
   forget(sessionId: string): void {
     const { [sessionId]: _, ...sessions } = this._state.now.sessions;
     this._followed.delete(sessionId);
@@ -107,7 +112,13 @@ export class Sessions {
   /** Stands in until the server's answer to `subscribe` says more. */
   private _placeholder(session_id: string, notebook: string): SessionInfo {
     const { mode, model } = this._state.now;
-    const unknown = { title: '', created: 0, changed: 0, last_seq: 0 };
+    const unknown = {
+      title: '',
+      created: 0,
+      changed: 0,
+      last_seq: 0,
+      held: ''
+    };
     return { ...unknown, session_id, notebook, mode, model, running: false };
   }
 

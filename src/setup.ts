@@ -20,6 +20,12 @@ export class Setup {
     }
   }
 
+  async dismissNotice(id: number): Promise<void> {
+    await this._state.attempt(async () => {
+      this._state.patch({ status: await this._api.dismissNotice(id) });
+    });
+  }
+
   /** Ask for the list of models: now, or as soon as it is known that there is one. */
   async loadModels(): Promise<void> {
     this._wanted = true;

@@ -4,7 +4,7 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import type { IApi, SentRequest } from './api';
+import type { IApi, IReview, SentRequest } from './api';
 import { PanelState, shownView } from './panel-state';
 import type { Command, ServerFrame } from './protocol';
 import { Sessions } from './sessions';
@@ -70,6 +70,10 @@ export class Store implements IDrafts {
       this._show(notebook, session_id as string);
     });
     this.state.patch({ sending: false });
+    if (sent && this.state.now.status?.warning) {
+      // What kept conversations from being saved is gone, it seems.
+      void this.setup.refresh();
+    }
     return sent;
   }
 
@@ -90,12 +94,35 @@ export class Store implements IDrafts {
     }));
   }
 
-  undoTurn(turn: number): Promise<boolean> {
+  /** Put cells back as they were before a turn; without ids all that are left. */
+  undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
-      turn
+      turn,
+      cells
     }));
+  }
+
+  keepChanges(turn: number, cells: string[]): Promise<boolean> {
+    return this._command(session_id => ({
+      type: 'keep_changes',
+      session_id,
+      turn,
+      cells
+    }));
+  }
+
+  /** What a turn of the conversation shown has changed; null on failure. */
+  async changes(turn: number): Promise<IReview | null> {
+    const view = this.shown;
+    let review: IReview | null = null;
+    await this.state.attempt(async () => {
+      if (view) {
+        review = await this._api.changes(view.info.session_id, turn);
+      }
+    });
+    return review;
   }
 
   removeCell(cell_id: string): Promise<boolean> {
@@ -218,10 +245,29 @@ export class Store implements IDrafts {
     return request;
   }
 
+  /** What another server has added to the conversation shown. */
+  lookAgain(): void {
+    if (this.shown) {
+      this._sessions.lookAgain(this.shown.info.session_id);
+    }
+  }
+
   // --- the notebook ------------------------------------------------------------------
 
   async reveal(cellId: string): Promise<void> {
     await this.notebooks.reveal(this.state.now.notebook, cellId);
+  }
+
+  /** Run the cells from the top to the last that the agent has run, as Lab does. */
+  async runAbove(): Promise<void> {
+    const view = this.shown;
+    await this.state.attempt(async () => {
+      if (view && !(await this.notebooks.runAbove(this.state.now.notebook, view.ran))) {
+        throw new Error(
+          this.state.trans.__('The cells that were run are not in the notebook.')
+        );
+      }
+    });
   }
 
   /** Let the agent work in this window. */

@@ -23,6 +23,7 @@ from tests.site import Site
 SESSION = "0" * 32
 ROUTES = (
     ("GET", "status", "read contents"),
+    ("DELETE", "notices/1", "write contents"),
     ("GET", "models", "read contents"),
     ("GET", "local", "execute kernels"),
     ("POST", "key", "execute kernels"),
@@ -58,7 +59,8 @@ def server_config() -> dict[str, Any]:
 
 
 def test_every_route_is_tried_here(site: Site) -> None:
-    ours = {pattern.rpartition("/api/")[2] for pattern, _ in site.extension.handlers[-12:]}
+    patterns = [pattern for pattern, *_ in site.extension.handlers]
+    ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {path.replace(SESSION, "ID").replace("/1", "/N") for _, path, _ in ROUTES}
     named = {p.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N") for p in ours}
     assert named == tried
@@ -116,6 +118,7 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "base_url_host": urlsplit(api.url).netloc,
         "version": site.app.web_app.settings["codeinterp_version"],
         "warning": "",
+        "notices": [],
     }
     found = await site.get("models")
     assert [model["id"] for model in found["models"]][-1] == "offline-demo"

@@ -228,12 +228,12 @@ class Session:
 
     def _journal_failed(self, error: StoreError) -> None:
         """The turn stops like by Stop. What it still has to say is shown, and saved later."""
-        log.warning("The conversation %s: %s", self.info.session_id, error.message)
         if error.code in TAKEN:
             return self._lost()
         if not self.running:
             return self._save_later()
         if self._halted is None:
+            log.warning("The conversation %s: %s", self.info.session_id, error.message)
             self._halted = not_journaled(error)
             self.cancel()
 

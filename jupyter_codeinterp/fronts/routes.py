@@ -1,6 +1,7 @@
 """REST under ``/codeinterp/api/``: each handler reads, calls, writes.
 
 GET    status                         what is configured
+DELETE notices/ID                     the person has read a notice of the status
 GET    models                         what can be chosen
 GET    local                          model servers found on this machine
 POST   key        {key, base_url?}    keep a key (DELETE forgets it)
@@ -9,6 +10,7 @@ POST   tickets                        a ticket for the channel
 GET    sessions?notebook=…&q=…        conversations, newest first; those that hold a word
 GET    sessions/ID/events?after=N     what happened
 GET    sessions/ID/sent/STEP          what was sent to the model
+GET    sessions/ID/turns/TURN/changes what a turn changed, cell by cell
 GET    sessions/ID/export?format=…    to take along: markdown, or a recording
 PATCH  sessions/ID {title}            rename
 DELETE sessions/ID
@@ -49,7 +51,9 @@ _EXPORTS = {
 _STATUS = {
     "unknown_session": HTTPStatus.NOT_FOUND,
     "unknown_step": HTTPStatus.NOT_FOUND,
+    "unknown_turn": HTTPStatus.NOT_FOUND,
     "busy": HTTPStatus.CONFLICT,
+    "held_elsewhere": HTTPStatus.CONFLICT,
     "offline": HTTPStatus.BAD_GATEWAY,
     "server_error": HTTPStatus.BAD_GATEWAY,
 }
@@ -67,6 +71,11 @@ class Handler(APIHandler):
     def models(self) -> Models:
         models: Models = self.settings["codeinterp_models"]
         return models
+
+    @property
+    def store(self) -> SqliteStore:
+        store: SqliteStore = self.settings["codeinterp_store"]
+        return store
 
     def answer(self, value: Any) -> None:
         self.set_header("Content-Type", "application/json")
@@ -102,7 +111,7 @@ class Handler(APIHandler):
 
     def status(self) -> dict[str, Any]:
         models = self.models
-        store: SqliteStore = self.settings["codeinterp_store"]
+        store = self.store
         return {
             "configured": models.source != "none",
             "source": models.source,
@@ -112,6 +121,7 @@ class Handler(APIHandler):
             "base_url_host": models.host,
             "version": self.settings["codeinterp_version"],
             "warning": " ".join(filter(None, (store.warning, models.warning))),
+            "notices": [{"id": number, "text": text} for number, text in store.notices().items()],
         }
 
 
@@ -119,6 +129,14 @@ class StatusHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
+        self.answer(self.status())
+
+
+class NoticeHandler(Handler):
+    @web.authenticated
+    @authorized("write")
+    async def delete(self, number: str) -> None:
+        self.store.dismiss(int(number))
         self.answer(self.status())
 
 
@@ -252,6 +270,13 @@ def _file_name(title: str) -> str:
     return words or "conversation"
 
 
+class ChangesHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str, turn: str) -> None:
+        self.answer(self.hub.session(session_id).review(int(turn)))
+
+
 class SentHandler(Handler):
     @web.authenticated
     @authorized("read")
@@ -270,6 +295,7 @@ _NUMBER = r"([0-9]{1,15})"
 def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
     routes: list[tuple[str, type[web.RequestHandler]]] = [
         (r"status", StatusHandler),
+        (rf"notices/{_NUMBER}", NoticeHandler),
         (r"models", ModelsHandler),
         (r"local", LocalHandler),
         (r"key", KeyHandler),
@@ -280,6 +306,7 @@ def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
         (rf"sessions/{_ID}/events", EventsHandler),
         (rf"sessions/{_ID}/export", ExportHandler),
         (rf"sessions/{_ID}/sent/{_NUMBER}", SentHandler),
+        (rf"sessions/{_ID}/turns/{_NUMBER}/changes", ChangesHandler),
         (r"channel", ChannelHandler),
     ]
     return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in routes]

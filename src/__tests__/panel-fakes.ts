@@ -29,6 +29,7 @@ export function info(change: Partial<SessionInfo> = {}): SessionInfo {
     created: 1,
     changed: 2,
     last_seq: 0,
+    held: '',
     ...change
   };
 }
@@ -229,12 +230,19 @@ export class FakeApi implements IApi {
     highest_mode: 'auto',
     base_url_host: 'api.anthropic.com',
     version: '0',
-    warning: ''
+    warning: '',
+    notices: []
   };
   /** Why a key is refused; '' accepts it. */
   refusal = '';
 
   async status(): Promise<IStatus> {
+    return this.current;
+  }
+
+  async dismissNotice(id: number): Promise<IStatus> {
+    const notices = this.current.notices.filter(notice => notice.id !== id);
+    this.current = { ...this.current, notices };
     return this.current;
   }
 

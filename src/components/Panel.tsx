@@ -23,6 +23,7 @@ export function Panel(): JSX.Element {
 /** What a person must know besides the conversation, each on a line. */
 function Lines({ state }: { state: IPanelState }): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
+  const held = shownView(state)?.info.held;
   return (
     <div className="jp-codeinterp-Lines" aria-live="polite">
       {state.connection === 'lost' && (
@@ -34,6 +35,30 @@ function Lines({ state }: { state: IPanelState }): JSX.Element {
       )}
       {state.status?.warning && (
         <Line level="warning">{state.status.warning}</Line>
+      )}
+      {state.status?.notices.map(({ id, text }) => (
+        <Line key={`notice-${id}`} level="warning">
+          <span>{text}</span>
+          <Button
+            look="link"
+            onClick={() => void store.setup.dismissNotice(id)}
+          >
+            {trans.__('Dismiss')}
+          </Button>
+        </Line>
+      ))}
+      {held && (
+        <Line level="warning">
+          <span>
+            {trans.__(
+              'This conversation is open on the server %1. Here it can be read.',
+              held
+            )}
+          </span>
+          <Button look="link" onClick={() => store.lookAgain()}>
+            {trans.__('Look again')}
+          </Button>
+        </Line>
       )}
       {isDemo(state) && (
         <Line>{trans.__('Offline demo: recorded code, live execution')}</Line>

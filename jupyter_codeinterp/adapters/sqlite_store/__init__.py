@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .keeping import Keeping
 from .store import SqliteStore
 
-__all__ = ["SqliteStore"]
+__all__ = ["Keeping", "SqliteStore"]
