@@ -156,7 +156,7 @@ class LiveNotebook:
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
         waits = self._windows or self._outbox or self._readers or self._shown
-        return not (waits or self._stand_in or self._version)
+        return not (waits or self._stand_in or self._version or self._left_edited)
 
     @property
     def kernel_id(self) -> str:

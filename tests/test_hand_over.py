@@ -1,0 +1,265 @@
+"""A turn whose window goes away: it goes on in the notebook's file, and back in a window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document import Notebook
+from tests.fake_anthropic import FakeAnthropic, Step, answer, in_order, run_cell, text
+from tests.kernels import until
+from tests.reference_window import ReferenceWindow, body, notebook
+from tests.site import Site
+
+DONE = answer(text("Done."))
+Begin = Callable[..., Awaitable[ReferenceWindow]]
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    return {"window_grace": 0.2}
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    """The notebook's file."""
+    path = jp_root_dir / "a.ipynb"
+    path.write_text(json.dumps(notebook("x = 20")))
+    return path
+
+
+async def version(site: Site) -> str:
+    """The file's, as a window knows it."""
+    model = body(await site._fetch("api", "contents", "a.ipynb", params={"content": 0, "hash": 1}))
+    return str(model["hash"])
+
+
+async def announce(site: Site, window: ReferenceWindow, **state: Any) -> None:
+    """A window that has the file as it is now, unless ``state`` says otherwise."""
+    kernel_id = await site.kernel_of(window.path)
+    state.setdefault("version", await version(site))
+    command = c.OpenNotebook(window.path, dict(window.applied), kernel_id, **state)
+    assert (await window.send(command)).error is None
+
+
+@pytest.fixture
+def begin(site: Site, api: FakeAnthropic, file: Path) -> Begin:
+    async def go(*steps: Step, mode: str = "auto", **state: Any) -> ReferenceWindow:
+        api.play(in_order([*steps, DONE]))
+        window = await site.bare_window("a.ipynb", json.loads(file.read_text()))
+        await announce(site, window, **state)
+        assert (await window.ask("Go", mode)).error is None
+        return window
+
+    return go
+
+
+async def returned(site: Site, gone: ReferenceWindow, file: Path) -> ReferenceWindow:
+    """A new page that has read the file as it is now, and follows the conversation."""
+    book = nbformat.reads(file.read_text(), as_version=4)
+    window = await site.bare_window("a.ipynb", json.loads(json.dumps(book)))
+    window.applied = marker(window.notebook)
+    await announce(site, window, saved=dict(window.applied))
+    window.session_id = gone.session_id
+    assert (await window.send(c.Subscribe(gone.session_id))).error is None
+    return window
+
+
+def marker(book: Notebook) -> dict[str, int]:
+    return dict(book["metadata"].get("codeinterp", {}).get("applied", {}))
+
+
+def on_disk(file: Path) -> Any:
+    """As any reader sees it; it must be valid."""
+    book = nbformat.reads(file.read_text(), as_version=4)
+    nbformat.validate(book)
+    return book
+
+
+async def rest(site: Site) -> None:
+    await until(lambda: not site.extension.hub.running)
+
+
+# --- it goes on ----------------------------------------------------------------------
+
+
+async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: Path) -> None:
+    """Every cell and output is there, in order, once."""
+    w = await begin(*(answer(run_cell(f"print({n})")) for n in range(4)))
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+
+    book = on_disk(file)
+    assert [cell["source"] for cell in book.cells] == ["x = 20", *(f"print({n})" for n in range(4))]
+    assert [cell["outputs"][0]["text"] for cell in book.cells[1:]] == [f"{n}\n" for n in range(4)]
+    assert [cell["execution_count"] for cell in book.cells[1:]] == [1, 2, 3, 4]
+    again = await returned(site, w, file)
+    assert (await again.ended()).stop_reason == "end_turn"
+    notes = [note.text for note in again.of(e.Note)]
+    assert notes == ["No window has the notebook open: the work goes on in its file."]
+    assert [f for f in again.frames if isinstance(f, c.OpFrame)] == []
+
+
+async def test_a_window_that_comes_back_reads_the_file_anew(
+    site: Site, begin: Begin, file: Path
+) -> None:
+    """A tab that slept: it has no edits of its own, and the file is newer."""
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
+    before = await version(site)
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+    awake = await site.bare_window("a.ipynb", w.notebook)
+    awake.applied = dict(w.applied)
+    await announce(site, awake, version=before)
+    await awake.until(lambda: [f for f in awake.frames if isinstance(f, c.ReloadNotebook)])
+    assert not awake.leases
+    awake.notebook = json.loads(file.read_text())
+    awake.applied = marker(awake.notebook)
+    await announce(site, awake, saved=dict(awake.applied))
+    await awake.until(lambda: awake.leases and awake.leases[-1].held)
+    assert [f for f in awake.frames if isinstance(f, c.OpFrame)] == []
+
+
+async def test_a_draft_that_waits_is_decided_on_when_a_window_is_back(
+    site: Site, begin: Begin, file: Path
+) -> None:
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="review")
+    first = await w.draft()
+    await w.decide(first)
+    await w.event(e.RunStarted)
+    await w.close()
+    await until(lambda: "print(2)" in file.read_text())
+    assert on_disk(file).cells[-1].cell_type == "raw"
+
+    again = await returned(site, w, file)
+    await again.decide(await again.draft(2))
+    assert (await again.ended()).stop_reason == "end_turn"
+    assert again.cells[-1]["outputs"][0]["text"] == "2\n"
+    assert [cell["source"] for cell in again.cells] == ["x = 20", "print(1)", "print(2)"]
+
+
+async def test_the_file_follows_a_rename(site: Site, begin: Begin, file: Path) -> None:
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="review")
+    await w.decide(await w.draft())
+    await w.close()
+    await until(lambda: "print(2)" in file.read_text())
+    await site.rename("a.ipynb", "b.ipynb")
+    (session,) = site.extension.hub.list(None)
+    assert session.notebook == "b.ipynb"
+    site.extension.hub.session(session.session_id).cancel()
+    await rest(site)
+    moved = file.with_name("b.ipynb")
+    await until(lambda: "print(2)" not in moved.read_text())
+    assert not file.exists()
+
+
+# --- what the file had is kept ---------------------------------------------------------
+
+
+async def test_unknown_fields_stay(site: Site, begin: Begin, file: Path) -> None:
+    book = notebook("x = 20")
+    book["metadata"]["somebody"] = {"else": [1, 2]}
+    book["cells"][0]["metadata"]["theirs"] = {"a": 1}
+    file.write_text(json.dumps(book))
+    w = await begin(answer(run_cell("1")), answer(run_cell("2")))
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+    after = on_disk(file)
+    assert after.metadata["somebody"] == {"else": [1, 2]}
+    assert after.cells[0].metadata["theirs"] == {"a": 1}
+    assert (after.nbformat, after.nbformat_minor) == (4, 5)
+
+
+async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, file: Path) -> None:
+    """Nobody has saved it from a window before, which would have done the same."""
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
+    old = notebook("x = 20")
+    old["nbformat_minor"] = 4
+    del old["cells"][0]["id"]
+    file.write_text(json.dumps(old))
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+    book = on_disk(file)
+    assert book.nbformat_minor == 5 and all(cell.id for cell in book.cells)
+    events = [event for _, event in site.extension.store.events(w.session_id)]
+    (note,) = [event.text for event in events if isinstance(event, e.Note)]
+    assert note.endswith("It was in notebook format 4.4 and is now in 4.5, which names its cells.")
+
+
+async def test_an_invalid_notebook_is_left_as_it_is(site: Site, begin: Begin, file: Path) -> None:
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
+    await w.event(e.RunStarted)
+    file.write_text('{"cells": "none", "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    before = file.read_bytes()
+    await w.close()
+    await rest(site)
+    assert file.read_bytes() == before
+    events = site.extension.store.events(w.session_id)
+    assert "not_confirmed" in [x.status for _, x in events if isinstance(x, e.ToolDone)]
+
+
+# --- it does not ------------------------------------------------------------------------
+
+
+async def test_what_the_person_has_not_saved_is_in_nobodys_way(
+    site: Site, begin: Begin, file: Path, api: FakeAnthropic
+) -> None:
+    """The file stays as it is; the model is told that nothing is confirmed; the ops are
+    applied when the window returns."""
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="auto")
+    before = file.read_bytes()
+    await w.event(e.RunStarted)
+    state = c.FileState("a.ipynb", {}, await version(site), edited=True)
+    assert (await w.send(state)).error is None
+    await w.close()
+    await rest(site)
+    assert file.read_bytes() == before
+    assert "status=not_confirmed" in str(api.requests[-1].body["messages"])
+
+    again = await site.bare_window("a.ipynb", w.notebook)
+    again.applied = dict(w.applied)
+    await announce(site, again, edited=True)
+    again.session_id = w.session_id
+    await again.send(c.Subscribe(w.session_id))
+    await again.ended()
+    await again.until(lambda: "print(1)" in [cell["source"] for cell in again.cells])
+    sources = [cell["source"] for cell in again.cells]
+    assert sources.count("print(1)") == 1 and sources.count("print(2)") <= 1
+
+
+async def test_a_window_in_time_is_not_stood_in_for(
+    site: Site, begin: Begin, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site.extension.hub, "_grace", 30.0)
+    w = await begin(answer(run_cell("print(1)")), mode="review")
+    await w.draft()
+    before = file.read_bytes()
+    await w.close()
+    await asyncio.sleep(0.05)
+    again = await returned(site, w, file)
+    await again.until(lambda: len(again.cells) == 2)
+    assert file.read_bytes() == before
+    await again.decide(await again.draft())
+    assert (await again.ended()).stop_reason == "end_turn"
+
+
+async def test_collaboration_is_refused_in_words(
+    site: Site, begin: Begin, api: FakeAnthropic
+) -> None:
+    w = await begin(answer(run_cell("1")), collaborative=True)
+    ended = await w.ended()
+    assert (ended.stop_reason, ended.code) == ("error", "collaborative")
+    assert "real-time collaboration" in ended.message
+    assert api.requests == []
