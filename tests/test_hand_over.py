@@ -28,12 +28,24 @@ def codeinterp_config() -> dict[str, Any]:
     return {"window_grace": 0.2}
 
 
+class File:
+    """The notebook's file, as others see it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> str:
+        return self.path.read_text()
+
+    def write(self, text: str) -> None:
+        self.path.write_text(text)
+
+
 @pytest.fixture
-def file(jp_root_dir: Path) -> Path:
-    """The notebook's file."""
-    path = jp_root_dir / "a.ipynb"
-    path.write_text(json.dumps(notebook("x = 20")))
-    return path
+def file(jp_root_dir: Path) -> File:
+    file = File(jp_root_dir / "a.ipynb")
+    file.write(json.dumps(notebook("x = 20")))
+    return file
 
 
 async def version(site: Site) -> str:
@@ -51,10 +63,10 @@ async def announce(site: Site, window: ReferenceWindow, **state: Any) -> None:
 
 
 @pytest.fixture
-def begin(site: Site, api: FakeAnthropic, file: Path) -> Begin:
+def begin(site: Site, api: FakeAnthropic, file: File) -> Begin:
     async def go(*steps: Step, mode: str = "auto", **state: Any) -> ReferenceWindow:
         api.play(in_order([*steps, DONE]))
-        window = await site.bare_window("a.ipynb", json.loads(file.read_text()))
+        window = await site.bare_window("a.ipynb", json.loads(file.read()))
         await announce(site, window, **state)
         assert (await window.ask("Go", mode)).error is None
         return window
@@ -62,9 +74,9 @@ def begin(site: Site, api: FakeAnthropic, file: Path) -> Begin:
     return go
 
 
-async def returned(site: Site, gone: ReferenceWindow, file: Path) -> ReferenceWindow:
+async def returned(site: Site, gone: ReferenceWindow, file: File) -> ReferenceWindow:
     """A new page that has read the file as it is now, and follows the conversation."""
-    book = nbformat.reads(file.read_text(), as_version=4)
+    book = nbformat.reads(file.read(), as_version=4)
     window = await site.bare_window("a.ipynb", json.loads(json.dumps(book)))
     window.applied = marker(window.notebook)
     await announce(site, window, saved=dict(window.applied))
@@ -77,9 +89,9 @@ def marker(book: Notebook) -> dict[str, int]:
     return dict(book["metadata"].get("codeinterp", {}).get("applied", {}))
 
 
-def on_disk(file: Path) -> Any:
+def on_disk(file: File) -> Any:
     """As any reader sees it; it must be valid."""
-    book = nbformat.reads(file.read_text(), as_version=4)
+    book = nbformat.reads(file.read(), as_version=4)
     nbformat.validate(book)
     return book
 
@@ -91,7 +103,7 @@ async def rest(site: Site) -> None:
 # --- it goes on ----------------------------------------------------------------------
 
 
-async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: Path) -> None:
+async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: File) -> None:
     """Every cell and output is there, in order, once."""
     w = await begin(*(answer(run_cell(f"print({n})")) for n in range(4)))
     await w.event(e.RunStarted)
@@ -110,7 +122,7 @@ async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: Path) 
 
 
 async def test_a_window_that_comes_back_reads_the_file_anew(
-    site: Site, begin: Begin, file: Path
+    site: Site, begin: Begin, file: File
 ) -> None:
     """A tab that slept: it has no edits of its own, and the file is newer."""
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
@@ -123,7 +135,7 @@ async def test_a_window_that_comes_back_reads_the_file_anew(
     await announce(site, awake, version=before)
     await awake.until(lambda: [f for f in awake.frames if isinstance(f, c.ReloadNotebook)])
     assert not awake.leases
-    awake.notebook = json.loads(file.read_text())
+    awake.notebook = json.loads(file.read())
     awake.applied = marker(awake.notebook)
     await announce(site, awake, saved=dict(awake.applied))
     await awake.until(lambda: awake.leases and awake.leases[-1].held)
@@ -131,14 +143,14 @@ async def test_a_window_that_comes_back_reads_the_file_anew(
 
 
 async def test_a_draft_that_waits_is_decided_on_when_a_window_is_back(
-    site: Site, begin: Begin, file: Path
+    site: Site, begin: Begin, file: File
 ) -> None:
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="review")
     first = await w.draft()
     await w.decide(first)
     await w.event(e.RunStarted)
     await w.close()
-    await until(lambda: "print(2)" in file.read_text())
+    await until(lambda: "print(2)" in file.read())
     assert on_disk(file).cells[-1].cell_type == "raw"
 
     again = await returned(site, w, file)
@@ -148,29 +160,30 @@ async def test_a_draft_that_waits_is_decided_on_when_a_window_is_back(
     assert [cell["source"] for cell in again.cells] == ["x = 20", "print(1)", "print(2)"]
 
 
-async def test_the_file_follows_a_rename(site: Site, begin: Begin, file: Path) -> None:
+async def test_the_file_follows_a_rename(site: Site, begin: Begin, file: File) -> None:
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="review")
     await w.decide(await w.draft())
     await w.close()
-    await until(lambda: "print(2)" in file.read_text())
+    await until(lambda: "print(2)" in file.read())
     await site.rename("a.ipynb", "b.ipynb")
     (session,) = site.extension.hub.list(None)
     assert session.notebook == "b.ipynb"
     site.extension.hub.session(session.session_id).cancel()
     await rest(site)
-    moved = file.with_name("b.ipynb")
-    await until(lambda: "print(2)" not in moved.read_text())
-    assert not file.exists()
+    moved = File(file.path.with_name("b.ipynb"))
+    await until(lambda: "print(2)" not in moved.read())
+    with pytest.raises(FileNotFoundError):
+        file.read()
 
 
 # --- what the file had is kept ---------------------------------------------------------
 
 
-async def test_unknown_fields_stay(site: Site, begin: Begin, file: Path) -> None:
+async def test_unknown_fields_stay(site: Site, begin: Begin, file: File) -> None:
     book = notebook("x = 20")
     book["metadata"]["somebody"] = {"else": [1, 2]}
     book["cells"][0]["metadata"]["theirs"] = {"a": 1}
-    file.write_text(json.dumps(book))
+    file.write(json.dumps(book))
     w = await begin(answer(run_cell("1")), answer(run_cell("2")))
     await w.event(e.RunStarted)
     await w.close()
@@ -181,13 +194,13 @@ async def test_unknown_fields_stay(site: Site, begin: Begin, file: Path) -> None
     assert (after.nbformat, after.nbformat_minor) == (4, 5)
 
 
-async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, file: Path) -> None:
+async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, file: File) -> None:
     """Nobody has saved it from a window before, which would have done the same."""
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
     old = notebook("x = 20")
     old["nbformat_minor"] = 4
     del old["cells"][0]["id"]
-    file.write_text(json.dumps(old))
+    file.write(json.dumps(old))
     await w.event(e.RunStarted)
     await w.close()
     await rest(site)
@@ -198,14 +211,14 @@ async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, fi
     assert note.endswith("It was in notebook format 4.4 and is now in 4.5, which names its cells.")
 
 
-async def test_an_invalid_notebook_is_left_as_it_is(site: Site, begin: Begin, file: Path) -> None:
+async def test_an_invalid_notebook_is_left_as_it_is(site: Site, begin: Begin, file: File) -> None:
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
     await w.event(e.RunStarted)
-    file.write_text('{"cells": "none", "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
-    before = file.read_bytes()
+    file.write('{"cells": "none", "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+    before = file.read()
     await w.close()
     await rest(site)
-    assert file.read_bytes() == before
+    assert file.read() == before
     events = site.extension.store.events(w.session_id)
     assert "not_confirmed" in [x.status for _, x in events if isinstance(x, e.ToolDone)]
 
@@ -214,18 +227,18 @@ async def test_an_invalid_notebook_is_left_as_it_is(site: Site, begin: Begin, fi
 
 
 async def test_what_the_person_has_not_saved_is_in_nobodys_way(
-    site: Site, begin: Begin, file: Path, api: FakeAnthropic
+    site: Site, begin: Begin, file: File, api: FakeAnthropic
 ) -> None:
     """The file stays as it is; the model is told that nothing is confirmed; the ops are
     applied when the window returns."""
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")), mode="auto")
-    before = file.read_bytes()
+    before = file.read()
     await w.event(e.RunStarted)
     state = c.FileState("a.ipynb", {}, await version(site), edited=True)
     assert (await w.send(state)).error is None
     await w.close()
     await rest(site)
-    assert file.read_bytes() == before
+    assert file.read() == before
     assert "status=not_confirmed" in str(api.requests[-1].body["messages"])
 
     again = await site.bare_window("a.ipynb", w.notebook)
@@ -240,17 +253,17 @@ async def test_what_the_person_has_not_saved_is_in_nobodys_way(
 
 
 async def test_a_window_in_time_is_not_stood_in_for(
-    site: Site, begin: Begin, file: Path, monkeypatch: pytest.MonkeyPatch
+    site: Site, begin: Begin, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(site.extension.hub, "_grace", 30.0)
     w = await begin(answer(run_cell("print(1)")), mode="review")
     await w.draft()
-    before = file.read_bytes()
+    before = file.read()
     await w.close()
     await asyncio.sleep(0.05)
     again = await returned(site, w, file)
     await again.until(lambda: len(again.cells) == 2)
-    assert file.read_bytes() == before
+    assert file.read() == before
     await again.decide(await again.draft())
     assert (await again.ended()).stop_reason == "end_turn"
 
