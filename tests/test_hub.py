@@ -193,15 +193,6 @@ async def test_the_server_is_in_use_while_a_turn_works(
     await site.until(lambda: not extension.hub.running)
     assert not site.app.extension_manager.any_activity()
 
-    # A draft that waits for a person is no work.
-    api.play(in_order([answer(run_cell("1"))]))
-    await w.ask("More")
-    await w.draft(2)
-    assert extension.hub.running and not site.app.extension_manager.any_activity()
-    del settings[activity_module.SETTING]
-    await asyncio.sleep(0.1)
-    assert activity_module.SETTING not in settings
-
 
 async def test_the_server_answers_while_a_turn_works(site: Site, api: FakeAnthropic) -> None:
     """The bound that users feel is measured elsewhere; here: nothing blocks for long."""

@@ -4,7 +4,7 @@ order they arrive when it does."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -82,7 +82,7 @@ def display(number: int, which: str = "x") -> c.DisplayFrame:
     return c.DisplayFrame("n.ipynb", 1, which, {"text/plain": str(number)}, {})
 
 
-async def arrived(frames: Iterable[c.ServerFrame]) -> list[Any]:
+async def arrived(frames: Sequence[Any]) -> list[Any]:
     """What comes of frames that were posted while nothing was taken."""
     peer = Peer()
     await peer.stop_taking()

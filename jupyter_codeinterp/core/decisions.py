@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from typing import Literal
 
 import msgspec
@@ -46,16 +47,23 @@ class Decisions:
         self._drafts: dict[str, tuple[Draft, asyncio.Future[Decision]]] = {}
         self._decided: set[str] = set()
         self._questions: dict[str, asyncio.Future[str]] = {}
+        self._asked = 0.0
 
     @property
     def waiting(self) -> bool:
         return bool(self._drafts or self._questions)
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the person was asked for what is waited for; 0 if nothing is."""
+        return time.monotonic() - self._asked if self.waiting else 0.0
 
     async def ask(self, draft: Draft, seen: asyncio.Future[AdoptedRun] | None = None) -> Decision:
         """Wait for the person's word on ``draft``, for as long as it takes. Where its code
         is ``seen`` to run from elsewhere first, that was their word."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         self._drafts[draft.draft_id] = (draft, future)
+        self._asked = time.monotonic()
         if seen is not None:
             seen.add_done_callback(lambda seen: self._adopt(draft, seen))
         try:
@@ -106,6 +114,7 @@ class Decisions:
     async def question(self, call_id: str) -> str:
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[call_id] = future
+        self._asked = time.monotonic()
         try:
             return await future
         finally:

@@ -225,6 +225,10 @@ class Kernel(Protocol):
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""
 
+    @property
+    def kernel_id(self) -> str:
+        """Of the kernel as it was when it was last asked for; "" if there was none."""
+
     def busy(self) -> bool:
         """Whether a run would have to wait."""
 

@@ -1,35 +1,60 @@
-"""Tells the server that it is in use while a turn works, though nobody clicks anywhere.
+"""Tells the server that it and its kernels are in use while a turn works, though nobody
+clicks anywhere and the kernel is idle while the model thinks.
 
 What watches a server from outside (a hub that stops idle ones) asks ``/api/status`` for the
-last activity, which is the latest of all settings whose names end in ``_last_activity``.
+last activity, which is the latest of all settings whose names end in ``_last_activity``. The
+server itself shuts down kernels by their own ``last_activity`` (``cull_idle_timeout``).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from datetime import datetime, timezone
 from typing import Any
 
+from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
+
+from ..core.session import Session
+
 SETTING = "codeinterp_last_activity"
-INTERVAL = 20.0
-"""Seconds between two looks; servers are stopped after minutes or hours."""
+INTERVAL = 0.4
+"""Seconds between two looks. The shortest timeout that a kernel may have is one second."""
 
 
 class Activity:
-    def __init__(self, settings: MutableMapping[str, Any]) -> None:
+    def __init__(
+        self,
+        settings: MutableMapping[str, Any],
+        kernels: MappingKernelManager,
+        wait_keeps_kernel: float,
+    ) -> None:
+        """For ``wait_keeps_kernel`` seconds a turn that waits for a person counts as work."""
         self._settings = settings
+        self._kernels = kernels
+        self._wait_keeps_kernel = wait_keeps_kernel
         self._task: asyncio.Task[None] | None = None
 
-    def follow(self, running: Callable[[], bool], working: Callable[[], bool]) -> None:
-        """While ``running()``, whenever ``working()``, it is noted."""
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._follow(running, working))
+    def counts(self, session: Session) -> bool:
+        """Whether its turn does something, or has not waited for a person for long."""
+        waited = session.decisions.waited
+        return session.running and (not session.waiting or waited < self._wait_keeps_kernel)
 
-    async def _follow(self, running: Callable[[], bool], working: Callable[[], bool]) -> None:
+    def follow(self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]) -> None:
+        """While ``running()``, whenever a turn is ``at_work()``, that is noted for the server
+        and for the turn's kernel (by its id, "" for none)."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._follow(running, at_work))
+
+    async def _follow(
+        self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]
+    ) -> None:
         while running():
-            if working():
-                self._settings[SETTING] = datetime.now(timezone.utc)
+            for kernel_id in at_work():
+                now = self._settings[SETTING] = datetime.now(timezone.utc)
+                if kernel_id in self._kernels:
+                    kernel: Any = self._kernels.get_kernel(kernel_id)
+                    kernel.last_activity = now
             await asyncio.sleep(INTERVAL)
 
     async def close(self) -> None:

@@ -86,6 +86,12 @@ class CodeInterp(ExtensionApp):
         help="Seconds that a turn waits for a window that is gone. Then it goes on in the "
         "notebook's file, if nothing that a person has written is missing there.",
     ).tag(config=True)
+    wait_keeps_kernel = Float(
+        3600.0,
+        min=0,
+        help="Seconds for which a turn that waits for a person keeps its kernel, and the "
+        "server, from being shut down as idle. A turn that works always does.",
+    ).tag(config=True)
     data_dir = Unicode(
         help="Where conversations and a pasted key are kept. Default: codeinterp in Jupyter's "
         "data directory."
@@ -138,7 +144,9 @@ class CodeInterp(ExtensionApp):
             make_kernel=self._make_kernel,
             files=self._files,
             rules=Rules(self._limits(), cast(Mode, self.highest_mode), secrets.scrub),
-            activity=Activity(server.web_app.settings),
+            activity=Activity(
+                server.web_app.settings, server.kernel_manager, self.wait_keeps_kernel
+            ),
             stand_in=self._make_stand_in,
             grace=self.window_grace,
         )

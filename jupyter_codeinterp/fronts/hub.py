@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Protocol
 
 import msgspec
@@ -251,7 +251,7 @@ class Hub:
         for window in self._windows:
             window.send(_changed(session))
         if session.running:
-            self._activity.follow(lambda: self.running, lambda: self.working)
+            self._activity.follow(lambda: self.running, self._kernels_at_work)
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
@@ -285,8 +285,16 @@ class Hub:
 
     @property
     def working(self) -> bool:
-        """Whether a turn does something, and does not only wait for a person."""
-        return any(s.running and not s.waiting for s in self._sessions.values())
+        """Whether a turn does something, or has not waited for a person for long."""
+        return any(map(self._activity.counts, self._sessions.values()))
+
+    def _kernels_at_work(self) -> Iterator[str]:
+        """The kernels of such turns, as the notebook's window has them, or as the turn had
+        them last; "" for none."""
+        for session in filter(self._activity.counts, self._sessions.values()):
+            notebook = self._notebooks.get(session.info.notebook)
+            shown = notebook.kernel_id if notebook is not None else ""
+            yield shown or session.workplace.kernel.kernel_id
 
     async def close(self) -> None:
         """Stop all turns; let nothing wait any longer."""

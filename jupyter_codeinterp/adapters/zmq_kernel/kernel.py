@@ -74,6 +74,10 @@ class ZmqKernel:
         link, _ = await self._current()
         return await link.info()
 
+    @property
+    def kernel_id(self) -> str:
+        return self._link.kernel_id if self._link is not None else ""
+
     def busy(self) -> bool:
         """As of the kernel that the notebook had when it was last asked for."""
         link = self._link

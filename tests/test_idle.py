@@ -1,0 +1,171 @@
+"""The server's own timeouts for what is idle: kernels that are culled, a server that shuts
+itself down. With a real server, which looks every second."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from jupyter_server._tz import utcnow
+from jupyter_server.serverapp import ServerApp
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
+from tests.reference_window import ReferenceWindow
+from tests.site import Site
+
+TIMEOUT = 1
+"""Seconds, the shortest that can be set."""
+SLOW = 4.0
+"""Seconds that the model thinks."""
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    return {"wait_keeps_kernel": 3.0}
+
+
+@pytest.fixture
+def jp_server_config(jp_server_config: dict[str, Any]) -> dict[str, Any]:
+    culling = {
+        "cull_idle_timeout": TIMEOUT,
+        "cull_interval": 1,
+        "cull_connected": True,
+        "cull_busy": True,
+    }
+    return {**jp_server_config, "MappingKernelManager": culling}
+
+
+async def culled(site: Site, kernel_id: str) -> None:
+    await site.until(lambda: kernel_id not in site.app.kernel_manager)
+
+
+async def a_window(site: Site) -> tuple[ReferenceWindow, str]:
+    kernel_id = await site.kernel_of("a.ipynb")
+    return await site.window(kernel_id=kernel_id), kernel_id
+
+
+async def test_a_kernel_is_kept_while_the_model_thinks_and_nobody_looks(
+    site: Site, api: FakeAnthropic
+) -> None:
+    steps = [
+        answer(run_cell("kept = 42")),
+        answer(run_cell("kept + 1")).at(first=SLOW),
+        answer(text("Done.")),
+    ]
+    api.play(in_order(steps))
+    w, kernel_id = await a_window(site)
+    await w.ask("Go", mode="auto")
+    await w.event(e.ToolDone)
+    await w.close()
+    await api.seen(2)
+    idle = asyncio.ensure_future(api.seen(3))
+    # The model has thought for four of the server's looks; nobody had the notebook open.
+    again = await site.window(book=w.notebook, kernel_id=kernel_id)
+    await again.send(c.Subscribe(w.session_id))
+    await again.ended()
+    await idle
+    assert [done.status for done in again.of(e.ToolDone)] == ["ok", "ok"]
+    assert "43" in again.of(e.ToolDone)[1].detail, "the variables are there"
+    await culled(site, kernel_id)
+
+
+async def test_a_busy_kernel_is_kept_while_a_turn_runs_it(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(run_cell("import time; time.sleep(4)")), answer(text("Done."))]))
+    w, kernel_id = await a_window(site)
+    await w.ask("Go", mode="auto")
+    await w.ended()
+    assert [done.status for done in w.of(e.ToolDone)] == ["ok"]
+    await culled(site, kernel_id)
+
+
+async def test_a_kernel_of_nobody_is_culled_beside_a_turn(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(text("Done.")).at(first=SLOW)]))
+    w, kernel_id = await a_window(site)
+    other = await site.kernel_of("other.ipynb")
+    await w.ask("Go")
+    await culled(site, other)
+    assert w.of(e.TurnEnded) == [] and kernel_id in site.app.kernel_manager
+    await w.ended()
+
+
+async def test_a_turn_that_waits_keeps_its_kernel_for_a_time_and_then_says_so(
+    site: Site, api: FakeAnthropic
+) -> None:
+    api.play(in_order([answer(run_cell("1 + 1")), answer(text("It has no kernel."))]))
+    w, kernel_id = await a_window(site)
+    await w.ask("Go")
+    draft = await w.draft()
+    asked = utcnow()
+    await culled(site, kernel_id)
+    assert utcnow() - asked > timedelta(seconds=3), "kept for as long as the trait says"
+    assert site.extension.hub.running and not site.extension.hub.working
+
+    assert (await w.decide(draft)).error is None
+    done = await w.event(e.ToolDone)
+    assert done.status == "not_started"
+    assert "The notebook's kernel has been shut down." in done.detail
+    assert (await w.ended()).stop_reason == "end_turn"
+    assert "has been shut down" in str(api.requests[-1].body["messages"][-1])
+
+
+async def test_a_decision_in_time_finds_the_kernel(site: Site, api: FakeAnthropic) -> None:
+    api.play(in_order([answer(run_cell("1 + 1")), answer(text("Two."))]))
+    w, kernel_id = await a_window(site)
+    await w.ask("Go")
+    draft = await w.draft()
+    other = await site.kernel_of("other.ipynb")
+    await culled(site, other)
+    await w.decide(draft)
+    assert (await w.event(e.ToolDone)).status == "ok"
+    await w.ended()
+    await culled(site, kernel_id)
+
+
+@pytest.fixture
+def stops(site: Site, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The server would end the process; here it is only noted that it wants to."""
+    wanted: list[str] = []
+    monkeypatch.setattr(ServerApp, "stop", lambda app: wanted.append("stop"))
+    monkeypatch.setattr(site.app, "shutdown_no_activity_timeout", TIMEOUT)
+    return wanted
+
+
+async def stopped(site: Site, stops: list[str]) -> None:
+    """It looks once a minute by itself."""
+
+    def look() -> bool:
+        site.app.shutdown_no_activity()
+        return bool(stops)
+
+    await site.until(look)
+
+
+async def test_the_server_is_kept_while_a_turn_works(
+    site: Site, api: FakeAnthropic, stops: list[str]
+) -> None:
+    """Without a kernel, which would keep it too."""
+    api.play(in_order([answer(text("Hello. " * 5)).at(first=SLOW)]))
+    w = await site.window()
+    await w.ask("Hello")
+    turn = asyncio.ensure_future(w.ended())
+    await asyncio.wait({turn, asyncio.ensure_future(stopped(site, stops))}, timeout=3)
+    assert not turn.done() and not stops
+    await turn
+    await stopped(site, stops)
+
+
+async def test_a_turn_that_waits_keeps_the_server_for_a_time(
+    site: Site, api: FakeAnthropic, stops: list[str]
+) -> None:
+    api.play(in_order([answer(call("ask_user", {"question": "Which?"}))]))
+    w = await site.window()
+    await w.ask("Hello")
+    await w.event(e.QuestionAsked)
+    asked = utcnow()
+    await stopped(site, stops)
+    assert utcnow() - asked > timedelta(seconds=3)
+    assert site.extension.hub.running
