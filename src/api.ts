@@ -1,6 +1,7 @@
 /** The REST side of the server part: one method a route. */
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
+import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type { Mode } from './view';
 
@@ -73,6 +74,9 @@ export interface IReview {
 /** What was sent to the model in one step. */
 export type SentRequest = Record<string, unknown>;
 
+/** Markdown to read, or a recording that the offline demo's model can play. */
+export type ExportFormat = 'markdown' | 'recording';
+
 /** The server refused, or is not there. `message` is for people. */
 export class ApiError extends Error {
   constructor(
@@ -93,6 +97,10 @@ export interface IApi {
   ticket(): Promise<string>;
   /** Of one notebook, newest first. */
   sessions(notebook: string): Promise<readonly SessionInfo[]>;
+  /** Of all notebooks, those that hold the word, newest first. */
+  findSessions(word: string): Promise<readonly SessionInfo[]>;
+  renameSession(sessionId: string, title: string): Promise<SessionInfo>;
+  exportSession(sessionId: string, format: ExportFormat): Promise<IFile>;
   deleteSession(sessionId: string): Promise<void>;
   sent(sessionId: string, step: number): Promise<SentRequest>;
   changes(sessionId: string, turn: number): Promise<IReview>;
@@ -129,11 +137,29 @@ export class Api implements IApi {
     return (await this._call<{ ticket: string }>('POST', 'tickets', {})).ticket;
   }
 
-  async sessions(notebook: string): Promise<readonly SessionInfo[]> {
-    const query = URLExt.objectToQueryString({ notebook });
-    return (
-      await this._call<{ sessions: SessionInfo[] }>('GET', 'sessions' + query)
-    ).sessions;
+  sessions(notebook: string): Promise<readonly SessionInfo[]> {
+    return this._sessions({ notebook });
+  }
+
+  findSessions(word: string): Promise<readonly SessionInfo[]> {
+    return this._sessions({ q: word });
+  }
+
+  renameSession(sessionId: string, title: string): Promise<SessionInfo> {
+    const route = `sessions/${encodeURIComponent(sessionId)}`;
+    return this._call('PATCH', route, { title });
+  }
+
+  async exportSession(sessionId: string, format: ExportFormat): Promise<IFile> {
+    const route = `sessions/${encodeURIComponent(sessionId)}/export`;
+    const query = URLExt.objectToQueryString({ format });
+    const response = await this._request('GET', route + query);
+    const disposition = response.headers.get('Content-Disposition') ?? '';
+    const name = /filename\*=utf-8''([^;]+)/i.exec(disposition)?.[1];
+    return {
+      name: decodeURIComponent(name ?? 'conversation'),
+      content: await response.blob()
+    };
   }
 
   async deleteSession(sessionId: string): Promise<void> {
@@ -167,11 +193,29 @@ export class Api implements IApi {
     return this._call('POST', 'demo', {});
   }
 
+  private async _sessions(
+    query: Record<string, string>
+  ): Promise<readonly SessionInfo[]> {
+    const route = 'sessions' + URLExt.objectToQueryString(query);
+    return (await this._call<{ sessions: SessionInfo[] }>('GET', route))
+      .sessions;
+  }
+
   private async _call<T>(
     method: string,
     route: string,
     body?: object
   ): Promise<T> {
+    const text = await (await this._request(method, route, body)).text();
+    return (text ? JSON.parse(text) : undefined) as T;
+  }
+
+  /** The answer; a refusal is thrown as an `ApiError`. */
+  private async _request(
+    method: string,
+    route: string,
+    body?: object
+  ): Promise<Response> {
     const url =
       URLExt.join(this.settings.baseUrl, 'codeinterp', 'api') + '/' + route;
     const init = body
@@ -182,11 +226,10 @@ export class Api implements IApi {
       init,
       this.settings
     );
-    const text = await response.text();
     if (!response.ok) {
-      throw refusal(response, text);
+      throw refusal(response, await response.text());
     }
-    return (text ? JSON.parse(text) : undefined) as T;
+    return response;
   }
 }
 

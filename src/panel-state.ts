@@ -7,6 +7,13 @@ import { coalesce } from './coalesce';
 import type { SessionInfo } from './protocol';
 import { ISessionView, Mode, isWaiting } from './view';
 
+/** Conversations, newest first: those of any notebook that hold `word`, or, where it is
+ * '', those about the notebook in front. */
+export interface IHistory {
+  readonly word: string;
+  readonly sessions: readonly SessionInfo[];
+}
+
 export interface IPanelState {
   readonly connection: 'connecting' | 'connected' | 'lost';
   readonly status: IStatus | null;
@@ -19,7 +26,7 @@ export interface IPanelState {
   readonly shown: Readonly<Record<string, string>>;
   readonly sessions: Readonly<Record<string, ISessionView>>;
   /** The conversations to choose from; null while the list is folded. */
-  readonly history: readonly SessionInfo[] | null;
+  readonly history: IHistory | null;
   /** What a new conversation starts with; model '' is the server's default. */
   readonly mode: Mode;
   readonly model: string;

@@ -5,6 +5,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
 import type { IApi, IReview, SentRequest } from './api';
+import { History } from './history';
 import { PanelState, shownView } from './panel-state';
 import type { Command, ServerFrame } from './protocol';
 import { Sessions } from './sessions';
@@ -25,6 +26,9 @@ export class Store implements IDrafts {
     this.state = new PanelState(options.trans);
     this.setup = new Setup(this.state, this._api);
     this._sessions = new Sessions(this.state, this._client);
+    this.history = new History(this.state, this._api, sessionId =>
+      this._sessions.forget(sessionId)
+    );
     this.state.changed.connect(() => this._emitDrafts());
     this._client.frames.connect((_, frame) => this._receive(frame));
     this._client.connectedChanged.connect((_, connected) => {
@@ -41,6 +45,7 @@ export class Store implements IDrafts {
   readonly notebooks: INotebooks;
   readonly state: PanelState;
   readonly setup: Setup;
+  readonly history: History;
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
@@ -211,28 +216,6 @@ export class Store implements IDrafts {
     this._show(notebook, sessionId);
   }
 
-  async toggleHistory(): Promise<void> {
-    if (this.state.now.history) {
-      this.state.patch({ history: null });
-      return;
-    }
-    await this.state.attempt(async () => {
-      const history = await this._api.sessions(this.state.now.notebook);
-      this.state.patch({ history });
-    });
-  }
-
-  async deleteSession(sessionId: string): Promise<void> {
-    await this.state.attempt(async () => {
-      await this._api.deleteSession(sessionId);
-      this._sessions.forget(sessionId);
-      const kept = this.state.now.history?.filter(
-        info => info.session_id !== sessionId
-      );
-      this.state.patch({ history: kept ?? null });
-    });
-  }
-
   /** What was sent in the newest step of the conversation shown; null on failure. */
   async sent(): Promise<SentRequest | null> {
     const view = this.shown;
@@ -336,6 +319,7 @@ export class Store implements IDrafts {
     if (frame.type === 'session') {
       const { session_id, notebook, running } = frame.session;
       this._sessions.learn(frame.session);
+      this.history.learn(frame.session);
       if (running) {
         this._sessions.follow(session_id, notebook);
       }

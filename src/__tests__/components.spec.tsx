@@ -478,7 +478,7 @@ describe('beside the conversation', () => {
       await settled();
       await drawn(shown);
     });
-    const list = screen.getByRole('list', { name: 'Conversations' });
+    const list = screen.getByRole('region', { name: 'Conversations' });
     expect(list.textContent).toContain('Growth');
   });
 });

@@ -2,6 +2,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import type { IApi, IStatus } from '../api';
+import type { IFile } from '../download';
 import type {
   Command,
   Draft,
@@ -233,7 +234,7 @@ export class FakeApi implements IApi {
     warning: '',
     notices: []
   };
-  /** Why a key is refused; '' accepts it. */
+  /** Why a key, or a title, is refused; '' accepts it. */
   refusal = '';
 
   async status(): Promise<IStatus> {
@@ -256,6 +257,27 @@ export class FakeApi implements IApi {
 
   async sessions(notebook: string): Promise<SessionInfo[]> {
     return this.known.filter(one => one.notebook === notebook);
+  }
+
+  async findSessions(word: string): Promise<SessionInfo[]> {
+    return this.known.filter(({ title }) => title.includes(word));
+  }
+
+  async renameSession(sessionId: string, title: string): Promise<SessionInfo> {
+    if (this.refusal) {
+      throw new Error(this.refusal);
+    }
+    this.known = this.known.map(one =>
+      one.session_id === sessionId ? { ...one, title } : one
+    );
+    return this.known.find(one => one.session_id === sessionId)!;
+  }
+
+  async exportSession(sessionId: string, format: string): Promise<IFile> {
+    return {
+      name: `${sessionId}.${format}`,
+      content: new Blob([`${sessionId} as ${format}`])
+    };
   }
 
   async deleteSession(sessionId: string): Promise<void> {

@@ -31,7 +31,7 @@ export function Header(props: {
           aria-label={trans.__('History')}
           aria-expanded={state.history !== null}
           title={trans.__('History')}
-          onClick={() => void store.toggleHistory()}
+          onClick={() => void store.history.toggle()}
         >
           <historyIcon.react />
         </Button>
@@ -42,7 +42,7 @@ export function Header(props: {
         </span>
         <ModelSelect state={state} />
       </div>
-      {state.history && <History sessions={state.history} shown={view} />}
+      {state.history && <History history={state.history} state={state} />}
     </div>
   );
 }
