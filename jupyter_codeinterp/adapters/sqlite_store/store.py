@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -325,9 +326,15 @@ def _kind(event: Event) -> str:
     return str(event.__struct_config__.tag)
 
 
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Making one for a union of 30 structs takes 0.1 ms, fifty times what an event takes."""
+    return msgspec.json.Decoder(kind)
+
+
 def _read(data: str, kind: Any) -> Any:
     try:
-        return msgspec.json.decode(data, type=kind)
+        return _decoder(kind).decode(data)
     except msgspec.MsgspecError as error:
         words = f"An entry of the journal cannot be read: {error}."
         raise StoreError("damaged", words) from error
