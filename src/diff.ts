@@ -1,5 +1,7 @@
 /** Old source against new, in one column; the new one may be edited. */
-import type { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
+import { CodeEditor } from '@jupyterlab/codeeditor';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { IDisposable } from '@lumino/disposable';
 import { Widget } from '@lumino/widgets';
 
 export class DiffView extends Widget {
@@ -10,6 +12,8 @@ export class DiffView extends Widget {
       model: CodeEditor.IModel;
       editors: IEditorServices;
       label: string;
+      /** Whether lines far from a change are folded. */
+      folds?: boolean;
     }
   ) {
     super();
@@ -35,17 +39,37 @@ export class DiffView extends Widget {
     if (this.isDisposed) {
       return;
     }
-    const { editors, model, original } = this._options;
+    const { editors, folds, model, original } = this._options;
     this._editor = editors.factoryService.newInlineEditor({
       host: this.node,
       model,
       config: { readOnly: this._readOnly, lineNumbers: false },
       extensions: [
-        unifiedMergeView({ original, mergeControls: false, gutter: true })
+        unifiedMergeView({
+          original,
+          mergeControls: false,
+          gutter: true,
+          ...(folds ? { collapseUnchanged: { margin: 2, minSize: 4 } } : {})
+        })
       ]
     });
   }
 
   private _editor: CodeEditor.IEditor | null = null;
   private _readOnly = true;
+}
+
+/** Show one source against another in `host`, to be read, until it is disposed of. */
+export function showDiff(
+  editors: IEditorServices,
+  host: HTMLElement,
+  diff: { before: string; after: string; mimeType: string; label: string }
+): IDisposable {
+  const model = new CodeEditor.Model({ mimeType: diff.mimeType });
+  model.sharedModel.setSource(diff.after);
+  const { before: original, label } = diff;
+  const view = new DiffView({ original, model, editors, label, folds: true });
+  Widget.attach(view, host);
+  view.disposed.connect(() => model.dispose());
+  return view;
 }

@@ -2,6 +2,7 @@
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import { NotebookActions } from '@jupyterlab/notebook';
 import type {
   INotebookModel,
   INotebookTracker,
@@ -12,6 +13,7 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type { ISignal } from '@lumino/signaling';
 import { DraftBars } from './drafts';
+import { KernelWatch } from './kernels';
 import { LiveNotebook } from './live';
 import type { Proposal } from './proposal';
 import type { Lease, ServerFrame } from './protocol';
@@ -95,6 +97,35 @@ export class Notebooks implements INotebooks, IDisposable {
       this._options.docManager.openOrReveal(panel.context.path);
     }
     return revealCell(panel.content, cellId);
+  }
+
+  async runAbove(path: string, cellIds: readonly string[]): Promise<boolean> {
+    const panel = this._panelOf(path);
+    const cells = [...(panel?.content.widgets ?? [])];
+    while (
+      cells.length &&
+      !cellIds.includes(cells[cells.length - 1].model.id)
+    ) {
+      cells.pop();
+    }
+    if (!panel || !cells.length) {
+      return false;
+    }
+    void NotebookActions.runCells(panel.content, cells, panel.sessionContext);
+    return this.reveal(path, cells[cells.length - 1].model.id);
+  }
+
+  hasLost(path: string, kernelId: string): boolean {
+    const live = this._find(path);
+    return !!live && !!this._kernels.get(live)?.hasLost(kernelId);
+  }
+
+  get kernelChanged(): ISignal<this, string> {
+    return this._kernelChanged;
+  }
+
+  codeMimeType(path: string): string {
+    return this._panelOf(path)?.content.codeMimetype ?? 'text/plain';
   }
 
   async createNotebook(): Promise<string> {
@@ -185,6 +216,10 @@ export class Notebooks implements INotebooks, IDisposable {
       post: command => client.post(command)
     });
     this._live.set(context, live);
+    const kernels = new KernelWatch(context.sessionContext, () =>
+      this._kernelChanged.emit(live.path)
+    );
+    this._kernels.set(live, kernels);
     context.pathChanged.connect(() => this._onPath(live));
     void context.ready.then(() => {
       live.ready();
@@ -302,6 +337,8 @@ export class Notebooks implements INotebooks, IDisposable {
   private _drafts: IDrafts | null = null;
   private readonly _live = new Map<Context, LiveNotebook>();
   private readonly _bars = new Map<NotebookPanel, DraftBars>();
+  private readonly _kernels = new WeakMap<LiveNotebook, KernelWatch>();
+  private readonly _kernelChanged = new Signal<this, string>(this);
   private readonly _currentChanged = new Signal<this, string>(this);
   private readonly _renamed = new Signal<this, { from: string; to: string }>(
     this

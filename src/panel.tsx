@@ -1,11 +1,13 @@
 /** The sidebar as a Lab widget. */
 import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Message } from '@lumino/messaging';
 import React from 'react';
 import { PanelContext } from './components/context';
 import { Panel } from './components/Panel';
 import { Sent } from './components/Sent';
+import { showDiff } from './diff';
 import { codeInterpreterIcon } from './icon';
 import type { ModelMarkdown } from './markdown';
 import { elsewhere } from './panel-state';
@@ -17,6 +19,7 @@ export class CodeInterpreterPanel extends ReactWidget {
       store: Store;
       markdown: ModelMarkdown;
       trans: TranslationBundle;
+      editors: IEditorServices;
       openNotebook: (path: string) => Promise<void>;
     }
   ) {
@@ -35,7 +38,7 @@ export class CodeInterpreterPanel extends ReactWidget {
   }
 
   protected render(): JSX.Element {
-    const { store, markdown, trans, openNotebook } = this._options;
+    const { store, markdown, trans, openNotebook, editors } = this._options;
     return (
       <PanelContext.Provider
         value={{
@@ -44,6 +47,7 @@ export class CodeInterpreterPanel extends ReactWidget {
           trans,
           openNotebook,
           showSent: () => this._showSent(),
+          showDiff: (host, diff) => showDiff(editors, host, diff),
           confirmDelete: title => this._confirmDelete(title)
         }}
       >

@@ -78,6 +78,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       store,
       trans,
       markdown,
+      editors: editorServices,
       openNotebook
     });
     const open = () => shell.activateById(panel.id);

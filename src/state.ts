@@ -9,8 +9,15 @@ import {
   swap,
   withInfo
 } from './edit-view';
-import type { Draft, Event, SessionInfo, ToolDone } from './protocol';
-import type { ICardItem, ISessionView, Item } from './view';
+import type {
+  Draft,
+  Event,
+  RunStarted,
+  SessionInfo,
+  ToolDone,
+  TurnUndone
+} from './protocol';
+import type { ICardItem, IEndItem, ISessionView, Item } from './view';
 
 /** The view of a session of which no event has been seen yet. */
 export function emptyView(info: SessionInfo): ISessionView {
@@ -20,6 +27,8 @@ export function emptyView(info: SessionInfo): ISessionView {
     items: [],
     made: 0,
     step: 0,
+    ran: [],
+    kernelId: '',
     retrying: null,
     usage: null
   };
@@ -64,9 +73,18 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return replace(
         view,
         item => item.kind === 'end' && item.end.turn === event.turn,
+        item => undone(item as IEndItem, event)
+      );
+    case 'changes_kept':
+      return replace(
+        view,
+        item => item.kind === 'end' && item.end.turn === event.turn,
         item => ({
           ...item,
-          undone: { restored: event.restored.length, kept: event.kept.length }
+          reviewed: {
+            ...(item as IEndItem).reviewed,
+            ...said(event.cells, 'kept')
+          }
         })
       );
     case 'cell_removed':
@@ -121,7 +139,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'kernel_waiting':
       return card(view, event.call_id, { phase: 'kernel' });
     case 'run_started':
-      return card(view, event.call_id, {
+      return card(ranIn(view, event), event.call_id, {
         phase: 'running',
         cellId: event.cell_id
       });
@@ -315,8 +333,30 @@ function endTurn(
     kind: 'end',
     key,
     end,
-    undone: null
+    reviewed: {},
+    left: {}
   }));
+}
+
+function undone(item: IEndItem, event: TurnUndone): IEndItem {
+  const left = { ...item.left };
+  event.restored.forEach(cellId => delete left[cellId]);
+  event.kept.forEach(kept => (left[kept.cell_id] = kept.why));
+  const reviewed = { ...item.reviewed, ...said(event.restored, 'undone') };
+  return { ...item, reviewed, left };
+}
+
+function said(
+  cellIds: readonly string[],
+  word: 'undone' | 'kept'
+): IEndItem['reviewed'] {
+  return Object.fromEntries(cellIds.map(cellId => [cellId, word]));
+}
+
+function ranIn(view: ISessionView, event: RunStarted): ISessionView {
+  const others = view.ran.filter(cellId => cellId !== event.cell_id);
+  const ran = [...others, event.cell_id];
+  return { ...view, ran, kernelId: event.kernel_id };
 }
 
 const NO_DRAFT: Draft = {

@@ -242,13 +242,13 @@ export class Store implements IDrafts {
   }
 
   /** Run the cells from the top to the last that the agent has run, as Lab does. */
-  async runAbove(): Promise<void> {
-    const view = this.shown;
-    await this.state.attempt(async () => {
-      if (view && !(await this.notebooks.runAbove(this.state.now.notebook, view.ran))) {
-        throw new Error(
-          this.state.trans.__('The cells that were run are not in the notebook.')
-        );
+  runAbove(): Promise<boolean> {
+    const { notebook } = this.state.now;
+    return this.state.attempt(async () => {
+      const ran = this.shown?.ran ?? [];
+      if (!(await this.notebooks.runAbove(notebook, ran))) {
+        const words = 'The cells that the agent ran are not in the notebook.';
+        throw new Error(this.state.trans.__(words));
       }
     });
   }

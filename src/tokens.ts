@@ -68,6 +68,19 @@ export interface INotebooks {
   readonly leaseChanged: ISignal<INotebooks, string>;
   /** Bring the cell into view and mark it for a moment. False if it is not there. */
   reveal(path: string, cellId: string): Promise<boolean>;
+  /**
+   * Run the code cells from the top to the lowest of these, as Lab itself runs cells.
+   * False if none of them is in the notebook.
+   */
+  runAbove(path: string, cellIds: readonly string[]): Promise<boolean>;
+  /**
+   * Whether what was in this kernel is gone from the notebook: it has another kernel or
+   * none, or the kernel is dead or was restarted here; and when that may have changed.
+   */
+  hasLost(path: string, kernelId: string): boolean;
+  readonly kernelChanged: ISignal<INotebooks, string>;
+  /** The type of the notebook's code, for its colours. */
+  codeMimeType(path: string): string;
   /** Make a new notebook with the default kernel, open it, and return its path. */
   createNotebook(): Promise<string>;
 }

@@ -6,6 +6,7 @@
  */
 import type {
   Draft,
+  Kept,
   Note,
   Retrying,
   SessionInfo,
@@ -105,12 +106,15 @@ export interface INoteItem {
   readonly text: string;
 }
 
-/** The end of a turn, and what became of it. */
+/** The end of a turn, and what became of what it changed. */
 export interface IEndItem {
   readonly kind: 'end';
   readonly key: string;
   readonly end: TurnEnded;
-  readonly undone: { readonly restored: number; readonly kept: number } | null;
+  /** By cell id: put back, or kept by the person. Cells that are not here are open. */
+  readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
+  /** By cell id: why an undo has left the cell as it is. */
+  readonly left: Readonly<Record<string, Kept['why']>>;
 }
 
 export type Item =
@@ -132,6 +136,9 @@ export interface ISessionView {
   readonly made: number;
   /** The model call that is running or was the last one; 0 before the first. */
   readonly step: number;
+  /** Cells that were run, the latest last, and the kernel of the latest run. */
+  readonly ran: readonly string[];
+  readonly kernelId: string;
   /** The model could not be reached and is tried again. */
   readonly retrying: Retrying | null;
   readonly usage: {

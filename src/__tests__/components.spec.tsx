@@ -21,6 +21,7 @@ import {
   draft,
   ended,
   makeStore,
+  noDiff,
   opened,
   running,
   settled,
@@ -68,6 +69,7 @@ function inPanel(
         showSent: async () => {
           shown.sentShown++;
         },
+        showDiff: noDiff,
         confirmDelete: async () => true
       }}
     >
@@ -298,28 +300,6 @@ describe('a card', () => {
 });
 
 describe('the end of a turn', () => {
-  it('says what changed, and puts it back', async () => {
-    const shown = await panel(
-      started,
-      ended({ added: ['a', 'b'], edited: ['c'] })
-    );
-    const log = screen.getByRole('log', { name: 'Conversation' });
-    expect(log.textContent).toContain('2 added, 1 edited');
-    await act(async () => {
-      fireEvent.click(button('Remove what this turn changed'));
-    });
-    expect(shown.client.ofType('undo_turn')).toMatchObject([{ turn: 1 }]);
-    await play(shown, {
-      type: 'turn_undone',
-      turn: 1,
-      restored: ['a', 'c'],
-      kept: ['b']
-    });
-    expect(log.textContent).toContain(
-      'Put back. 1 cell kept because you changed it.'
-    );
-  });
-
   it('says why it failed, and tries again', async () => {
     const shown = await panel(
       started,
@@ -496,6 +476,7 @@ describe('streamed text', () => {
           markdown,
           openNotebook: async () => {},
           showSent: async () => {},
+          showDiff: noDiff,
           confirmDelete: async () => true
         }}
       >

@@ -9,7 +9,7 @@ import React from 'react';
 import { PanelContext } from '../components/context';
 import { Panel } from '../components/Panel';
 import { ModelMarkdown } from '../markdown';
-import { info, makeStore, settled, trans } from './panel-fakes';
+import { info, makeStore, noDiff, settled, trans } from './panel-fakes';
 
 globalThis.ResizeObserver = class {
   observe() {}
@@ -26,6 +26,7 @@ async function shown(made = makeStore()): Promise<typeof made> {
         markdown: new ModelMarkdown({ render: async text => text }, null),
         openNotebook: async () => undefined,
         showSent: async () => undefined,
+        showDiff: noDiff,
         confirmDelete: async () => true
       }}
     >

@@ -207,3 +207,71 @@ describe('set_source', () => {
     expect(deltas.filter(Boolean)).toEqual([[{ retain: 11 }, { insert: '2' }]]);
   });
 });
+
+describe('restore', () => {
+  const HTML = [
+    {
+      output_type: 'display_data',
+      data: { 'text/html': '<b onclick="x()">b</b>' },
+      metadata: {}
+    }
+  ];
+  const theirs = (metadata: object) => ({
+    id: 'c',
+    cell_type: 'code',
+    metadata,
+    source: 'r',
+    outputs: HTML,
+    execution_count: 3
+  });
+  const undo = (cell: unknown, expect: string | null): Op => ({
+    op: 'restore',
+    cell_id: 'c',
+    cell: cell as Cell,
+    expect,
+    after: []
+  });
+  const first = (model: NotebookModel) =>
+    model.cells.get(0) as never as {
+      trusted: boolean;
+      executionState: string;
+      outputs: { trusted: boolean; toJSON(): Cell[] };
+    };
+
+  it.each([{}, { trusted: true }])(
+    'gives outputs back with the trust they had: %j',
+    metadata => {
+      const model = open([theirs(metadata)], {});
+      const trusted = 'trusted' in metadata;
+      const { before } = applyOp(target(model), BEGIN);
+      expect(first(model).trusted).toBe(true);
+      applyOp(target(model), undo(before, 'r'));
+      expect(first(model).outputs.toJSON()).toEqual(HTML);
+      expect(first(model).trusted).toBe(trusted);
+      expect(first(model).outputs.trusted).toBe(trusted);
+      expect(first(model).executionState).toBe('idle');
+    }
+  );
+
+  it.each([{}, { trusted: true }])(
+    'gives a deleted cell back with the trust it had: %j',
+    metadata => {
+      const model = open([theirs(metadata)], {});
+      const gone: Op = { op: 'delete', cell_id: 'c', expect: 'r' };
+      const { before } = applyOp(target(model), gone);
+      applyOp(target(model), undo(before, null));
+      expect(cellsOf(model)).toEqual([theirs({})]);
+      expect(first(model).outputs.trusted).toBe('trusted' in metadata);
+    }
+  );
+
+  it('takes nothing of a cell from metadata that is not an object', () => {
+    const model = open([theirs({ codeinterp: 'words' })], {});
+    const { before } = applyOp(target(model), BEGIN);
+    expect(cellsOf(model)[0]['metadata']).toEqual({
+      codeinterp: { run_id: 'r1' }
+    });
+    applyOp(target(model), undo(before, 'r'));
+    expect(cellsOf(model)[0]['metadata']).toEqual({ codeinterp: 'words' });
+  });
+});

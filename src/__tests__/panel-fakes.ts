@@ -1,7 +1,8 @@
 /** The panel's surroundings for tests: a server, notebooks and REST that are scripted. */
 import { nullTranslator } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import type { IApi, IStatus } from '../api';
+import type { IApi, IChange, IReview, IStatus } from '../api';
 import type { IFile } from '../download';
 import type {
   Command,
@@ -120,8 +121,14 @@ export const running: Event = {
   call_id: 'c1',
   cell_id: 'cell1',
   run_id: 'r1',
-  msg_id: 'm1'
+  msg_id: 'm1',
+  kernel_id: 'k1'
 };
+
+/** Where no difference is looked at. */
+export function noDiff(): IDisposable {
+  return { isDisposed: false, dispose: () => undefined };
+}
 
 /** The view of a session after these events, numbered from 1. */
 export function viewOf(...events: Event[]): ISessionView {
@@ -210,6 +217,24 @@ export class FakeNotebooks implements INotebooks {
     return true;
   }
 
+  /** The kernel whose variables are still there. */
+  kernelId = 'k1';
+  readonly kernelChanged = new Signal<this, string>(this);
+  readonly ranAbove: (readonly string[])[] = [];
+
+  hasLost(_: string, kernelId: string): boolean {
+    return kernelId !== this.kernelId;
+  }
+
+  async runAbove(_: string, cellIds: readonly string[]): Promise<boolean> {
+    this.ranAbove.push(cellIds);
+    return cellIds.some(cellId => this.sources.has(cellId));
+  }
+
+  codeMimeType(): string {
+    return 'text/x-python';
+  }
+
   async createNotebook(): Promise<string> {
     this.show('Untitled.ipynb');
     return 'Untitled.ipynb';
@@ -286,6 +311,13 @@ export class FakeApi implements IApi {
 
   async sent(): Promise<Record<string, unknown>> {
     return { model: 'claude-sonnet-5-5', system: 'You are', messages: [] };
+  }
+
+  /** What turns have changed. */
+  changed: IChange[] = [];
+
+  async changes(_: string, turn: number): Promise<IReview> {
+    return { turn, changes: this.changed, left_out: 0 };
   }
 
   async saveKey(): Promise<IStatus> {

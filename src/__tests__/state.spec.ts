@@ -1,4 +1,4 @@
-import type { Event } from '../protocol';
+import type { Event, RunStarted } from '../protocol';
 import { emptyView, reduce } from '../state';
 import type { ICardItem, IEndItem, Item } from '../view';
 import { isWaiting, openDrafts } from '../view';
@@ -285,17 +285,43 @@ describe('the end of a turn', () => {
     ).not.toContain('card: Again error left');
   });
 
-  it('says what was put back', () => {
-    const view = viewOf(started, ended({ added: ['a', 'b'] }), {
+  it('says what was put back, what was kept, and what was left and why', () => {
+    const undone = (restored: string[], kept: string[] = []): Event => ({
       type: 'turn_undone',
       turn: 1,
-      restored: ['a'],
-      kept: ['b']
+      restored,
+      kept: kept.map(cell_id => ({ cell_id, why: 'changed' }))
     });
-    expect((view.items[1] as IEndItem).undone).toEqual({
-      restored: 1,
-      kept: 1
+    const end = (...events: Event[]) => {
+      const added = ['a', 'b', 'c'];
+      return viewOf(started, ended({ added }), ...events).items[1] as IEndItem;
+    };
+    const kept: Event = { type: 'changes_kept', turn: 1, cells: ['c'] };
+    expect(end(undone(['a'], ['b']), kept)).toMatchObject({
+      reviewed: { a: 'undone', c: 'kept' },
+      left: { b: 'changed' }
     });
+    expect(end(undone([], ['b']), undone(['b']))).toMatchObject({
+      reviewed: { b: 'undone' },
+      left: {}
+    });
+    expect(end({ ...kept, turn: 2 })).toMatchObject({ reviewed: {}, left: {} });
+  });
+
+  it('knows which cells were run, the latest last, and in which kernel', () => {
+    const ran = (cell_id: string, kernel_id: string): Event => ({
+      ...(running as RunStarted),
+      cell_id,
+      kernel_id
+    });
+    const view = viewOf(
+      started,
+      ran('a', 'k1'),
+      ran('b', 'k1'),
+      ran('a', 'k2')
+    );
+    expect(view.ran).toEqual(['b', 'a']);
+    expect(view.kernelId).toBe('k2');
   });
 
   it('sets the session at rest', () => {

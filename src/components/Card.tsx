@@ -60,6 +60,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         <pre className="jp-codeinterp-Card-result">{result}</pre>
       )}
       {undecided && <Decision card={card} />}
+      {card.status === 'interrupted' && card.elapsed === 0 && card.summary && (
+        <p className="jp-codeinterp-Card-notice">{card.summary}</p>
+      )}
       {card.failure && (
         <p className="jp-codeinterp-Card-failure" role="alert">
           {card.failure}

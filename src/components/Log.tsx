@@ -21,10 +21,16 @@ export function Log(props: {
   const last = items[items.length - 1];
   const sessionId = view?.info.session_id ?? '';
   const turns = items.filter(item => item.kind === 'message').length;
-  const { frame, content, onScroll } = useStickToEnd(`${sessionId}/${turns}`);
+  const { frame, content, onScroll, stay } = useStickToEnd(
+    `${sessionId}/${turns}`
+  );
 
   const onClick = (event: React.MouseEvent) => {
-    const link = (event.target as Element).closest('a');
+    const clicked = event.target as Element;
+    if (clicked.closest('.jp-codeinterp-End [aria-expanded]')) {
+      stay();
+    }
+    const link = clicked.closest('a');
     const cellId = cellOfLink(link?.getAttribute('href') ?? '');
     if (cellId) {
       event.preventDefault();
@@ -96,6 +102,8 @@ function useStickToEnd(place: string): {
   frame: React.RefObject<HTMLDivElement>;
   content: React.RefObject<HTMLDivElement>;
   onScroll: () => void;
+  /** Do not follow the end: what the person has unfolded is read from its top. */
+  stay: () => void;
 } {
   const frame = React.useRef<HTMLDivElement>(null);
   const content = React.useRef<HTMLDivElement>(null);
@@ -119,5 +127,8 @@ function useStickToEnd(place: string): {
     const { scrollHeight, scrollTop, clientHeight } = frame.current!;
     atEnd.current = scrollHeight - scrollTop - clientHeight < AT_END;
   };
-  return { frame, content, onScroll };
+  const stay = () => {
+    atEnd.current = false;
+  };
+  return { frame, content, onScroll, stay };
 }

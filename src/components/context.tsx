@@ -1,9 +1,19 @@
 /** What every component of the panel may use. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
 import React from 'react';
 import type { ModelMarkdown } from '../markdown';
 import type { IPanelState } from '../panel-state';
 import type { Store } from '../store';
+
+export interface IDiff {
+  readonly before: string;
+  readonly after: string;
+  /** Of the code, for its colours. */
+  readonly mimeType: string;
+  /** For those who do not see it. */
+  readonly label: string;
+}
 
 export interface IPanelContext {
   readonly store: Store;
@@ -13,6 +23,8 @@ export interface IPanelContext {
   openNotebook(path: string): Promise<void>;
   /** Show what was sent to the model in the newest step. */
   showSent(): Promise<void>;
+  /** Show a source as it was against another in `host`, until it is disposed of. */
+  showDiff(host: HTMLElement, diff: IDiff): IDisposable;
   /** Ask before a conversation is deleted for good. */
   confirmDelete(title: string): Promise<boolean>;
 }

@@ -3,7 +3,6 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../protocol';
 import type {
-  IEndItem,
   IMessageItem,
   INoteItem,
   IQuestionItem,
@@ -15,6 +14,7 @@ import { Card } from './Card';
 import { usePanel } from './context';
 import { Markdown } from './Markdown';
 import { seconds, useCountdown, useElapsed } from './time';
+import { TurnEnd } from './TurnEnd';
 
 /** An item; drawn again only when it, or its being the last, changes. */
 export const ItemView = React.memo(function ItemView(props: {
@@ -37,7 +37,7 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'note':
       return <NoteLine item={item} />;
     case 'end':
-      return <End item={item} last={props.last} />;
+      return <TurnEnd item={item} last={props.last} />;
   }
 });
 
@@ -140,77 +140,6 @@ function NoteLine({ item }: { item: INoteItem }): JSX.Element {
       {item.text}
     </p>
   );
-}
-
-/** How a turn ended, unless it simply did; what it changed, and the way back. */
-function End(props: { item: IEndItem; last: boolean }): JSX.Element {
-  const { end, undone } = props.item;
-  const { store, trans } = usePanel();
-  const [busy, setBusy] = React.useState(false);
-  const once = async (command: () => Promise<boolean>) => {
-    setBusy(true);
-    await command();
-    setBusy(false);
-  };
-  const quiet = end.stop_reason === 'cancelled';
-  const words = end.message || (quiet ? trans.__('Stopped.') : '');
-  const changed = [
-    count(end.added, n => trans.__('%1 added', n)),
-    count(end.edited, n => trans.__('%1 edited', n)),
-    count(end.removed, n => trans.__('%1 removed', n))
-  ].filter(Boolean);
-  return (
-    <div className="jp-codeinterp-End">
-      {end.stop_reason !== 'end_turn' && words && (
-        <div
-          className="jp-codeinterp-Note"
-          data-level={quiet ? 'info' : 'error'}
-        >
-          <span>{words}</span>
-          {end.retry && props.last && (
-            <Button
-              disabled={busy}
-              onClick={() => void once(() => store.retry())}
-            >
-              {trans.__('Try again')}
-            </Button>
-          )}
-        </div>
-      )}
-      {undone ? (
-        <p className="jp-codeinterp-End-line">
-          {trans.__('Put back.')}
-          {undone.kept > 0 &&
-            ' ' +
-              trans._n(
-                '%1 cell kept because you changed it.',
-                '%1 cells kept because you changed them.',
-                undone.kept
-              )}
-        </p>
-      ) : (
-        changed.length > 0 && (
-          <p className="jp-codeinterp-End-line">
-            <span>{changed.join(', ')}</span>
-            <Button
-              look="link"
-              disabled={busy}
-              onClick={() => void once(() => store.undoTurn(end.turn))}
-            >
-              {trans.__('Remove what this turn changed')}
-            </Button>
-          </p>
-        )
-      )}
-    </div>
-  );
-}
-
-function count(
-  ids: readonly string[],
-  words: (count: number) => string
-): string {
-  return ids.length ? words(ids.length) : '';
 }
 
 /** The model could not be reached; it goes on by itself, unless the person stops it. */

@@ -1,0 +1,63 @@
+/** The way on after a turn that was cut off or failed. */
+import React from 'react';
+import { Button } from './Button';
+import { usePanel } from './context';
+
+export function GoOn({ code }: { code: string }): JSX.Element {
+  const { store, trans } = usePanel();
+  const [busy, setBusy] = React.useState(false);
+  const [ran, setRan] = React.useState(false);
+  const stopped = code === 'server_stopped';
+  const lost = useLost();
+  const retry = async () => {
+    setBusy(true);
+    await store.retry();
+    setBusy(false);
+  };
+  const runAbove = async () => {
+    setRan(true);
+    setRan(await store.runAbove());
+  };
+  return (
+    <>
+      {stopped && lost && !ran && (
+        <Button
+          title={trans.__(
+            'Run all code cells from the top to the last that the agent ran'
+          )}
+          onClick={() => void runAbove()}
+        >
+          {trans.__('Run the cells above again')}
+        </Button>
+      )}
+      <Button disabled={busy} onClick={() => void retry()}>
+        {stopped ? trans.__('Continue') : trans.__('Try again')}
+      </Button>
+    </>
+  );
+}
+
+/** Whether the kernel that the agent's cells ran in is gone, and their variables with it. */
+function useLost(): boolean {
+  const { store } = usePanel();
+  const { notebooks, state } = store;
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      notebooks.kernelChanged.connect(listener);
+      state.changed.connect(listener);
+      return () => {
+        notebooks.kernelChanged.disconnect(listener);
+        state.changed.disconnect(listener);
+      };
+    },
+    [notebooks, state]
+  );
+  return React.useSyncExternalStore(subscribe, () => {
+    const view = store.shown;
+    return (
+      view !== null &&
+      view.ran.length > 0 &&
+      notebooks.hasLost(state.now.notebook, view.kernelId)
+    );
+  });
+}
