@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,7 @@ class Journal:
         self._scrub = scrub
         self._path = path
         self._keeping = keeping or Keeping()
+        self._writing = threading.Lock()
         self._newest: mark.Mark | None = None
         """The last event that was appended."""
         self._open()
@@ -62,7 +64,7 @@ class Journal:
             await asyncio.to_thread(self._tidy)
 
     def _tidy(self) -> None:
-        keep(self._path, self._keeping)
+        keep(self._path, self._keeping, self._writing)
         fold_log(self._path)
 
     def _forget(self, session_id: str) -> None:
@@ -100,7 +102,7 @@ class Journal:
         """All or nothing."""
         if self._fault is not None:
             self._try_again()
-        with in_words():
+        with self._writing, in_words():
             try:
                 self._db.execute("BEGIN IMMEDIATE")
                 yield

@@ -7,9 +7,11 @@ event loop writes to the same file meanwhile, and would wait for a longer one.
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -22,11 +24,19 @@ from .file import LOCK_WAIT, in_words
 DAY = 86_400.0
 CUT = 20_000_000
 """Bytes of the outputs of one cell at most; what is over is cut."""
-_BATCH = 500
-"""Rows that are deleted at once."""
+_PAUSE = 0.005
+"""Seconds between two steps, for others to write."""
 _PAGES = 250
 """Free pages (4 kB each) that are given back at once."""
-_OF_A_SESSION = ("events", "messages", "requests", "prompts", "ops", "outputs")
+_OF_A_SESSION = (
+    ("events", "seq", 500),
+    ("messages", "id", 20),
+    ("requests", "step", 100),
+    ("prompts", "digest", 100),
+    ("ops", "seq", 20),
+    ("outputs", "cell_id", 1),
+)
+"""Tables with a key in a session, and how many rows are deleted at once: some are large."""
 
 
 class Keeping(msgspec.Struct, frozen=True):
@@ -54,101 +64,116 @@ def cut(outputs: tuple[Output, ...], most: int = CUT) -> tuple[Output, ...]:
     return tuple(kept)
 
 
-def keep(path: Path, keeping: Keeping) -> None:
-    """Delete what is over. A session that a server works on is left alone. StoreError."""
+def keep(path: Path, keeping: Keeping, writing: threading.Lock) -> None:
+    """Delete what is over. A session that a server works on is left alone.
+
+    ``writing`` is held by whoever writes in this process, so that the event loop waits for
+    one step at most. Raises StoreError.
+    """
     with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)) as db:
         db.execute("PRAGMA foreign_keys=ON")
         db.execute("PRAGMA wal_autocheckpoint=0")
         now = time.time()
+        work = _Keeper(db, writing)
         if keeping.conversations_days is not None:
-            _drop_sessions(db, path, now - keeping.conversations_days * DAY)
+            for session_id in work.drop_sessions(now - keeping.conversations_days * DAY):
+                mark.forget(path, session_id)
         if keeping.outputs_days is not None:
-            _drop_outputs(db, now - keeping.outputs_days * DAY)
+            work.drop_outputs(now - keeping.outputs_days * DAY)
         if keeping.outputs_size is not None:
-            _drop_outputs_over(db, keeping.outputs_size)
-        _give_back(db)
+            work.drop_outputs_over(keeping.outputs_size)
+        work.give_back()
+
+
+class _Keeper:
+    def __init__(self, db: sqlite3.Connection, writing: threading.Lock) -> None:
+        self._db = db
+        self._writing = writing
+
+    def drop_sessions(self, before: float) -> list[str]:
+        """Those that were not changed since, and are gone."""
+        old = f"SELECT session_id FROM sessions WHERE changed < ? AND {_AT_REST}"
+        found = self._db.execute(old, (before, _alive())).fetchall()
+        return [session_id for (session_id,) in found if self._drop_session(session_id, before)]
+
+    def _drop_session(self, session_id: str, before: float) -> bool:
+        """False if somebody has begun to work on it."""
+        same = f"session_id = ? AND changed < ? AND {_AT_REST}"
+
+        def drop(statement: str, values: tuple[object, ...]) -> int:
+            """Rows that are gone; -1 if the session is not to go any more."""
+            still = self._db.execute(
+                f"SELECT 1 FROM sessions WHERE {same}", (session_id, before, _alive())
+            ).fetchone()
+            return -1 if still is None else self._rows(statement, values)
+
+        for table, column, rows in _OF_A_SESSION:
+            batch = (
+                f"DELETE FROM {table} WHERE session_id = ?1 AND {column} IN"
+                f" (SELECT {column} FROM {table} WHERE session_id = ?1 LIMIT {rows})"
+            )
+            gone = 1
+            while gone > 0:
+                gone = self._at_once(partial(drop, batch, (session_id,)))
+            if gone < 0:
+                return False
+        last = "DELETE FROM sessions WHERE session_id = ?"
+        return self._at_once(partial(drop, last, (session_id,))) > 0
+
+    def drop_outputs(self, before: float) -> None:
+        one = (
+            "DELETE FROM outputs WHERE rowid = (SELECT rowid FROM outputs"
+            f" WHERE changed < ? AND {_AT_REST} ORDER BY changed LIMIT 1)"
+        )
+        while self._at_once(partial(self._rows, one, (before, _alive()))) > 0:
+            pass
+
+    def drop_outputs_over(self, most: int) -> None:
+        """The oldest, until the others fit."""
+        size: int = self._db.execute("SELECT ifnull(sum(size), 0) FROM outputs").fetchone()[0]
+        oldest = f"SELECT rowid, size FROM outputs WHERE {_AT_REST} ORDER BY changed LIMIT 1"
+        one = "DELETE FROM outputs WHERE rowid = ?"
+        while size > most:
+            row = self._db.execute(oldest, (_alive(),)).fetchone()
+            if row is None:
+                return
+            self._at_once(partial(self._rows, one, (row[0],)))
+            size -= row[1]
+
+    def give_back(self) -> None:
+        """Free pages at the end of the file, to the file system."""
+        if self._db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
+            return
+        left, free = self._free(), -1
+        while left > 0 and left != free:
+            free = left
+            with self._writing:
+                # (`execute` would stop after one page.)
+                self._db.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
+            time.sleep(_PAUSE)
+            left = self._free()
+
+    def _rows(self, statement: str, values: tuple[object, ...]) -> int:
+        return self._db.execute(statement, values).rowcount
+
+    def _free(self) -> int:
+        pages: int = self._db.execute("PRAGMA freelist_count").fetchone()[0]
+        return pages
+
+    def _at_once(self, work: Callable[[], int]) -> int:
+        with self._writing:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                done = work()
+            finally:
+                self._db.execute("COMMIT")
+        time.sleep(_PAUSE)
+        return done
 
 
 _AT_REST = "session_id NOT IN (SELECT session_id FROM leases WHERE beat > ?)"
 
 
-def _drop_sessions(db: sqlite3.Connection, path: Path, before: float) -> None:
-    old = f"SELECT session_id FROM sessions WHERE changed < ? AND {_AT_REST}"
-    for (session_id,) in db.execute(old, (before, _alive())).fetchall():
-        for table in _OF_A_SESSION:
-            if not _drop_rows(db, table, session_id, before):
-                break
-        else:
-            mark.forget(path, session_id)
-            gone = f"DELETE FROM sessions WHERE session_id = ? AND changed < ? AND {_AT_REST}"
-            db.execute(gone, (session_id, before, _alive()))
-
-
-def _drop_rows(db: sqlite3.Connection, table: str, session_id: str, before: float) -> bool:
-    """All of a session's rows in a table; False if somebody has begun to work on it."""
-    key = {"messages": "id", "prompts": "digest", "requests": "step", "outputs": "cell_id"}
-    column = key.get(table, "seq")
-    still = f"SELECT 1 FROM sessions WHERE session_id = ? AND changed < ? AND {_AT_REST}"
-    batch = (
-        f"DELETE FROM {table} WHERE session_id = ?1 AND {column} IN"
-        f" (SELECT {column} FROM {table} WHERE session_id = ?1 LIMIT ?2)"
-    )
-    # One output may be as large as a thousand events.
-    rows = 1 if table == "outputs" else _BATCH
-
-    def work() -> bool | None:
-        if db.execute(still, (session_id, before, _alive())).fetchone() is None:
-            return None
-        return db.execute(batch, (session_id, rows)).rowcount > 0
-
-    more: bool | None = True
-    while more:
-        more = _at_once(db, work)
-    return more is not None
-
-
-def _drop_outputs(db: sqlite3.Connection, before: float) -> None:
-    one = (
-        "DELETE FROM outputs WHERE rowid = (SELECT rowid FROM outputs"
-        f" WHERE changed < ? AND {_AT_REST} ORDER BY changed LIMIT 1)"
-    )
-    while db.execute(one, (before, _alive())).rowcount > 0:
-        pass
-
-
-def _drop_outputs_over(db: sqlite3.Connection, most: int) -> None:
-    """The oldest, until the others fit."""
-    size: int = db.execute("SELECT ifnull(sum(size), 0) FROM outputs").fetchone()[0]
-    oldest = f"SELECT rowid, size FROM outputs WHERE {_AT_REST} ORDER BY changed LIMIT 1"
-    while size > most:
-        row = db.execute(oldest, (_alive(),)).fetchone()
-        if row is None:
-            return
-        db.execute("DELETE FROM outputs WHERE rowid = ?", (row[0],))
-        size -= row[1]
-
-
-def _give_back(db: sqlite3.Connection) -> None:
-    """Free pages at the end of the file, to the file system."""
-    if db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
-        return
-    free: int = db.execute("PRAGMA freelist_count").fetchone()[0]
-    while free > 0:
-        db.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
-        left: int = db.execute("PRAGMA freelist_count").fetchone()[0]
-        if left >= free:
-            return
-        free = left
-
-
 def _alive() -> float:
     """Leases that were renewed since are good."""
     return time.time() - LEASE_TIME
-
-
-def _at_once(db: sqlite3.Connection, work: Callable[[], bool | None]) -> bool | None:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        return work()
-    finally:
-        db.execute("COMMIT")
