@@ -18,6 +18,10 @@ pytest_plugins = ("pytest_jupyter.jupyter_server",)
 KEY = "sk-ant-a-key-of-the-environment"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cuts", type=int, default=200, help="how often the journal is cut")
+
+
 @pytest.fixture
 def api(jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[FakeAnthropic]:
     fake = FakeAnthropic()
