@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from jupyter_codeinterp.adapters.file_document import contents as contents_module
+from jupyter_codeinterp.adapters.file_document.replacing import replace_text
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document import Notebook
@@ -276,3 +280,67 @@ async def test_collaboration_is_refused_in_words(
     assert (ended.stop_reason, ended.code) == ("error", "collaborative")
     assert "real-time collaboration" in ended.message
     assert api.requests == []
+
+
+# --- the file as others see it ----------------------------------------------------------
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.ipynb", tmp_path / "link.ipynb"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    with real.open() as reader:
+        replace_text(str(link), "new")
+        assert reader.read() == "old", "who has opened it reads it to its end"
+    assert link.is_symlink() and link.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.ipynb", "real.ipynb"]
+
+
+def test_a_write_that_fails_leaves_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = tmp_path / "a.ipynb"
+    file.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        replace_text(str(file), "new")
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.ipynb"]
+
+
+async def test_a_disk_that_is_full_is_said(
+    site: Site, begin: Begin, file: File, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: str, text: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
+    await w.event(e.RunStarted)
+    before = file.read()
+    monkeypatch.setattr(contents_module, "replace_text", full)
+    await w.close()
+    await rest(site)
+    assert file.read() == before
+    events = site.extension.store.events(w.session_id)
+    assert "not_confirmed" in [x.status for _, x in events if isinstance(x, e.ToolDone)]
+
+
+async def test_a_notebook_that_was_trusted_stays_so(site: Site, begin: Begin, file: File) -> None:
+    """Plots and HTML of what ran show when it is opened again, as after a person's run."""
+    w = await begin(
+        answer(run_cell("1")),
+        answer(run_cell("from IPython.display import HTML\nHTML('<b>bold</b>')")),
+    )
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+    contents: Any = site.app.contents_manager
+    book = (await contents.get("a.ipynb", content=True))["content"]
+    assert book.cells[-1].outputs[0].data["text/html"] == "<b>bold</b>"
+    assert all(cell.metadata.trusted for cell in book.cells)
+    assert "trusted" not in file.read()

@@ -2,6 +2,7 @@
 
 document.py   takes frames as a window does; reads, applies, writes, answers
 contents.py   the file through Jupyter's contents manager: checked, upgraded, versions
+replacing.py  a file replaced in one step
 view.py       the notebook as the model may see it, within bounds
 """
 

@@ -1,5 +1,10 @@
 """One notebook file, through the server's contents manager: its hooks, its checks and its
-signatures hold here as for every save. It writes atomically."""
+signatures hold here as for every save.
+
+What the manager calls atomic writing empties the file and fills it again, with a copy beside
+it in case of a crash. A page that opens the notebook just then finds it unreadable, so files
+on a disk are replaced in one step here; other managers do it their way.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import nbformat
 from jupyter_client.jsonutil import json_default
 from jupyter_core.utils import ensure_async
+from jupyter_server.services.contents.fileio import FileManagerMixin
 from nbformat import v4
 from tornado import web
 
 from ...core.document import Notebook
 from ...core.errors import DocumentError
+from .replacing import replace_text
 
 CELL_IDS_SINCE = 5
 """The minor version of nbformat 4 that gave cells their ids."""
@@ -52,11 +60,29 @@ class ContentsFile:
         is then as it was."""
         model = {"type": "notebook", "format": "json", "content": notebook}
         try:
-            await ensure_async(self._contents.save(model, self.path))
+            if isinstance(self._contents, FileManagerMixin):
+                await self._replace(model)
+            else:
+                await ensure_async(self._contents.save(model, self.path))
             return _version(await self._get(content=False))
-        except web.HTTPError as error:
+        except (web.HTTPError, OSError) as error:
             words = f"{self.path} could not be written: {_words(error)}"
             raise DocumentError("not_written", words) from error
+
+    async def _replace(self, model: dict[str, Any]) -> None:
+        """As ``save`` of the file manager does it, but for the writing."""
+        contents = self._contents
+        path = self.path.strip("/")
+        os_path = contents._get_os_path(path)
+        contents.run_pre_save_hooks(model=model, path=path)
+        notebook = await asyncio.to_thread(nbformat.from_dict, model["content"])
+        contents.check_and_sign(notebook, path)
+        text = await asyncio.to_thread(nbformat.writes, notebook, version=nbformat.NO_CONVERT)
+        await asyncio.to_thread(replace_text, os_path, f"{text}\n")
+        contents.run_post_save_hooks(
+            model=await ensure_async(contents.get(path, content=False)), os_path=os_path
+        )
+        contents.emit(data={"action": "save", "path": path})
 
     async def _get(self, *, content: bool) -> dict[str, Any]:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
@@ -97,5 +123,7 @@ def _version(model: dict[str, Any]) -> str:
     return str(model.get("hash") or json_default(model["last_modified"]))
 
 
-def _words(error: web.HTTPError) -> str:
+def _words(error: web.HTTPError | OSError) -> str:
+    if isinstance(error, OSError):
+        return f"{error.strerror}."
     return str(error.log_message or error.reason or error)

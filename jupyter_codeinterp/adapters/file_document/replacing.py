@@ -1,0 +1,36 @@
+"""A file replaced in one step: who reads it sees the old one or the new one, whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+
+def replace_text(path: str, text: str) -> None:
+    """Mode and, where that is allowed, owner stay; a link stays one, and what it leads to is
+    replaced. It is on the disk when this returns. Raises OSError; the file is then as it was."""
+    target = Path(path).resolve()
+    handle, name = tempfile.mkstemp(prefix=".~", suffix=target.suffix, dir=target.parent)
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            shutil.copymode(target, fresh)
+            _keep_owner(target, fresh)
+        fresh.replace(target)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def _keep_owner(target: Path, fresh: Path) -> None:
+    before = target.stat()
+    if hasattr(os, "chown") and (before.st_uid, before.st_gid) != (os.getuid(), os.getgid()):
+        with suppress(PermissionError):
+            os.chown(fresh, before.st_uid, before.st_gid)
