@@ -18,7 +18,7 @@ CELL_TYPES = ("raw", "code", "markdown")
 class Change(msgspec.Struct, frozen=True):
     """``before`` is the whole cell as it was; None for an added one, and for one of which that
     is not known (a page was reloaded before it could tell). ``above`` are the ids that stood
-    above it before the turn, nearest first. ``source`` and ``cell_type`` are what the agent
+    above it, or would but for this turn, nearest first. ``source`` and ``cell_type`` are what the agent
     left, "" for a removed cell.
     """
 
@@ -114,14 +114,12 @@ def _is_sound(cell: Cell) -> bool:
 
 
 def _above_before(ops: Sequence[StoredOp], index: int) -> tuple[str, ...]:
-    """The ids above a cell before the first of ``ops``; the op at ``index`` knows those that
-    stood there in its time."""
+    """The ids above a cell: those that stood there in the time of the op at ``index``, and
+    those that an earlier one of ``ops`` has deleted."""
     cell_id, receipt = ops[index].op.cell_id, ops[index].receipt
     above = list(receipt.after) if receipt is not None else []
     for stored in reversed(ops[:index]):
         op, receipt = stored.op, stored.receipt
-        if isinstance(op, Insert) and op.cell_id in above:
-            above.remove(op.cell_id)
         if not isinstance(op, Delete) or receipt is None or receipt.before is None:
             continue
         if cell_id not in receipt.after and op.cell_id not in above:

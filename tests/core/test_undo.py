@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document import Delete, FinishRun, Insert, Op, SetSource, apply
+from jupyter_codeinterp.core.changes import Change
+from jupyter_codeinterp.core.document import (
+    BeginRun,
+    Delete,
+    FinishRun,
+    Insert,
+    Op,
+    Receipt,
+    SetSource,
+    apply,
+)
+from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.ledger import Ledger
+from jupyter_codeinterp.core.review import review
 from tests.core.conftest import Room
+from tests.core.test_taking_up import killed
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, last_cell, mend, run, say
 
@@ -159,6 +174,163 @@ async def test_an_undo_of_a_mended_cell_leaves_nothing_to_mend(bench: Benches) -
     await b.turn()
     assert b.document.sources() == ["x = 20", "print(1)"]
     assert last_cell(b.model.requests[-1]) == b.of(e.TurnEnded)[1].added[0]
+
+
+# --- cell by cell --------------------------------------------------------------------
+
+
+def tidy() -> list[Any]:
+    """A turn that adds, edits and removes, in a notebook of three cells."""
+    return [
+        run("print('added')"),
+        call("edit_cell", cell_id="c1", source="print('edited')"),
+        call("delete_cell", cell_id="c3"),
+        say("Done."),
+    ]
+
+
+async def tidied(bench: Benches) -> tuple[Bench, str]:
+    """The bench after such a turn, and the cell that it added."""
+    b = bench(*tidy(), book=notebook("one = 1", "two = 2", "three = 3"))
+    b.document.active_cell_id = "c2"
+    b.document.notebook["cells"][0]["metadata"] = {"tags": ["mine"]}
+    b.document.notebook["cells"][2]["outputs"] = [
+        {"output_type": "stream", "name": "stdout", "text": "3"}
+    ]
+    b.send()
+    for number in (1, 2, 3):
+        b.decide(await b.draft(number))
+    ended = await b.ended()
+    (added,) = ended.added
+    assert (ended.edited, ended.removed) == (("c1",), ("c3",))
+    return b, added
+
+
+async def test_cells_are_put_back_one_by_one_and_then_the_rest(bench: Benches) -> None:
+    b, added = await tidied(bench)
+    await b.session.undo(1, ("c3",))
+    assert b.document.sources() == ["print('edited')", "two = 2", "print('added')", "three = 3"]
+    with pytest.raises(CommandError, match="put back already"):
+        await b.session.undo(1, ("c3",))
+    b.restart_server()
+    with pytest.raises(CommandError, match="put back already"):
+        await b.session.undo(1, (added, "c3"))
+    await b.session.undo(1)
+    assert b.document.notebook["cells"] == [
+        {**cell, "metadata": {"tags": ["mine"]} if cell["id"] == "c1" else {}}
+        for cell in with_outputs(notebook("one = 1", "two = 2", "three = 3"))["cells"]
+    ]
+    assert [undone.restored for undone in b.of(e.TurnUndone)] == [("c3",), (added, "c1")]
+    with pytest.raises(CommandError, match="put back or kept already"):
+        await b.session.undo(1)
+
+
+def with_outputs(book: dict[str, Any]) -> dict[str, Any]:
+    book["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "3"}]
+    return book
+
+
+async def test_what_the_person_keeps_is_left_out_of_the_undo(bench: Benches) -> None:
+    b, added = await tidied(bench)
+    b.session.keep(1, (added,))
+    b.restart_server()
+    await b.session.undo(1)
+    assert b.document.sources() == ["one = 1", "two = 2", "print('added')", "three = 3"]
+    await b.session.undo(1, (added,))
+    assert b.document.sources() == ["one = 1", "two = 2", "three = 3"], "they may think again"
+    with pytest.raises(CommandError, match="put back already"):
+        b.session.keep(1, (added,))
+
+
+async def test_a_cell_of_another_turn_is_refused(bench: Benches) -> None:
+    b, added = await tidied(bench)
+    for cells in (("c2",), (added, "nowhere")):
+        with pytest.raises(CommandError, match="did not change this cell"):
+            await b.session.undo(1, cells)
+        with pytest.raises(CommandError, match="did not change this cell"):
+            b.session.keep(1, cells)
+    assert b.of(e.TurnUndone) == b.of(e.ChangesKept) == []
+
+
+async def test_the_review_tells_each_cell_before_and_after(bench: Benches) -> None:
+    b, added = await tidied(bench)
+    b.session.keep(1, (added,))
+    await b.session.undo(1, ("c1",))
+    b.restart_server()
+    review = b.session.review(1)
+    told = [(c.cell_id, c.kind, c.before, c.after, c.outputs, c.state) for c in review.changes]
+    assert told == [
+        (added, "added", None, "print('added')", False, "kept"),
+        ("c1", "edited", "one = 1", "print('edited')", False, "undone"),
+        ("c3", "removed", "three = 3", None, True, "open"),
+    ]
+    with pytest.raises(CommandError, match="no such turn"):
+        b.session.review(2)
+
+
+def test_a_review_is_bounded() -> None:
+    many = [Change(f"c{n}", "added", source="x" * 50_000) for n in range(300)]
+    bounded = review(1, many, {})
+    assert (len(bounded.changes), bounded.left_out) == (200, 100)
+    assert len(msgspec.json.encode(bounded)) < 200 * 21_000 and bounded.changes[0].cut
+
+
+async def test_why_a_cell_was_left_is_said(bench: Benches) -> None:
+    b, added = await tidied(bench)
+    cells = b.document.notebook["cells"]
+    cells[0]["metadata"]["editable"] = False
+    b.document.cell(added)["metadata"]["tags"] = ["to keep"]  # type: ignore[index]
+    before = copy.deepcopy(cells)
+    await b.session.undo(1)
+    (undone,) = b.of(e.TurnUndone)
+    assert undone.restored == ("c3",)
+    assert undone.kept == (e.Kept(added, "changed"), e.Kept("c1", "locked"))
+    assert b.document.notebook["cells"][:3] == before
+    b.document.delete("c1")
+    await b.session.undo(1, ("c1",))
+    assert b.of(e.TurnUndone)[1].kept == (e.Kept("c1", "deleted"),)
+
+
+async def test_what_a_later_turn_changed_is_undone_after_that(bench: Benches) -> None:
+    b = bench(run("a = 1"), say("One."), mend("a = 2"), say("Two."))
+    (cell_id,) = (await b.turn()).added
+    await b.turn()
+    await b.session.undo(1)
+    assert b.of(e.TurnUndone) == [e.TurnUndone(1, (), (e.Kept(cell_id, "changed_later"),))]
+    await b.session.undo(2)
+    assert b.document.sources() == ["x = 20", "a = 1"]
+    await b.session.undo(1)
+    assert b.document.sources() == ["x = 20"]
+
+
+async def test_a_draft_that_was_cut_off_goes(bench: Benches) -> None:
+    b = bench(run("a = 1"))
+    b.send()
+    draft = await b.draft()
+    killed(b)
+    b.document.edit(draft.cell_id, "a = 1  # as far as it had come")
+    assert b.of(e.TurnEnded)[0].added == (draft.cell_id,)
+    await b.session.undo(1)
+    assert b.document.sources() == ["x = 20"]
+
+
+async def test_a_cell_that_held_a_key_is_not_put_back_without_it(bench: Benches) -> None:
+    b = bench(call("delete_cell", cell_id="c1"), say("Done."), book=notebook("k = '[key removed]'"))
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    await b.session.undo(1)
+    assert b.of(e.TurnUndone) == [e.TurnUndone(1, (), (e.Kept("c1", "unknown"),))]
+
+
+async def test_how_a_cell_was_may_not_be_known(bench: Benches) -> None:
+    """The page was reloaded before it could tell: its receipt is of the cell as it is."""
+    ledger = Ledger()
+    ledger.record(1, SetSource("c1", "new", "old"), Receipt("done", source="new"))
+    ledger.record(1, BeginRun("c1", "new", "r"), Receipt("done", source="new", before={"id": "c1"}))
+    (change,) = ledger.changes(1)
+    assert (change.kind, change.undoable) == ("edited", False)
+    assert ledger.undo_cell(1, "c1") is None
 
 
 # --- the ledger by itself ------------------------------------------------------------
