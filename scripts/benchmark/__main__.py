@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 
-from . import browser, bundle, report, start, status, steps, task
+from . import attach, browser, bundle, many, report, start, status, steps, task
 from .figures import Figure
 
 MEASUREMENTS = {
@@ -15,6 +15,8 @@ MEASUREMENTS = {
     "start": start.measure,
     "bundle": bundle.measure,
     "status": status.measure,
+    "attach": attach.measure,
+    "many": many.measure,
     "browser": browser.measure,
 }
 

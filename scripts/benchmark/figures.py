@@ -12,7 +12,7 @@ HEADER = ("figure", "median", "p99", "bound", "met")
 
 @dataclass(frozen=True)
 class Bound:
-    """The most that a statistic may be: ``of`` is ``median``, ``p99``, ``worst`` or, where
+    """The most that a statistic may be: ``of`` is ``median``, ``p95``, ``p99``, ``worst`` or, where
     there is one value only, ``""``."""
 
     limit: float
@@ -29,8 +29,8 @@ class Figure:
     bounds: tuple[Bound, ...] = ()
 
     def statistic(self, of: str) -> float:
-        if of == "p99":
-            return percentile(self.values, 0.99)
+        if of in ("p95", "p99"):
+            return percentile(self.values, int(of[1:]) / 100)
         return max(self.values) if of == "worst" else statistics.median(self.values)
 
     @property
@@ -50,8 +50,9 @@ class Figure:
 
     def _bound(self, bound: Bound) -> str:
         limit = f"≤ {self._amount(bound.limit)} {bound.of}".rstrip()
-        worst = self._amount(self.statistic("worst"))
-        return f"{limit} (was {worst})" if bound.of == "worst" else limit
+        if bound.of not in ("p95", "worst"):
+            return limit  # It has a column of its own.
+        return f"{limit} (was {self._amount(self.statistic(bound.of))})"
 
     def _amount(self, value: float) -> str:
         digits = 0 if value == round(value) or abs(value) >= 100 else 1

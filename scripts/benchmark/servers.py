@@ -36,6 +36,7 @@ class Server:
     token: str
     folder: Path
     """``notebooks`` are in it, and Jupyter's ``config``, ``data`` and ``runtime``."""
+    pid: int
     wall: float = 0.0
     """Seconds from its start to its first answer."""
     cpu: float = 0.0
@@ -86,7 +87,7 @@ def jupyter_server(
         reader = threading.Thread(target=lambda: log.extend(process.stderr or ()), daemon=True)
         reader.start()
         try:
-            server = Server(f"http://127.0.0.1:{port}", token, folder)
+            server = Server(f"http://127.0.0.1:{port}", token, folder, process.pid)
             _wait_until_it_answers(server, process)
             server.wall = time.monotonic() - started
             used = psutil.Process(process.pid).cpu_times()

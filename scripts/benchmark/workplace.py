@@ -15,9 +15,8 @@ from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
-from tornado.websocket import websocket_connect
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from jupyter_codeinterp.core.document import Notebook
 from jupyter_codeinterp.core.events import RunStarted, TurnEnded
 from tests.fake_anthropic import FakeAnthropic, Script, Speed
 from tests.reference_window import ReferenceWindow, notebook
@@ -99,9 +98,9 @@ async def workplace(
         with jupyter_server(*options, environment=environment) as server:
             book = notebook("x = 20")
             (server.folder / "notebooks" / NOTEBOOK).write_text(json.dumps(book))
-            kernel_id = await _start_kernel(server)
+            kernel_id = await start_kernel(server, NOTEBOOK)
             connection = server.folder / "runtime" / f"kernel-{kernel_id}.json"
-            window = await _open_window(server, book)
+            window = ReferenceWindow(await open_socket(server), NOTEBOOK, book)
             kernel = KernelClock(connection)
             try:
                 await window.open(kernel_id)
@@ -111,14 +110,16 @@ async def workplace(
                 await window.close()
 
 
-async def _start_kernel(server: Server) -> str:
-    wanted = {"path": NOTEBOOK, "name": NOTEBOOK, "type": "notebook", "kernel": {"name": "python3"}}
+async def start_kernel(server: Server, path: str) -> str:
+    """As a notebook at ``path`` has one when it is open."""
+    wanted = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
     session = await _post(server, "api/sessions", wanted)
     return str(json.loads(session.body)["kernel"]["id"])
 
 
-async def _open_window(server: Server, book: Notebook) -> ReferenceWindow:
-    """The ticket is for the user of the cookie: a token alone is another user each time."""
+async def open_socket(server: Server) -> WebSocketClientConnection:
+    """As a window has it. The ticket is for the user of the cookie: a token alone is another
+    user each time."""
     issued = await _post(server, "codeinterp/api/tickets", {})
     ticket = json.loads(issued.body)["ticket"]
     cookies = (line.split(";")[0] for line in issued.headers.get_list("Set-Cookie"))
@@ -128,7 +129,7 @@ async def _open_window(server: Server, book: Notebook) -> ReferenceWindow:
     # As browsers have it.
     assert socket.protocol is not None
     socket.protocol.set_nodelay(True)
-    return ReferenceWindow(socket, NOTEBOOK, book)
+    return socket
 
 
 async def _post(server: Server, route: str, body: dict[str, Any]) -> HTTPResponse:

@@ -7,7 +7,7 @@ does not), or a function of the request that gives one of the two.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -75,7 +75,7 @@ class CallBlock:
 class RawEvents:
     """Events that are sent as they are, such as of types that nobody knows yet."""
 
-    events: tuple[dict[str, Any], ...]
+    events: Iterable[dict[str, Any]]
 
 
 Block = TextBlock | ThinkingBlock | RedactedBlock | CallBlock | RawEvents

@@ -1,0 +1,61 @@
+"""Fifty conversations that stream at once: how long a delta takes from the model to the
+window's socket, and what the server needs for it. Model and windows are processes of their
+own; a delta is the time at which it was sent, on the clock that all of them share."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+
+import psutil
+
+from .figures import Bound, Figure
+from .many_model import DELTAS
+from .servers import jupyter_server
+from .workplace import KEY
+
+WINDOWS = 50
+SECONDS = 20.0
+"""That each answer takes, at the least."""
+
+
+def measure() -> list[Figure]:
+    return asyncio.run(_measure())
+
+
+async def _measure() -> list[Figure]:
+    model = await _start("many_model", str(SECONDS))
+    assert model.stdout is not None
+    url = (await model.stdout.readline()).decode().strip()
+    try:
+        with jupyter_server(
+            environment={"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY}
+        ) as server:
+            process = psutil.Process(server.pid)
+            before = sum(process.cpu_times()[:2])
+            windows = await _start("many_windows", server.url, server.token, str(WINDOWS))
+            out, _ = await windows.communicate()
+            if windows.returncode:
+                raise RuntimeError("the windows' part failed")
+            share = (sum(process.cpu_times()[:2]) - before) / SECONDS
+            memory = process.memory_info().rss / 1e6
+    finally:
+        await model.communicate(b"")
+    delays = json.loads(out)
+    return [
+        Figure(
+            f"{WINDOWS} conversations at once, {DELTAS} deltas a second each",
+            delays,
+            "ms",
+            (Bound(100, "p95"),),
+        ),
+        Figure("… the server's memory", [memory], "MB", (Bound(300),)),
+        Figure("… its share of one processor", [share * 100], "%"),
+    ]
+
+
+async def _start(module: str, *arguments: str) -> Process:
+    command = (sys.executable, "-m", f"scripts.benchmark.{module}", *arguments)
+    return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
