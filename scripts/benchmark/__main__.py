@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 
-from . import attach, browser, bundle, many, report, start, status, steps, task
+from . import attach, browser, bundle, journal, many, report, start, status, steps, task
 from .figures import Figure
 
 MEASUREMENTS = {
@@ -15,6 +15,7 @@ MEASUREMENTS = {
     "start": start.measure,
     "bundle": bundle.measure,
     "status": status.measure,
+    "journal": journal.measure,
     "attach": attach.measure,
     "many": many.measure,
     "browser": browser.measure,

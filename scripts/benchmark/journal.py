@@ -1,0 +1,75 @@
+"""How long an event waits for the journal: the event loop waits with it.
+
+The journal is one that has been used: 50 conversations, and another one being written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.events import Event, TextDelta, ToolDone
+
+from .figures import Bound, Figure
+
+APPENDS = 2_000
+CONVERSATIONS = 50
+_TEXT = TextDelta(0, "Growth was highest in the north, by 12 %. ")
+_RESULT = ToolDone(
+    "toolu_1",
+    "run_cell",
+    "Growth by region",
+    "ok",
+    cell_id="a1b2c3d4",
+    execution_count=3,
+    elapsed=1.2,
+    detail="status=ok cell_id=a1b2c3d4\n" + "north  0.12\n" * 60,
+)
+
+
+def measure() -> list[Figure]:
+    return asyncio.run(_measure())
+
+
+async def _measure() -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="codeinterp-bench-") as folder:
+        store = SqliteStore(Path(folder) / "sessions.db")
+        for number in range(CONVERSATIONS):
+            _begin(store, f"s{number}")
+            store.append_events(f"s{number}", [(seq, _event(seq)) for seq in range(1, 200)])
+        await store.tidy()
+        _begin(store, "new")
+        waits = [_append(store, seq) for seq in range(1, APPENDS + 1)]
+        settled = [await _settle(store, APPENDS + number) for number in range(1, 51)]
+        store.close()
+    return [
+        Figure("journal append", waits, "ms", (Bound(1, "p99"),)),
+        Figure("… until it is on the disk (not waited for)", settled, "ms"),
+    ]
+
+
+def _begin(store: SqliteStore, session_id: str) -> None:
+    now = time.time()
+    store.create(SessionInfo(session_id, "a.ipynb", "", "m", "review", True, now, now))
+
+
+def _event(seq: int) -> Event:
+    """Mostly text, now and then a result."""
+    return _RESULT if seq % 20 == 0 else _TEXT
+
+
+def _append(store: SqliteStore, seq: int) -> float:
+    begun = time.perf_counter()
+    store.append_events("new", [(seq, _event(seq))])
+    return (time.perf_counter() - begun) * 1000
+
+
+async def _settle(store: SqliteStore, seq: int) -> float:
+    begun = time.perf_counter()
+    store.append_events("new", [(seq, _TEXT)])
+    await store.settle()
+    return (time.perf_counter() - begun) * 1000
