@@ -36,6 +36,7 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/events", "read contents"),
     ("GET", f"sessions/{SESSION}/export", "read contents"),
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
+    ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"

@@ -203,6 +203,27 @@ def test_undoing_a_turn_gives_the_notebook_back(
     assert world.undo(2, changes).kept == () and world.cells == before
 
 
+def test_many_cells_come_back_in_their_order() -> None:
+    cells = [
+        {"id": f"c{n}", "cell_type": "raw", "metadata": {}, "source": str(n)} for n in range(20)
+    ]
+    world = World({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    world.agent(1, [("delete", n, "", "raw") for n in reversed(range(3, 18))])
+    assert len(world.cells) == 5
+    world.undo(1, world.ledger.changes(1))
+    assert world.cells == cells
+
+
+def test_what_a_change_of_type_has_dropped_comes_back() -> None:
+    cell = {"id": "c", "cell_type": "markdown", "metadata": {}, "source": "x"}
+    cells: list[Cell] = [{**cell, "attachments": {"a.png": {"image/png": "AA=="}}}]
+    world = World({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+    world.agent(1, [("retype", 0, "x", "code"), ("retype", 0, "x", "markdown")])
+    assert "attachments" not in world.cells[0]
+    world.undo(1, world.ledger.changes(1))
+    assert world.cells == cells
+
+
 @settings(deadline=None, max_examples=200)
 @given(notebooks(), AGENT, PERSON)
 def test_what_a_person_has_changed_since_is_never_touched(

@@ -112,6 +112,10 @@ OBEDIENT: dict[str, Script] = {
         _done("The revenue is 460 in all."),
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "count": scenario(
+        *(answer(run_cell(f"print({n})", title=f"Count {n}")) for n in range(1, 7)),
+        _done("I have counted to six."),
+    ),
     "plot": scenario(
         answer(run_cell(SINE, title="Plot the squares")),
         lambda r: _done(f"The curve is a parabola; see {_link(r, 'the plot')}."),
@@ -140,6 +144,13 @@ OBEDIENT: dict[str, Script] = {
         answer(call("read_notebook", {})),
         lambda r: answer(edit_cell(r.notebook_cell, "mended = True", title="Mend the cell")),
         _done("I have changed the first cell."),
+    ),
+    "tidy": scenario(
+        answer(run_cell("added = 1", title="Add a cell")),
+        answer(call("read_notebook", {})),
+        lambda r: answer(edit_cell(r.notebook_cell, "edited = True", title="Mend the cell")),
+        lambda r: answer(call("delete_cell", {"cell_id": "cell-1"})),
+        _done("It is tidy now."),
     ),
     "inspect": scenario(
         answer(call("inspect_variables", {})), lambda r: _done(f"I see:\n\n{r.results[-1]}")
