@@ -165,8 +165,8 @@ function Row(props: IRowProps): JSX.Element {
         aria-current={state.shown[state.notebook] === id || undefined}
         onClick={open}
       >
-        <span className="jp-codeinterp-History-title">{title}</span>
-        <time dateTime={dateOf(info).toISOString()}>{timeOf(info)}</time>
+        <span className="jp-codeinterp-History-title">{title}</span>{' '}
+        <time dateTime={dateOf(info).toISOString()}>{timeOf(info)}</time>{' '}
         {elsewhere && (
           <span
             className="jp-codeinterp-History-notebook"

@@ -1,0 +1,233 @@
+/** An old conversation: found, renamed, taken along, deleted. */
+import { readFile } from 'fs/promises';
+import AxeBuilder from '@axe-core/playwright';
+import type { Locator, Page } from '@playwright/test';
+import { expect, test } from '../support/fixtures';
+import type { Panel } from '../support/panel';
+
+/** The panel's list of conversations. */
+class History {
+  constructor(private readonly _panel: Panel) {
+    const { root } = _panel;
+    this.list = root.getByRole('region', { name: 'Conversations' });
+    this.search = root.getByRole('searchbox', { name: 'Search conversations' });
+    this.rows = this.list.getByRole('listitem');
+  }
+
+  readonly list: Locator;
+  readonly search: Locator;
+  readonly rows: Locator;
+
+  async open(): Promise<void> {
+    await this._panel.root.getByRole('button', { name: 'History' }).click();
+    await expect(this.search).toBeFocused();
+  }
+
+  /** Choose from the menu of the conversation with this title. */
+  async choose(title: string, item: string): Promise<void> {
+    const { page } = this._panel;
+    await this.list.getByRole('button', { name: `More for “${title}”` }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  }
+
+  /** The name and the text of the file that this gives the person. */
+  async exported(title: string, item: string): Promise<[string, string]> {
+    const { page } = this._panel;
+    const coming = page.waitForEvent('download');
+    await this.choose(title, item);
+    const download = await coming;
+    const text = await readFile(await download.path(), 'utf8');
+    return [download.suggestedFilename(), text];
+  }
+}
+
+test('a conversation about another notebook is found by a word, and opened there', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  const other = await notebook.start(['x = 1'], { name: 'other.ipynb' });
+  await panel.ask('The Größe of orders');
+  await panel.ended();
+  const first = await notebook.create(['y = 1']);
+  await notebook.command('docmanager:open', { path: first });
+  await expect(panel.said).toHaveCount(0);
+  await panel.ask('Something else');
+  await panel.ended();
+
+  const history = new History(panel);
+  await history.open();
+  await expect(history.rows).toHaveCount(1);
+  await expect(history.list).toContainText('Today');
+  await page.keyboard.type('GRÖSSE');
+  await expect(history.rows).toHaveText([/The Größe of orders.*other\.ipynb/]);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => notebook.front()).toBe(other);
+  await expect(panel.said).toHaveText('The Größe of orders');
+  await expect(history.search).toBeHidden();
+});
+
+test('a word that nobody said, and the way back', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start();
+  await panel.ask('Hello');
+  await panel.ended();
+  const history = new History(panel);
+  await history.open();
+  await history.search.fill('nowhere');
+  await expect(history.list).toContainText('No conversation holds “nowhere”.');
+  await page.keyboard.press('Escape');
+  await expect(history.rows).toHaveCount(1);
+  await page.keyboard.press('Escape');
+  await expect(history.search).toBeHidden();
+  await expect(
+    panel.root.getByRole('button', { name: 'History' })
+  ).toBeFocused();
+});
+
+test('a conversation is renamed with the keyboard, and stays so', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.start();
+  await panel.ask('First words');
+  await panel.ended();
+  const history = new History(panel);
+  await history.open();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('menu', { name: 'First words' })).toBeVisible();
+  await page.keyboard.press('Enter');
+  const title = history.list.getByRole('textbox', { name: /Title/ });
+  await expect(title).toBeFocused();
+  await page.keyboard.type('Growth by region');
+  await page.keyboard.press('Enter');
+  await expect(history.rows).toContainText('Growth by region');
+  await expect(panel.root.getByRole('heading', { level: 1 })).toHaveText(
+    'Growth by region'
+  );
+  await expect(
+    history.list.getByRole('button', { name: /^Growth by region/ })
+  ).toBeFocused();
+
+  await history.choose('Growth by region', 'Rename');
+  await page.keyboard.type('Not this');
+  await page.keyboard.press('Escape');
+  await expect(history.rows).toContainText('Growth by region');
+
+  await page.reload();
+  await notebook.attach(path);
+  await expect(panel.root.getByRole('heading', { level: 1 })).toHaveText(
+    'Growth by region'
+  );
+});
+
+test('a conversation is taken along as Markdown and as a recording', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('one_cell');
+  await panel.ask('Add');
+  await panel.decide('Run');
+  await panel.ended();
+  const history = new History(panel);
+  await history.open();
+
+  const [name, text] = await history.exported('Add', 'Export as Markdown');
+  expect(name).toBe('Add.md');
+  expect(text).toMatch(/^# Add\n\nNotebook: `.*test\.ipynb`/);
+  expect(text).toContain('> Add\n');
+  expect(text).toContain('```\n1 + 1\n```\n\n```\n2\n```');
+  expect(text).toContain('It is 2.');
+
+  const [file, lines] = await history.exported('Add', 'Export as Recording');
+  expect(file).toBe('Add.jsonl');
+  const [header, first] = lines
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  expect(header).toMatchObject({ title: 'Add', version: 1, questions: ['Add'] });
+  expect(first.role).toBe('assistant');
+  expect(JSON.stringify(first)).toContain('"source":"1 + 1"');
+});
+
+test('a conversation is deleted', async ({ notebook, page, panel }) => {
+  await notebook.start();
+  await panel.ask('To be forgotten');
+  await panel.ended();
+  const history = new History(panel);
+  await history.open();
+  await history.choose('To be forgotten', 'Delete…');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('“To be forgotten” will be gone');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(history.rows).toHaveCount(1);
+  await history.choose('To be forgotten', 'Delete…');
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(history.rows).toHaveCount(0);
+  await expect(history.search).toBeFocused();
+  const left = await page.request.get('/codeinterp/api/sessions');
+  expect((await left.json()).sessions).toEqual([]);
+});
+
+async function serious(page: Page): Promise<unknown[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .include('#codeinterp-panel')
+    .analyze();
+  return violations
+    .filter(({ impact }) => ['serious', 'critical'].includes(impact ?? ''))
+    .map(({ id, nodes }) => [id, ...nodes.map(node => node.html)]);
+}
+
+for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+  test(`${theme}: the history at 300 px, and who cannot see it`, async ({
+    notebook,
+    page,
+    panel
+  }, info) => {
+    const shot = async (name: string) => {
+      await page.screenshot({ path: info.outputPath(`${name}.png`) });
+      expect(await serious(page)).toEqual([]);
+    };
+    await notebook.start(['x = 1'], { name: 'orders-of-2025.ipynb' });
+    await page.theme.setTheme(theme);
+    await page.sidebar.setWidth(300, 'right');
+    for (const words of [
+      'Which region grew fastest, and by how much since last year?',
+      'Hello'
+    ]) {
+      await panel.ask(words);
+      await panel.ended();
+      await panel.root
+        .getByRole('button', { name: 'New conversation', exact: true })
+        .click();
+      await expect(panel.said).toHaveCount(0);
+    }
+    const history = new History(panel);
+    await history.open();
+    await expect(history.rows).toHaveCount(2);
+    await shot('list');
+    await history.search.fill('region');
+    await expect(history.rows).toHaveText([/orders-of-2025\.ipynb/]);
+    await shot('found');
+    await history.rows.getByRole('button', { name: /^More/ }).click();
+    const menu = page.getByRole('menu', { name: /^Which region/ });
+    await expect(menu.getByRole('menuitem')).toHaveCount(4);
+    await shot('menu');
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await expect(history.list.getByRole('textbox')).toBeFocused();
+    await shot('rename');
+    await page.keyboard.press('Escape');
+    await history.search.fill('nowhere');
+    await expect(history.rows).toHaveCount(0);
+    await shot('none');
+  });
+}
