@@ -15,6 +15,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore, schema
 from jupyter_codeinterp.adapters.sqlite_store import file as journal_file
+from jupyter_codeinterp.adapters.sqlite_store import journal as journal_base
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import BeginRun, Delete, Insert, Receipt
 from jupyter_codeinterp.core.errors import StoreError
@@ -602,6 +603,42 @@ def test_disk_full(store: SqliteStore) -> None:
     store._db.execute("PRAGMA max_page_count=1000000")
     assert store.outputs("s1", "a") is None
     store.put_outputs("s1", "a", ({"text": "x" * 100_000},))
+
+
+async def test_a_file_that_is_deleted_under_the_server(store: SqliteStore, path: Path) -> None:
+    store.append_events("s1", [(1, Note("a"))])
+    for file in list_of(path):
+        file.unlink()
+    with pytest.raises(StoreError) as raised:
+        await store.settle()
+    assert (raised.value.code, raised.value.message) == ("not_found", journal_base.REPLACED)
+    with pytest.raises(StoreError) as raised:
+        store.append_events("s1", [(2, Note("b"))])
+    assert raised.value.code == "unknown_session"
+    assert [text.startswith(journal_base.REPLACED) for text in store.notices().values()] == [True]
+    store.create(info("s2"))
+    await store.settle()
+    assert store.warning == ""
+
+
+def list_of(path: Path) -> list[Path]:
+    return list(path.parent.glob(f"{path.name}*"))
+
+
+async def test_a_log_that_was_long_is_cut(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = path.with_name(f"{path.name}-wal")
+
+    def length() -> int:
+        return log.stat().st_size
+
+    store._db.execute("PRAGMA journal_size_limit=50000")
+    store.put_outputs("s1", "a", ({"text": "x" * 1_000_000},))
+    assert length() > 1_000_000
+    await store.tidy()
+    store.append_events("s1", [(1, Note("a"))])
+    assert length() < 60_000
 
 
 def test_read_only(store: SqliteStore) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from .errors import CodeInterpError, StoreError
 from .events import StopReason
+from .later import GONE
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,9 @@ class Ending(msgspec.Struct, frozen=True):
 
 def not_journaled(error: StoreError) -> Ending:
     """How a turn ends that can no longer be journaled."""
+    if error.code == GONE:
+        words = "This conversation is no longer in the journal: it was deleted there. "
+        return Ending("error", error.code, words + "Begin a new one.")
     words = f"{error.message} The turn was stopped. What you see is saved as soon as possible."
     return Ending("error", error.code, words)
 

@@ -16,7 +16,7 @@ from typing import Union
 import msgspec
 
 from .events import Event, TextDelta, ThinkingDelta
-from .later import Later
+from .later import TAKEN, Later
 from .ports import SessionStore
 
 DELTA_INTERVAL = 0.05
@@ -81,7 +81,7 @@ class Feed:
     def _show(self, event: Event) -> None:
         seq = self.last_seq + 1
         self._later.do(lambda: self._journal(seq, event))
-        if not self._later.given_up:
+        if self._later.given_up != TAKEN:
             self._tell(event)
 
     def _journal(self, seq: int, event: Event) -> None:

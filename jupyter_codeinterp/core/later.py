@@ -13,9 +13,9 @@ from .errors import StoreError
 
 Write = Callable[[], None]
 
-TAKEN = ("repeated", "unknown_session")
-"""Codes of writes that can never succeed: another server has gone on with the session, or
-somebody has deleted it."""
+TAKEN, GONE = "repeated", "unknown_session"
+"""Codes of writes that can never succeed: another server has gone on with the session, or it
+is in the journal no longer."""
 
 
 class Later:
@@ -23,8 +23,8 @@ class Later:
         """``failed`` is told of each write that had to be put off, or can never be done."""
         self._failed = failed
         self._waiting: deque[Write] = deque()
-        self.given_up = False
-        """Whether the session is another's by now: nothing of ours is written any more."""
+        self.given_up = ""
+        """``TAKEN`` or ``GONE``: nothing is written any more."""
 
     def __bool__(self) -> bool:
         """Whether something waits."""
@@ -46,12 +46,11 @@ class Later:
             try:
                 self._waiting[0]()
             except StoreError as error:
-                if error.code not in TAKEN:
-                    raise
-                self.give_up()
+                if error.code in (TAKEN, GONE):
+                    self.give_up(error.code)
                 raise
             self._waiting.popleft()
 
-    def give_up(self) -> None:
-        self.given_up = True
+    def give_up(self, why: str = TAKEN) -> None:
+        self.given_up = why
         self._waiting.clear()

@@ -40,7 +40,7 @@ from .events import (
 )
 from .execution import Execution
 from .feed import Feed
-from .later import TAKEN, Later
+from .later import GONE, TAKEN, Later
 from .lease import Lease, held_elsewhere, named
 from .ledger import Ledger
 from .messages import Text, user
@@ -181,7 +181,7 @@ class Session:
 
     def look_again(self) -> None:
         """What another server has journaled since is part of this session, too."""
-        if self.running or self._putting_back or self._later:
+        if self.running or self._putting_back or self._later or self._later.given_up == GONE:
             return
         held = self.info.held
         if self._later.given_up or self._store.last_seq(self.info.session_id) != self.feed.last_seq:
@@ -228,7 +228,7 @@ class Session:
 
     def _journal_failed(self, error: StoreError) -> None:
         """The turn stops like by Stop. What it still has to say is shown, and saved later."""
-        if error.code in TAKEN:
+        if error.code == TAKEN:
             return self._lost()
         if not self.running:
             return self._save_later()
@@ -326,7 +326,7 @@ class Session:
 
     def _ended(self) -> None:
         """The turn's task is done."""
-        if self._later.given_up:
+        if self._later.given_up == TAKEN:
             self.look_again()
         self._set()
         if self._unsaved:

@@ -26,6 +26,11 @@ Benches = Callable[..., Bench]
 HELD = "is open on the server"
 
 
+async def at_rest(session: Session) -> None:
+    """Others may go on with it."""
+    await until(lambda: not (session.running or session._lease.held))
+
+
 class Other:
     """A second server on the same journal, with a session of the same conversation."""
 
@@ -52,7 +57,7 @@ class Other:
     async def turn(self, *script: Turn) -> e.TurnEnded:
         self.model.script = list(script)
         self.session.send("Go on", "auto", "")
-        await until(lambda: not self.session.running)
+        await at_rest(self.session)
         (*_, ended) = [event for event in self.events if isinstance(event, e.TurnEnded)]
         return ended
 
@@ -114,6 +119,7 @@ async def test_the_second_can_only_look(bench: Benches, open_other: Others) -> N
     assert other.events == before == b.events, "nothing was written"
     b.decide(draft)
     await b.ended(2)
+    await at_rest(b.session)
     session.look_again()
     assert session.info.held == "" and other.told[-1].held == ""
     assert (await other.turn(say("Three."))).turn == 3
@@ -136,6 +142,7 @@ async def test_what_the_first_adds_appears_on_asking_again(
     await until(lambda: len(seen) == len(b.events))
     b.decide(draft)
     await b.ended()
+    await at_rest(b.session)
     other.session.look_again()
     await until(lambda: len(seen) == len(b.events))
     assert seen == [seq for seq, _ in b.store.events(b.info.session_id)]
@@ -147,6 +154,7 @@ async def test_each_goes_on_from_what_the_other_did(
 ) -> None:
     b = bench(run("a = 1"), say("One."))
     await b.turn()
+    await at_rest(b.session)
     other = open_other(b)
     await other.turn(run("b = 2"), say("Two."))
     b.model.script = [say("Three.")]
@@ -241,4 +249,5 @@ async def test_a_lease_is_renewed_and_given_back(
     await until(lambda: beat() > first)
     b.decide(draft)
     await b.ended()
+    await at_rest(b.session)
     assert beat() == []

@@ -103,11 +103,19 @@ def sync_log(path: Path, last: mark.Mark | None = None) -> None:
             mark.write(path, last)
 
 
+def file_id(path: Path) -> tuple[int, int] | None:
+    """What tells the file from another one at the same place; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def fold_log(path: Path) -> None:
     """Bring the write-ahead log into the file, which lets it begin anew. Others may write
     meanwhile; what they are about to write stays in the log."""
     with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT)) as db:
-        db.execute(f"PRAGMA journal_size_limit={_LONGEST_LOG}")
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
 
@@ -128,6 +136,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         # SQLite would fold the log into the file in the middle of an append, which then
         # waits for the disk: 50 ms and more. `fold_log` does it.
         db.execute("PRAGMA wal_autocheckpoint=0")
+        db.execute(f"PRAGMA journal_size_limit={_LONGEST_LOG}")
         db.execute("PRAGMA foreign_keys=ON")
         if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")

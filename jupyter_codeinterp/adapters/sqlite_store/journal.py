@@ -13,12 +13,14 @@ import msgspec
 
 from ...core.errors import StoreError
 from . import mark
-from .file import fold_log, in_words, open_file, sync_log
+from .file import file_id, fold_log, in_words, open_file, sync_log
 from .keeping import Keeping, keep
 
 Rows = list[tuple[Any, ...]]
 
 NOT_KEPT = "Conversations cannot be kept, so no message can be sent."
+
+REPLACED = "The journal's file was deleted or replaced while the server was running."
 
 
 class Journal:
@@ -45,6 +47,7 @@ class Journal:
 
     def _open(self) -> None:
         self._db, told, self._fault = open_file(self._path)
+        self._file = file_id(self._path)
         if told:
             self._notify(told)
 
@@ -57,7 +60,15 @@ class Journal:
         self._db.close()
 
     async def settle(self) -> None:
-        await asyncio.to_thread(sync_log, self._path, self._newest)
+        await asyncio.to_thread(self._settle)
+
+    def _settle(self) -> None:
+        if self._fault is None and file_id(self._path) != self._file:
+            # What is written goes to a file that nobody will find. The next write opens
+            # the one that is there, or begins one.
+            self._fault = StoreError("not_found", REPLACED)
+            raise self._fault
+        sync_log(self._path, self._newest)
 
     async def tidy(self) -> None:
         if self._fault is None:
@@ -113,7 +124,10 @@ class Journal:
 
     def _try_again(self) -> None:
         """The disk may have room by now, the folder may be writable."""
+        was_replaced = self._fault is not None and self._fault.message == REPLACED
         self._db.close()
         self._open()
+        if was_replaced and self._fault is None:
+            self._notify(f"{REPLACED} From now on the file that is there is used.")
         if self._fault is not None:
             raise StoreError(self._fault.code, self.warning)
