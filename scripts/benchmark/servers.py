@@ -36,7 +36,7 @@ class Server:
     token: str
     folder: Path
     """``notebooks`` are in it, and Jupyter's ``config``, ``data`` and ``runtime``."""
-    pid: int
+    pid: int = 0
     wall: float = 0.0
     """Seconds from its start to its first answer."""
     cpu: float = 0.0
@@ -64,7 +64,7 @@ def jupyter_server(
         (folder / "config").mkdir()
         config = {"ServerApp": {"jpserver_extensions": dict(extensions or {})}}
         (folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
-        port, token = _free_port(), secrets.token_hex(16)
+        port, token = free_port(), secrets.token_hex(16)
         command = [
             *(sys.executable, "-m", module, "--allow-root", "--no-browser", *options),
             *(f"--ServerApp.root_dir={notebooks}", f"--ServerApp.port={port}"),
@@ -88,7 +88,7 @@ def jupyter_server(
         reader.start()
         try:
             server = Server(f"http://127.0.0.1:{port}", token, folder, process.pid)
-            _wait_until_it_answers(server, process)
+            wait_until_it_answers(server, process)
             server.wall = time.monotonic() - started
             used = psutil.Process(process.pid).cpu_times()
             server.cpu = used.user + used.system
@@ -101,13 +101,13 @@ def jupyter_server(
             reader.join()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as candidate:
         candidate.bind(("127.0.0.1", 0))
         return int(candidate.getsockname()[1])
 
 
-def _wait_until_it_answers(server: Server, process: subprocess.Popen[str]) -> None:
+def wait_until_it_answers(server: Server, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + DEADLINE
     while process.poll() is None and time.monotonic() < deadline:
         try:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from .frames import Stream, frame
@@ -23,8 +24,8 @@ _RESET = struct.pack("ii", 1, 0)
 @dataclass
 class Exchange:
     """One request and what became of it. ``size``: bytes of its body. ``attempt``: how often
-    that very body has come. Times are of ``time.monotonic``. ``gone`` is set when the client
-    left before the answer's end."""
+    that very body has come. Times are of ``time.monotonic``; ``said`` is the text that went out,
+    each piece with its time. ``gone`` is set when the client left before the answer's end."""
 
     method: str
     path: str
@@ -35,6 +36,7 @@ class Exchange:
     received: float
     status: int = 0
     finished: float = 0.0
+    said: list[tuple[float, str]] = field(default_factory=list)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def as_json(self) -> dict[str, Any]:
@@ -96,6 +98,8 @@ class Wire:
             await self._chunks(frame(event), speed.split)
             if event["type"] == "content_block_delta":
                 deltas += 1
+                if "text" in event["delta"]:
+                    self._exchange.said.append((monotonic(), event["delta"]["text"]))
                 await asyncio.sleep(speed.delay)
         if turn.cut:  # hang
             await asyncio.Event().wait()

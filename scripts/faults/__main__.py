@@ -1,0 +1,118 @@
+"""Disturbs a scripted turn with real faults, and looks what has become of it. Fails if
+anything is lost, doubled or misplaced without a word."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from tests.fake_anthropic import FakeAnthropic, Speed
+
+from . import report
+from .runs import FAULTS, Run, carry_out, undisturbed
+from .site import Site
+from .story import Story
+from .verdict import Verdict
+
+POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20}
+FEW = {"server": 4, "kernel": 2, "socket": 5, "tab": 4}
+GRACES = (0.3, 30.0)
+"""Seconds: runs of even seeds are on a server of the first kind, odd ones of the second."""
+SPEED = Speed(first=0.05, delay=0.01, chunk=16)
+
+
+async def torture(faults: list[str], seeds: dict[str, list[int]], folder: Path) -> Verdicts:
+    verdicts: Verdicts = {fault: [] for fault in faults}
+    async with AsyncExitStack() as stack:
+        api = await stack.enter_async_context(FakeAnthropic(Story("none").model, speed=SPEED))
+        wanted = {GRACES[seed % 2] for fault in faults for seed in seeds[fault]}
+        sites = {grace: Site(folder / f"grace-{grace}", api.url, grace) for grace in wanted}
+        for site in sites.values():
+            stack.push_async_callback(site.stop)
+            await site.start()
+        frames = await _measure(next(iter(sites.values())), api)
+        for fault in faults:
+            for seed in seeds[fault]:
+                rng = random.Random(f"{fault} {seed}")
+                site = sites[GRACES[seed % 2]]
+                began = time.monotonic()
+                name = f"{fault}-{seed}"
+                run, verdict = await carry_out(FAULTS[fault], name, site, api, rng, frames)
+                verdicts[fault].append(verdict)
+                _tell(fault, seed, run, verdict, time.monotonic() - began)
+    return verdicts
+
+
+Verdicts = dict[str, list[Verdict]]
+
+
+async def _measure(site: Site, api: FakeAnthropic) -> dict[str, int]:
+    """How many frames of each kind there are, if all goes well."""
+    run, verdict = await carry_out(
+        undisturbed, "undisturbed", site, api, random.Random("undisturbed"), {}
+    )
+    if verdict.failures or verdict.said or not verdict.as_expected:
+        raise SystemExit(f"Not even an undisturbed turn goes well: {verdict}")
+    return dict(run.page.taken)
+
+
+def _tell(fault: str, seed: int, run: Run, verdict: Verdict, seconds: float) -> None:
+    outcome = "as expected" if verdict.as_expected else "with a statement"
+    said = f" [{', '.join(verdict.said)}]" if verdict.said else ""
+    words = "; ".join([str(run.point), *run.notes])
+    failed = "".join(f"\n    {failure}" for failure in verdict.failures)
+    if failed:
+        outcome = f"FAILED: scripts/torture --seed {seed} --only {fault}"
+    print(f"{fault} {seed} ({words}) {seconds:.1f} s: {outcome}{said}{failed}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="scripts/torture", description=__doc__)
+    parser.add_argument(
+        "--only", nargs="+", choices=FAULTS, metavar="FAULT", help=", ".join(FAULTS)
+    )
+    parser.add_argument("--seed", type=int, help="this one run of each fault")
+    parser.add_argument("--short", action="store_true", help="fewer points, under five minutes")
+    parser.add_argument(
+        "--write", action="store_true", help=f"renew the table in {report.DOCUMENT}"
+    )
+    parser.add_argument("--keep", action="store_true", help="leave the servers' folders behind")
+    options = parser.parse_args()
+    if options.write and (options.only or options.short or options.seed is not None):
+        parser.error("--write needs all runs")
+    # An exception, so that the servers are ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    faults = options.only or list(FAULTS)
+    points = FEW if options.short else POINTS
+    seeds = {fault: list(range(1, points[fault] + 1)) for fault in faults}
+    if options.seed is not None:
+        seeds = {fault: [options.seed] for fault in faults}
+    began = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="codeinterp-torture-"))
+    try:
+        verdicts = asyncio.run(torture(faults, seeds, folder))
+    finally:
+        if options.keep:
+            print(f"The servers' folders are in {folder}")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    seconds = time.monotonic() - began
+    print(f"\n{report.markdown(verdicts, seconds)}\n")
+    if options.write:
+        report.write(verdicts, seconds)
+    runs = [verdict for those in verdicts.values() for verdict in those]
+    failed = sum(bool(verdict.failures) for verdict in runs)
+    print(f"{len(runs) - failed} passed, {failed} failed in {seconds:.1f}s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,384 @@
+"""A page in a browser, with one notebook: a ``ReferenceWindow`` that keeps its copy as
+``src/live.ts`` does, saves as ``src/saving.ts``, and lives longer than its socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from tornado.httpclient import HTTPClientError
+from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.document import Delete, FinishRun, Notebook, Receipt, SetSource, apply
+from jupyter_codeinterp.core.events import (
+    Draft,
+    DraftDecided,
+    DraftWaiting,
+    Event,
+    TurnEnded,
+    TurnStarted,
+)
+from tests.reference_window import ReferenceWindow
+
+from .points import Trigger
+from .site import Site
+
+PATIENCE = 60.0
+"""Seconds until something that is waited for counts as not happening."""
+
+
+class Page(ReferenceWindow):
+    def __init__(
+        self, site: Site, socket: WebSocketClientConnection, path: str, kernel_id: str
+    ) -> None:
+        super().__init__(socket, path, {})
+        self.site = site
+        self.kernel_id = kernel_id
+        self.saves = True
+        """Whether it saves when the agent has worked, as pages do."""
+        self.trigger: Trigger | None = None
+        self.taken: Counter[str] = Counter()
+        """How many frames of each kind have come."""
+        self.told: dict[int, Event] = {}
+        """The conversation's events as they came, by number."""
+        self.wrong: list[str] = []
+        """What the server has said that it must not say."""
+        self.asked_to_overwrite = False
+        """Whether Lab has asked the person at a save, as the file was another."""
+        self.save_cut_off = False
+        """Whether the page does not know what became of a save."""
+        self._saved: dict[str, int] = {}
+        self._version = ""
+        self._edited = False
+        self._edited_since = False
+        self._lease: c.Lease | None = None
+        self._receipts: dict[tuple[str, int], Receipt] = {}
+        self._hints: dict[str, str] = {}
+        self._saving: asyncio.Task[None] | None = None
+        self._again = False
+        self._reloading: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def load(cls, site: Site, path: str, kernel_id: str) -> Page:
+        """A page that is opened: it reads the file and announces it."""
+        page = cls(site, await site.connect(), path, kernel_id)
+        await page._read_file()
+        await page.announce()
+        return page
+
+    # --- its socket ------------------------------------------------------------------
+
+    def cut(self) -> None:
+        """The connection is torn: what is under way is lost in both directions."""
+        protocol = self.socket.protocol
+        if protocol is not None:
+            protocol._abort()
+
+    async def reconnect(self) -> None:
+        self.cut()
+        await self._reader
+        self.trigger = self._lease = None
+        self._replies.clear()
+        self.socket = await self.site.connect()
+        self.closed.clear()
+        self._reader = asyncio.ensure_future(self._read())
+        await self.announce()
+        if self.session_id:
+            await self.follow()
+
+    async def announce(self) -> None:
+        await self.post(
+            c.OpenNotebook(
+                self.path,
+                dict(self.applied),
+                self.kernel_id,
+                dict(self._saved),
+                self._version,
+                self._edited,
+            )
+        )
+
+    async def follow(self) -> None:
+        """The conversation, from the last event that has come."""
+        reply = await self.send(c.Subscribe(self.session_id, max(self.told, default=0)))
+        if reply.error is not None:
+            self.wrong.append(f"the conversation is not there: {reply.message}")
+        for draft in self._open_drafts:
+            await self._allow(draft)  # What they pressed before may have got lost.
+
+    async def leave(self) -> None:
+        """The page is closed: its copy of the notebook is gone."""
+        self.cut()
+        await self._reader
+        for task in (self._saving, self._reloading):
+            if task is not None:
+                task.cancel()
+
+    async def _read(self) -> None:
+        while (message := await self.socket.read_message()) is not None:
+            for line in str(message).split("\n"):
+                frame = _decode(line)
+                if not self._comes(frame):
+                    return
+                await self._take(frame)
+                self._is_taken()
+                self._changed.set()
+        self.closed.set()
+        self._changed.set()
+
+    def _comes(self, frame: c.ServerFrame) -> bool:
+        kind = frame.__struct_config__.tag
+        self.taken[str(kind)] += 1
+        return self.trigger is None or self.trigger.before(str(kind))
+
+    def _is_taken(self) -> None:
+        if self.trigger is not None:
+            self.trigger.after()
+
+    async def post(self, command: c.Command) -> None:
+        if self.trigger is not None and self.trigger.mute:
+            return
+        try:
+            await super().post(command)
+        except WebSocketClosedError:
+            return  # As in a browser: it goes nowhere.
+
+    # --- waiting ---------------------------------------------------------------------
+
+    async def until(self, condition: Callable[[], Any]) -> Any:
+        async def wait() -> Any:
+            while not (value := condition()):
+                self._changed.clear()
+                await self._changed.wait()
+            return value
+
+        try:
+            return await asyncio.wait_for(wait(), PATIENCE)
+        except asyncio.TimeoutError:
+            last = [type(event).__name__ for event in list(self.told.values())[-6:]]
+            words = f"nothing goes on any more, after {', '.join(last) or 'nothing'}"
+            raise Hangs(words) from None
+
+    # --- frames ----------------------------------------------------------------------
+
+    async def _take(self, frame: c.ServerFrame) -> None:
+        if isinstance(frame, c.EventFrame):
+            await self._hear(frame)
+        elif isinstance(frame, c.Lease):
+            if self._lease is None or frame.epoch >= self._lease.epoch:
+                self._lease = frame
+        elif isinstance(frame, c.ReloadNotebook):
+            self._reloading = asyncio.ensure_future(self._reload())
+        elif isinstance(frame, (c.OpFrame, c.StreamFrame, c.OutputsFrame, c.ReadNotebook)):
+            if self._lease is not None and self._lease.held and frame.epoch == self._lease.epoch:
+                await self._carry_out(frame)
+        else:
+            await super()._take(frame)
+
+    async def _hear(self, frame: c.EventFrame) -> None:
+        if frame.seq <= max(self.told, default=0):
+            self.wrong.append(f"event {frame.seq} has come twice")
+        self.told[frame.seq] = frame.event
+        self.session_id = self.session_id or frame.session_id
+        if isinstance(frame.event, DraftWaiting):
+            await self._allow(frame.event.draft)
+        if isinstance(frame.event, TurnEnded) and self.trigger is not None:
+            self.trigger.now()
+
+    async def _allow(self, draft: Draft) -> None:
+        """The person presses Run."""
+        await self.post(c.Decide(self.session_id, draft.draft_id, draft.nonce, "run", draft.source))
+
+    @property
+    def _open_drafts(self) -> list[Draft]:
+        drafts: dict[str, Draft] = {}
+        for event in self.told.values():
+            if isinstance(event, DraftWaiting):
+                drafts[event.draft.draft_id] = event.draft
+            elif isinstance(event, DraftDecided):
+                drafts.pop(event.draft_id, None)
+        return list(drafts.values())
+
+    async def _carry_out(
+        self, frame: c.OpFrame | c.StreamFrame | c.OutputsFrame | c.ReadNotebook
+    ) -> None:
+        if isinstance(frame, c.OpFrame):
+            await self._receive_op(frame)
+        elif isinstance(frame, c.StreamFrame):
+            self._stream(frame)
+        elif isinstance(frame, c.OutputsFrame):
+            cell = self.cell(frame.cell_id)
+            if cell is not None and _run_id(cell) == frame.run_id:
+                cell["outputs"][frame.start :] = copy.deepcopy(list(frame.outputs))
+        else:
+            if frame.request_id:
+                await super()._take(frame)
+            if frame.save:
+                self.save()
+
+    # --- ops -------------------------------------------------------------------------
+
+    async def _receive_op(self, frame: c.OpFrame) -> None:
+        key = (frame.session_id, frame.seq)
+        if frame.seq <= self.applied.get(frame.session_id, 0):
+            receipt = self._receipts.get(key) or self._read_back(frame)
+        else:
+            receipt = self._apply_new(frame)
+        self._receipts[key] = receipt
+        await self.post(c.OpReceipt(self.path, frame.epoch, *key, receipt))
+        if isinstance(frame.op, FinishRun) and receipt.status == "done":
+            self.save()
+
+    def _apply_new(self, frame: c.OpFrame) -> Receipt:
+        op = frame.op
+        cell = self.cell(op.cell_id)
+        # What hints alone have written is the server's own, as yet unfinished.
+        hinted = cell is not None and cell["source"] == self._hints.get(op.cell_id)
+        if hinted and isinstance(op, (SetSource, Delete)):
+            op = msgspec.structs.replace(op, expect=self._hints[op.cell_id])
+        self.notebook, receipt = apply(self.notebook, op)
+        self._hints.pop(op.cell_id, None)
+        if receipt.status == "done":
+            self._mark(frame)
+        return receipt
+
+    def _read_back(self, frame: c.OpFrame) -> Receipt:
+        cell = self.cell(frame.op.cell_id)
+        if cell is not None:
+            return Receipt("done", source=cell["source"])
+        if isinstance(frame.op, Delete):
+            return Receipt("done")
+        return Receipt("missing", reason="the cell is not in the notebook")
+
+    def _mark(self, frame: c.OpFrame) -> None:
+        metadata = self.notebook["metadata"]
+        ours = metadata.get("codeinterp", {})
+        marked = {**ours, "applied": {**self.applied, frame.session_id: frame.seq}}
+        self.notebook = {**self.notebook, "metadata": {**metadata, "codeinterp": marked}}
+
+    @property
+    def applied(self) -> dict[str, int]:
+        """The notebook's own marker."""
+        metadata = self.notebook.get("metadata", {})
+        return dict(metadata.get("codeinterp", {}).get("applied", {}))
+
+    @applied.setter
+    def applied(self, value: dict[str, int]) -> None:
+        """It is in the notebook alone."""
+
+    def _stream(self, frame: c.StreamFrame) -> None:
+        cell = self.cell(frame.cell_id)
+        if frame.kind == "edit" or cell is None or cell["cell_type"] != "raw":
+            return
+        source = cell["source"]
+        if self._hints.get(frame.cell_id, source) != source:
+            return
+        if len(source.encode("utf-16-le")) // 2 == frame.start:
+            cell["source"] = self._hints[frame.cell_id] = source + frame.text
+
+    # --- the file --------------------------------------------------------------------
+
+    async def _read_file(self) -> None:
+        model = await self._contents(content=1)
+        self.notebook = model["content"]
+        self._note_file(model, self.applied)
+
+    async def _contents(self, *, content: int) -> Any:
+        return await self.site.fetch("GET", f"api/contents/{self.path}?content={content}&hash=1")
+
+    def _note_file(self, model: Any, saved: dict[str, int]) -> None:
+        self._saved, self._version = saved, model["hash"]
+        self._edited, self._edited_since = self._edited_since, False
+
+    async def _reload(self) -> None:
+        if not self._edited:
+            await self._read_file()
+        await self.announce()
+
+    def save(self) -> None:
+        """What there is to save, now or after the save that is under way."""
+        if not self.saves:
+            return
+        if self._saving is not None and not self._saving.done():
+            self._again = True
+        else:
+            self._saving = asyncio.ensure_future(self._save_all())
+
+    async def saved(self) -> None:
+        """The person saves by hand. Where the file is another than the one that the page
+        knows, Lab asks, and they overwrite it."""
+        if self._saving is not None:
+            await asyncio.gather(self._saving, return_exceptions=True)
+        model = await self._contents(content=0)
+        self.asked_to_overwrite |= model["hash"] != self._version
+        await self._put()
+
+    async def _save_all(self) -> None:
+        self._again = True
+        while self._again:
+            self._again = False
+            try:
+                if (await self._contents(content=0))["hash"] == self._version:
+                    await self._put()
+            except (OSError, HTTPClientError):
+                return  # The server is away: the browser says so in its console.
+
+    async def _put(self) -> None:
+        marker = self.applied
+        self._edited_since = False
+        book = copy.deepcopy(self.notebook)
+        route = f"api/contents/{self.path}"
+        model = {"type": "notebook", "format": "json", "content": book}
+        try:
+            await self.site.fetch("PUT", route, model)
+            self._note_file(await self._contents(content=0), marker)
+        except (OSError, HTTPClientError):
+            self.save_cut_off = True
+            raise
+        await self._tell_file()
+
+    async def _tell_file(self) -> None:
+        await self.post(c.FileState(self.path, dict(self._saved), self._version, self._edited))
+
+    # --- the person ------------------------------------------------------------------
+
+    async def edit(self, change: Callable[[Notebook], None]) -> None:
+        """A change of the person's own."""
+        change(self.notebook)
+        self._edited_since = True
+        if not self._edited:
+            self._edited = True
+            await self._tell_file()
+
+    async def have_kernel(self, kernel_id: str) -> None:
+        self.kernel_id = kernel_id
+        await self.post(c.KernelOf(self.path, kernel_id))
+
+    @property
+    def ended(self) -> TurnEnded | None:
+        """How the last turn has ended; None while it goes on, or if there was none."""
+        kinds = ("turn_started", "turn_ended")
+        last = [e for e in self.told.values() if e.__struct_config__.tag in kinds][-1:]
+        return last[0] if last and isinstance(last[0], TurnEnded) else None
+
+    @property
+    def turns(self) -> int:
+        """The number of the last turn that has begun."""
+        return max((e.turn for e in self.told.values() if isinstance(e, TurnStarted)), default=0)
+
+
+class Hangs(Exception):
+    """Something that must happen does not."""
+
+
+_decode = msgspec.json.Decoder(c.ServerFrame).decode
+
+
+def _run_id(cell: dict[str, Any]) -> str:
+    return str(cell["metadata"].get("codeinterp", {}).get("run_id", ""))

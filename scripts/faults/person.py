@@ -1,0 +1,106 @@
+"""The person: runs cells in the notebook's kernel, and says how to go on."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from nbformat.v4 import output_from_msg
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.document import Notebook
+from jupyter_codeinterp.core.events import TextDone
+
+from .page import PATIENCE, Page
+from .story import ASK, FINAL, GO_ON, TYPED
+
+MOST = 4
+"""How often the person says that it shall go on before they give up."""
+
+
+async def begin(page: Page) -> None:
+    """Their own cell is run and saved; then they ask."""
+    await run_cells(page, lambda cell: True)
+    await page.saved()
+    await ask(page, ASK)
+
+
+async def ask(page: Page, words: str) -> None:
+    """The answer may not come: the fault may be quicker."""
+    await page.post(c.SendMessage(words, page.path, page.session_id, mode="auto"))
+
+
+async def type_something(page: Page) -> None:
+    def change(book: Notebook) -> None:
+        book["cells"][0]["source"] = TYPED
+
+    await page.edit(change)
+
+
+async def run_cells(page: Page, which: Callable[[dict[str, Any]], bool]) -> None:
+    """From the top, in the kernel that the page has; what they show goes into the page."""
+    client = AsyncKernelClient()
+    client.load_connection_file(str(page.site.connection_file(page.kernel_id)))
+    client.start_channels(hb=False)
+    try:
+        await client.wait_for_ready(timeout=PATIENCE)
+        for cell in page.cells:
+            if cell["cell_type"] == "code" and which(cell):
+                outputs, count = await _run(client, cell["source"])
+                await page.edit(lambda book, ran=(cell["id"], outputs, count): _show(book, *ran))
+    finally:
+        client.stop_channels()
+
+
+async def _run(client: AsyncKernelClient, source: str) -> tuple[list[Any], int]:
+    outputs: list[Any] = []
+
+    def take(message: Any) -> None:
+        if message["msg_type"] in ("stream", "display_data", "execute_result", "error"):
+            output = json.loads(json.dumps(output_from_msg(message)))
+            stream = output["output_type"] == "stream"
+            if stream and outputs and outputs[-1].get("name") == output["name"]:
+                outputs[-1]["text"] += output["text"]
+            else:
+                outputs.append(output)
+
+    reply = await client.execute_interactive(
+        source, timeout=PATIENCE, output_hook=take, stop_on_error=False
+    )
+    return outputs, int(reply["content"]["execution_count"])
+
+
+def _show(book: Notebook, cell_id: str, outputs: list[Any], count: int) -> None:
+    for cell in book["cells"]:
+        if cell["id"] == cell_id:
+            cell["outputs"], cell["execution_count"] = copy.deepcopy(outputs), count
+
+
+async def see_it_through(page: Page) -> None:
+    """To the final answer. Where a turn has ended otherwise, they say that it shall go on:
+    with "Continue" where that is offered, else in words."""
+    for _ in range(MOST):
+        await page.until(lambda: page.ended is not None)
+        ended = page.ended
+        assert ended is not None
+        if answered(page):
+            return
+        turns = ended.turn
+        if ended.retry:
+            reply = await page.send(c.Retry(page.session_id))
+            if reply.error is not None:
+                page.wrong.append(f"Continue was refused: {reply.message}")
+                return
+        else:
+            await ask(page, GO_ON)
+        await page.until(lambda turns=turns: page.turns > turns)
+
+
+def answered(page: Page) -> bool:
+    ended = page.ended
+    texts = [event.text for event in page.told.values() if isinstance(event, TextDone)]
+    good = ended is not None and ended.stop_reason == "end_turn"
+    return good and bool(texts) and texts[-1].startswith(FINAL)

@@ -1,0 +1,90 @@
+"""The table, with what made it, for people and for docs/reliability.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from .verdict import Verdict
+
+DOCUMENT = Path("docs/reliability.md")
+BEGIN, END = "<!-- begin: scripts/torture --write -->", "<!-- end -->"
+PACKAGES = ("jupyter_server", "ipykernel", "anthropic")
+HEADER = (
+    "fault",
+    "runs",
+    "as expected",
+    "with a plain statement",
+    "lost",
+    "doubled",
+    "misplaced",
+    "otherwise wrong",
+)
+FAULTS = {
+    "server": "server killed (`kill -9`)",
+    "kernel": "kernel killed",
+    "socket": "socket cut",
+    "tab": "tab closed",
+}
+
+
+def markdown(verdicts: Mapping[str, Sequence[Verdict]], seconds: float) -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return "\n".join(
+        [
+            f"`scripts/torture`, {date.today():%d %B %Y}: {seconds / 60:.0f} minutes, "
+            f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
+            f"Python {platform.python_version()}, {versions}.",
+            "",
+            table(verdicts),
+            "",
+            "Said on the way:",
+            "",
+            *(f"- {FAULTS[fault]}: {_said(those)}" for fault, those in verdicts.items()),
+        ]
+    )
+
+
+def table(verdicts: Mapping[str, Sequence[Verdict]]) -> str:
+    """In Markdown, with columns that line up as plain text too."""
+    rows = [HEADER, *(_row(fault, those) for fault, those in verdicts.items())]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+    lines = [
+        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    ]
+    rule = " | ".join("-" * width for width in widths)
+    return "\n".join(f"| {line} |" for line in (lines[0], rule, *lines[1:]))
+
+
+def _row(fault: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    good = [verdict for verdict in verdicts if not verdict.failures]
+    stated = [verdict for verdict in good if not verdict.as_expected]
+    kinds = ("lost", "doubled", "misplaced", "wrong")
+    counts = [sum(bool(getattr(verdict, kind)) for verdict in verdicts) for kind in kinds]
+    return (
+        FAULTS[fault],
+        str(len(verdicts)),
+        str(len(good) - len(stated)),
+        f"{len(stated)} ({_said(stated)})" if stated else "0",
+        *map(str, counts),
+    )
+
+
+def _said(verdicts: Sequence[Verdict]) -> str:
+    counts = Counter(name for verdict in verdicts for name in dict.fromkeys(verdict.said))
+    return ", ".join(f"“{name}” {times}" for name, times in counts.most_common()) or "nothing"
+
+
+def write(verdicts: Mapping[str, Sequence[Verdict]], seconds: float) -> None:
+    """Replace what stands between the two marks."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    block = f"{BEGIN}\n\n{markdown(verdicts, seconds)}\n\n{END}"
+    marked = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+    DOCUMENT.write_text(marked.sub(lambda _: block, text), encoding="utf-8")

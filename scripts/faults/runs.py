@@ -1,0 +1,214 @@
+"""The four faults, each at a point of the turn that its seed chooses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from tests.fake_anthropic import Exchange, FakeAnthropic
+
+from . import points
+from .page import Page
+from .person import ask, begin, run_cells, see_it_through, type_something
+from .points import Point, Trigger
+from .site import Site
+from .story import ASK, Story, opening_notebook
+from .verdict import Journal, Verdict, judge
+
+AWAY = 3.0
+"""Seconds that a page is away at most."""
+
+
+@dataclass
+class Run:
+    """One turn with one fault in it. ``rng`` decides on all that is left to chance."""
+
+    site: Site
+    api: FakeAnthropic
+    story: Story
+    rng: random.Random
+    point: Point
+    pages: list[Page] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What was chosen, for the one who repeats it."""
+    killed: float | None = None
+
+    @property
+    def page(self) -> Page:
+        return self.pages[-1]
+
+    async def open(self) -> None:
+        kernel_id = await self.site.start_kernel(self.story.notebook)
+        self.pages.append(await Page.load(self.site, self.story.notebook, kernel_id))
+
+    async def struck(self, strike: Callable[[], None]) -> None:
+        """Let the turn go on until the fault has struck."""
+        trigger = self.page.trigger = Trigger(self.point, strike)
+        await asyncio.wait_for(asyncio.shield(trigger.struck), 60)
+
+    async def find_conversation(self) -> bool:
+        """As the panel does for the notebook in front; whether there is one."""
+        if not self.page.session_id:
+            route = f"codeinterp/api/sessions?notebook={self.story.notebook}"
+            found = (await self.site.fetch("GET", route))["sessions"]
+            if found:
+                self.page.session_id = found[0]["session_id"]
+                await self.page.follow()
+        return bool(self.page.session_id)
+
+    async def find_or_ask(self) -> None:
+        """The message itself may have got lost."""
+        if not await self.find_conversation():
+            await ask(self.page, ASK)
+
+
+# --- the faults --------------------------------------------------------------------------
+
+
+async def undisturbed(run: Run) -> None:
+    await run.open()
+    await begin(run.page)
+
+
+async def server(run: Run) -> None:
+    """Killed, and started again. The page stays open, as pages do."""
+    await run.open()
+    await begin(run.page)
+    await run.struck(run.site.kill)
+    run.killed = time.monotonic()
+    run.page.cut()
+    await run.site.gone()
+    await run.site.start()
+    await run.page.reconnect()
+    await run.page.have_kernel(await run.site.start_kernel(run.story.notebook))
+    if await run.find_conversation():
+        await run.page.until(lambda: run.page.ended is not None)
+    if run.rng.random() < 0.5:
+        run.notes.append("the cell that was cut off is run, too")
+        await run_cells(run.page, lambda cell: True)
+    else:
+        await run_cells(run.page, lambda cell: cell["execution_count"] is not None)
+    if run.rng.random() < 0.5:
+        run.notes.append("saved before going on")
+        await run.page.saved()
+    await run.find_or_ask()
+
+
+async def kernel(run: Run) -> None:
+    """Killed; the server starts another one by itself."""
+    await run.open()
+    await begin(run.page)
+    await run.struck(lambda: run.site.kill_kernel(run.page.kernel_id))
+
+
+async def socket(run: Run) -> None:
+    """Cut, and opened again by the same page."""
+    await run.open()
+    await begin(run.page)
+    if run.rng.random() < 0.25:
+        run.notes.append("typing")
+        await type_something(run.page)
+    await run.struck(run.page.cut)
+    await _be_away(run)
+    await run.page.reconnect()
+    await run.find_or_ask()
+
+
+async def tab(run: Run) -> None:
+    """The page is closed, and with it what it has not saved. A new one reads the file."""
+    await run.open()
+    run.page.saves = False
+    await begin(run.page)
+    await run.struck(run.page.cut)
+    await run.page.leave()
+    if run.site.grace < AWAY:
+        run.notes.append("until the turn has ended")
+        await _turn_over(run)
+    else:
+        await _be_away(run)
+    await run.open()
+    await run.find_or_ask()
+
+
+async def _be_away(run: Run) -> None:
+    away = run.rng.uniform(0, AWAY)
+    run.notes.append(f"away for {away:.1f} s")
+    await asyncio.sleep(away)
+
+
+async def _turn_over(run: Run) -> None:
+    """Asked from outside, as by another page of the same server."""
+    route = f"codeinterp/api/sessions?notebook={run.story.notebook}"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        found = (await run.site.fetch("GET", route))["sessions"]
+        if found and not found[0]["running"]:
+            return
+        await asyncio.sleep(0.2)
+    run.page.wrong.append("the turn does not end in the file")
+
+
+FAULTS: Mapping[str, Callable[[Run], Awaitable[None]]] = {
+    "server": server,
+    "kernel": kernel,
+    "socket": socket,
+    "tab": tab,
+}
+
+
+# --- one run -----------------------------------------------------------------------------
+
+
+async def carry_out(
+    fault: Callable[[Run], Awaitable[None]],
+    name: str,
+    site: Site,
+    api: FakeAnthropic,
+    rng: random.Random,
+    frames: Mapping[str, int],
+) -> tuple[Run, Verdict]:
+    """``frames`` is what an undisturbed turn takes."""
+    story = Story(name)
+    file = site.notebooks / story.notebook
+    file.write_text(json.dumps(opening_notebook()), encoding="utf-8")
+    api.play(story.model)
+    run = Run(site, api, story, rng, points.choose(rng, frames) if frames else _NEVER)
+    violations, exchanges = len(api.violations), len(api.requests)
+    logged = site.log.stat().st_size
+    wrong: list[str] = []
+    try:
+        await fault(run)
+        await see_it_through(run.page)
+        await run.page.saved()
+    except Exception as error:
+        wrong.append(f"{type(error).__name__}: {error}")
+    verdict = _judge(run, api.requests[exchanges:])
+    verdict.wrong += wrong + api.violations[violations:] + _tracebacks(site, logged)
+    for page in run.pages:
+        await page.leave()
+    return run, verdict
+
+
+def _judge(run: Run, exchanges: list[Exchange]) -> Verdict:
+    if not run.pages or not run.page.session_id:
+        return Verdict(wrong=["there is no conversation"])
+    journal = Journal.read(run.site.journal, run.page.session_id)
+    return judge(run.story, run.site.notebooks, journal, run.pages, exchanges, run.killed)
+
+
+def _tracebacks(site: Site, since: int) -> list[str]:
+    """Exceptions that have gone through our own code, from the server's log."""
+    with site.log.open("rb") as log:
+        log.seek(since)
+        text = log.read().decode(errors="replace")
+    parts = text.split("Traceback (most recent call last)")[1:]
+    ours = (part for part in parts if "jupyter_codeinterp" in part)
+    lines = ([line for line in part.split("\n") if line and line[0] not in " \t"] for part in ours)
+    return [f"in the log: {found[0]:.200}" for found in lines if found]
+
+
+_NEVER = Point("", 0, False, 0)

@@ -1,0 +1,185 @@
+"""A Jupyter server as a process that can be killed and started again: on the same port, with
+the same data, notebooks and token."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from scripts.benchmark.servers import PATIENCE, Server, free_port, wait_until_it_answers
+
+STEPS = 60
+"""Steps of a turn at most: a model that mends what a fault has left needs many."""
+REQUEST_TIME = 60.0
+"""Seconds that a request may take on a machine that has other things to do."""
+
+
+class Site:
+    def __init__(self, folder: Path, model_url: str, grace: float) -> None:
+        """Nothing runs before ``start``. ``folder`` is this server's own; ``grace`` is how
+        long (seconds) it waits for a window before it works in the file."""
+        self.grace = grace
+        self.folder = folder
+        self.notebooks = folder / "notebooks"
+        self.notebooks.mkdir(parents=True)
+        (folder / "config").mkdir()
+        self._port = free_port()
+        self._token = secrets.token_hex(16)
+        self._server = Server(f"http://127.0.0.1:{self._port}", self._token, folder)
+        self._command = [
+            *(sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser"),
+            *(f"--ServerApp.root_dir={self.notebooks}", f"--ServerApp.port={self._port}"),
+            *("--ServerApp.ip=127.0.0.1", "--ServerApp.port_retries=0"),
+            *(f"--CodeInterp.window_grace={grace}", f"--CodeInterp.max_steps={STEPS}"),
+        ]
+        own = {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
+        self._environment = {
+            **os.environ,
+            **{f"JUPYTER_{kind}": value for kind, value in own.items()},
+            "JUPYTER_TOKEN": self._token,
+            "IPYTHONDIR": str(folder / "ipython"),
+            "ANTHROPIC_BASE_URL": model_url,
+            "ANTHROPIC_API_KEY": "sk-ant-faults-0123456789",
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._kernels: dict[int, psutil.Process] = {}
+        """All kernel processes that there have been, by process id."""
+
+    # --- the process -----------------------------------------------------------------
+
+    async def start(self) -> None:
+        await asyncio.to_thread(self._start)
+
+    def _start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        wait_until_it_answers(self._server, self._process)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "server.log"
+
+    def kill(self) -> None:
+        """As a power switch for this one process; at once."""
+        assert self._process is not None
+        self._process.kill()
+
+    async def gone(self) -> None:
+        """Wait until the process, and the kernels that it has left behind, are gone."""
+        assert self._process is not None
+        await asyncio.to_thread(self._process.wait)
+        await asyncio.to_thread(self._end_kernels)
+
+    async def stop(self) -> None:
+        """As by Ctrl-C. Whatever happens, nothing of it goes on running."""
+        if self._process is None:
+            return
+        self._note_kernels()
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.to_thread(self._process.wait, PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        await self.gone()
+
+    def _note_kernels(self) -> None:
+        assert self._process is not None
+        try:
+            children = psutil.Process(self._process.pid).children()
+        except psutil.NoSuchProcess:
+            return
+        self._kernels |= {child.pid: child for child in children}
+
+    def _end_kernels(self) -> None:
+        """Those whose server was killed notice, and end by themselves; what has not done so
+        in time is ended."""
+        deadline = time.monotonic() + PATIENCE
+        while (left := [k for k in self._kernels.values() if _lives(k)]) and (
+            time.monotonic() < deadline
+        ):
+            time.sleep(0.05)
+        for kernel in left:
+            kernel.kill()
+        self._kernels.clear()
+
+    # --- kernels ---------------------------------------------------------------------
+
+    async def start_kernel(self, path: str) -> str:
+        """The kernel of the notebook; a new one if it has none."""
+        wanted = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
+        session = await self.fetch("POST", "api/sessions", wanted)
+        self._note_kernels()
+        return str(session["kernel"]["id"])
+
+    def connection_file(self, kernel_id: str) -> Path:
+        return self.folder / "runtime" / f"kernel-{kernel_id}.json"
+
+    def kill_kernel(self, kernel_id: str) -> None:
+        """Its process; the server starts another under the same id."""
+        name = self.connection_file(kernel_id).name
+        self._note_kernels()
+        for kernel in self._kernels.values():
+            if _lives(kernel) and any(name in word for word in kernel.cmdline()):
+                kernel.kill()
+
+    # --- HTTP and sockets ------------------------------------------------------------
+
+    async def fetch(self, method: str, route: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body)
+        if method in ("POST", "PUT"):
+            data = data or ""
+        response = await AsyncHTTPClient().fetch(
+            HTTPRequest(
+                f"{self._server.url}/{route}",
+                method,
+                self._headers,
+                data,
+                request_timeout=REQUEST_TIME,
+            )
+        )
+        return json.loads(response.body) if response.body else None
+
+    async def connect(self) -> WebSocketClientConnection:
+        """A socket as a page has it."""
+        ticket = (await self.fetch("POST", "codeinterp/api/tickets"))["ticket"]
+        url = f"{self._server.url}/codeinterp/api/channel?ticket={ticket}".replace("http", "ws", 1)
+        socket = await websocket_connect(HTTPRequest(url, headers=self._headers))
+        assert socket.protocol is not None
+        socket.protocol.set_nodelay(True)
+        return socket
+
+    @property
+    def _headers(self) -> Mapping[str, str]:
+        return self._server.headers
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "data" / "codeinterp" / "sessions.db"
+
+
+def _lives(process: psutil.Process) -> bool:
+    """A zombie does not: nobody may be there to bury it."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

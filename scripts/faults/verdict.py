@@ -1,0 +1,260 @@
+"""What has become of a run: from the notebook's file, the journal, the cells' own log of when
+they ran, what the page was told, and what the model was sent."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import nbformat
+
+from jupyter_codeinterp.core.events import (
+    Event,
+    Note,
+    StepStarted,
+    TextDelta,
+    TextDone,
+    ThinkingDelta,
+    ToolDone,
+    TurnEnded,
+)
+from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse
+from tests.fake_anthropic import Exchange
+
+from .page import Page
+from .person import answered
+from .story import STUCK, THEIRS, TYPED, Story, shown
+
+TEXT_BEHIND = 0.25
+"""Seconds of streamed text that may be missing after a ``kill -9``."""
+STATEMENTS = {
+    "may have had effects": r"may have had effects",
+    "variables are gone": r"[Vv]ariables (?:are|may be) gone",
+    "not confirmed": r"has not confirmed this change|status=not_confirmed",
+    "outputs not confirmed": r"has not confirmed that it shows",
+    "unsaved changes out of reach": r"unsaved changes in a window that is out of reach",
+    "not started": r"status=not_started",
+    "no answer from the window": r"window does not answer",
+}
+"""What the product says where something is, or may be, missing."""
+OVERWRITE = "Lab asks before it overwrites"
+
+
+@dataclass
+class Verdict:
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    misplaced: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    """All else that must not be."""
+    said: list[str] = field(default_factory=list)
+    """Names of the statements that were made."""
+    as_expected: bool = True
+    """Whether the notebook and the conversation are what they were to be."""
+
+    @property
+    def failures(self) -> list[str]:
+        named = {"lost": self.lost, "doubled": self.doubled, "misplaced": self.misplaced}
+        told = [f"{name}: {what}" for name, those in named.items() for what in those]
+        return [*told, *self.wrong]
+
+
+@dataclass
+class Journal:
+    """A conversation as it is on the disk."""
+
+    events: list[tuple[int, Event]]
+    messages: list[Message]
+
+    @classmethod
+    def read(cls, file: Path, session_id: str) -> Journal:
+        with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as db:
+            events = db.execute(
+                "SELECT seq, data FROM events WHERE session_id = ? ORDER BY seq", (session_id,)
+            ).fetchall()
+            messages = db.execute(
+                "SELECT data FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
+            ).fetchall()
+        db.close()
+        return cls(
+            [(seq, msgspec.json.decode(data, type=Event)) for seq, data in events],
+            [msgspec.json.decode(data, type=Message) for (data,) in messages],
+        )
+
+    def statements(self) -> Iterator[str]:
+        for _, event in self.events:
+            if isinstance(event, Note):
+                yield event.text
+            elif isinstance(event, ToolDone):
+                yield f"{event.summary}\n{event.detail}"
+            elif isinstance(event, TurnEnded):
+                yield event.message
+        for message in self.messages:
+            yield from (block.text for block in message.content if isinstance(block, Text))
+
+
+def judge(
+    story: Story,
+    notebooks: Path,
+    journal: Journal,
+    pages: Sequence[Page],
+    exchanges: Iterable[Exchange],
+    killed: float | None,
+) -> Verdict:
+    """``pages`` are those that there were, the last one still open; ``killed`` is when the
+    server was, by the clock of the exchanges."""
+    verdict = Verdict()
+    text = "\n".join(journal.statements())
+    verdict.said = [name for name, words in STATEMENTS.items() if re.search(words, text)]
+    _judge_notebook(verdict, story, notebooks / story.notebook)
+    _judge_runs(verdict, story, notebooks / story.log, journal)
+    _judge_events(verdict, journal, pages)
+    verdict.wrong += _calls_without_one_result(journal.messages)
+    if killed is not None:
+        verdict.lost += _text_behind(journal, exchanges, killed)
+    for page in pages:
+        verdict.wrong += page.wrong
+    page = pages[-1]
+    if page.asked_to_overwrite:
+        verdict.said.append(OVERWRITE)
+        if not (page.save_cut_off or page.cells[0]["source"] == TYPED):
+            verdict.wrong.append("Lab asks at a save, as the file is another")
+    if not answered(page):
+        _judge_end(verdict, page, journal)
+    return verdict
+
+
+def _judge_end(verdict: Verdict, page: Page, journal: Journal) -> None:
+    """The answer was not reached: then the person has been told why."""
+    verdict.as_expected = False
+    ended = page.ended
+    words = ended.message if ended is not None else ""
+    texts = [event.text for _, event in journal.events if isinstance(event, TextDone)]
+    stuck = bool(texts) and texts[-1].startswith(STUCK)
+    if verdict.said and (words or stuck):
+        verdict.lost.clear()
+    else:
+        verdict.lost.append(f"the answer; it ended with {words or texts[-1:] or 'nothing'}")
+
+
+# --- the notebook ------------------------------------------------------------------------
+
+
+def _judge_notebook(verdict: Verdict, story: Story, file: Path) -> None:
+    try:
+        book = nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(book)
+    except Exception as error:
+        verdict.wrong.append(f"the notebook is not valid: {error!r:.200}")
+        return
+    expected = ["theirs", *(step.name for step in story.steps)]
+    names = [_name(story, cell) for cell in book.cells]
+    counts = Counter(names)
+    verdict.lost += [f"the cell {name}" for name in expected if not counts[name]]
+    verdict.doubled += [f"the cell {name}" for name in expected if counts[name] > 1]
+    left = [name for name in names if name not in expected]
+    verdict.wrong += [f"left in the notebook: {name}" for name in left]
+    there = [name for name in dict.fromkeys(names) if name in expected]
+    if there != [name for name in expected if counts[name]]:
+        verdict.misplaced.append(", ".join(there))
+    for step in story.steps:
+        for cell in book.cells:
+            if not step.is_code or cell.source != step.source:
+                continue
+            if shown(cell) != step.shows or cell.get("execution_count") is None:
+                verdict.lost.append(f"outputs of {step.name}: {shown(cell)!r:.100}")
+
+
+def _name(story: Story, cell: Any) -> str:
+    if cell.source in (THEIRS, TYPED):
+        return "theirs"
+    for step in story.steps:
+        kind = "code" if step.is_code else "markdown"
+        if cell.source == step.source and cell.cell_type == kind:
+            return step.name
+    return f"{cell.cell_type} {cell.source[:50]!r}"
+
+
+# --- what has run ------------------------------------------------------------------------
+
+
+def _judge_runs(verdict: Verdict, story: Story, log: Path, journal: Journal) -> None:
+    """In one kernel each cell runs once (the one that fails, twice), unless it was said that
+    it may have run before."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    unsure = {
+        event.title.removeprefix("Step ")
+        for _, event in journal.events
+        if isinstance(event, ToolDone)
+        and event.status in ("interrupted", "not_confirmed", "timeout")
+    }
+    for line, times in Counter(lines).items():
+        name = line.split(" ")[0]
+        most = 2 if any(step.name == name and step.first for step in story.steps) else 1
+        if times > most and name not in unsure:
+            verdict.doubled.append(f"the run of {name}: {times} times in one kernel")
+        elif times > most:
+            verdict.said.append("it may have run before")
+
+
+# --- the conversation --------------------------------------------------------------------
+
+
+def _judge_events(verdict: Verdict, journal: Journal, pages: Sequence[Page]) -> None:
+    kept = dict(journal.events)
+    for page in pages:
+        for seq, event in page.told.items():
+            if isinstance(event, (TextDelta, ThinkingDelta)):
+                continue  # Put together, once the whole is there.
+            if seq not in kept:
+                verdict.lost.append(f"event {seq}, {type(event).__name__}")
+            elif kept[seq] != event:
+                verdict.doubled.append(f"the number {seq}, {type(event).__name__}")
+    last = pages[-1].told
+    for seq, event in kept.items():
+        if seq not in last and not isinstance(event, (TextDelta, ThinkingDelta)):
+            verdict.wrong.append(f"event {seq}, {type(event).__name__}, was never told")
+    kinds = [event.__struct_config__.tag for event in kept.values()]
+    if kinds.count("turn_started") != kinds.count("turn_ended"):
+        verdict.wrong.append("a turn has not exactly one end")
+
+
+def _calls_without_one_result(messages: Sequence[Message]) -> Iterator[str]:
+    """As the API sees it: what one side says in a row is one message."""
+    sides = [
+        (role, [block for message in group for block in message.content])
+        for role, group in groupby(messages, key=lambda message: message.role)
+    ]
+    for place, (role, content) in enumerate(sides):
+        calls = [block.id for block in content if isinstance(block, ToolUse)]
+        if role != "assistant" or not calls:
+            continue
+        following = sides[place + 1][1] if place + 1 < len(sides) else []
+        results = [b.tool_use_id for b in following if isinstance(b, ToolResult)]
+        if results != calls:
+            yield f"the calls {calls} have the results {results}"
+
+
+def _text_behind(journal: Journal, exchanges: Iterable[Exchange], killed: float) -> Iterator[str]:
+    """Text that the model had sent well before the server was killed, and is not there."""
+    cut_off = [e for e in exchanges if e.received < killed and (e.gone.is_set() or not e.finished)]
+    if not cut_off or cut_off[-1].received < killed - 60:
+        return
+    sent = "".join(piece for time, piece in cut_off[-1].said if time < killed - TEXT_BEHIND)
+    there = ""
+    for _, event in journal.events:
+        if isinstance(event, StepStarted):
+            there = ""
+        elif isinstance(event, (TextDelta, TextDone)):
+            there = event.text if isinstance(event, TextDone) else there + event.text
+        elif isinstance(event, TurnEnded) and event.code == "server_stopped":
+            break
+    if not there.startswith(sent):
+        yield f"{len(sent) - len(there)} characters of text that were there {TEXT_BEHIND} s before"
