@@ -95,7 +95,7 @@ def test_not_thinking_nor_results(store: SqliteStore) -> None:
 
 def test_an_answer_that_was_cut_off_is_searched_as_a_whole(store: SqliteStore) -> None:
     add(store, "s1", asked("Go"), TextDelta(0, "The reg"), TextDelta(0, "ion gr"))
-    add(store, "s2", asked("Go"), TextDelta(0, "The reg"), asked("ion"))
+    add(store, "s2", asked("Go"), TextDelta(0, "The reg"), asked("On"), TextDelta(0, "ion"))
     assert found(store, "region") == ["s1"]
 
 
