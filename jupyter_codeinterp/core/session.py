@@ -246,7 +246,12 @@ class Session:
         """Journal what waits for it. Raises StoreError if that cannot be done yet."""
         if not self._unsaved:
             return
-        self._later.catch_up()
+        try:
+            self._later.catch_up()
+        except StoreError:
+            if self._later.given_up != TAKEN:
+                raise
+            return  # Another server has gone on; `look_again` tells how.
         if self._turn is not None:
             self._turn.pay()
         if not self._unsaved:

@@ -102,6 +102,29 @@ async def test_nothing_runs_that_is_not_in_the_journal(
     assert (await b.ended(2)).stop_reason == "end_turn"
 
 
+async def test_a_run_that_cannot_be_journaled_is_not_sent(
+    bench: Benches, store: SqliteStore, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even if the journal takes everything else."""
+    b = bench(run("a = 1"))
+    append = store.append_events
+
+    def append_events(session_id: str, events: Any) -> None:
+        if any(isinstance(event, e.RunStarted) for _, event in events) and not ended:
+            with locked(store):
+                append(session_id, events)
+        append(session_id, events)
+
+    ended: list[e.Event] = []
+    monkeypatch.setattr(store, "append_events", append_events)
+    b.send(mode="auto")
+    ended.append((await shown(b, e.TurnEnded))[-1])
+    await until(lambda: not b.session.running)
+    assert [x.code for x in ended if isinstance(x, e.TurnEnded)] == ["locked"]
+    assert await room.ran() == []
+    await saved(b)
+
+
 async def test_text_that_was_shown_is_saved_later(bench: Benches, store: SqliteStore) -> None:
     b = bench(say("A long answer in many letters."))
     b.model.hold = asyncio.Event()
