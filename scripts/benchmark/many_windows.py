@@ -68,4 +68,4 @@ async def _post(socket: WebSocketClientConnection, command: c.Command) -> None:
 
 if __name__ == "__main__":
     url, token, windows = sys.argv[1:]
-    print(json.dumps(asyncio.run(main(Server(url, token, Path(), 0), int(windows)))))
+    print(json.dumps(asyncio.run(main(Server(url, token, Path()), int(windows)))))
