@@ -99,6 +99,8 @@ def jupyter_server(
         finally:
             _end(process)
             reader.join()
+            if process.stderr is not None:
+                process.stderr.close()
 
 
 def free_port() -> int:
