@@ -91,14 +91,14 @@ FULL = """
 import asyncio, json, resource, sys
 from pathlib import Path
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
-from jupyter_codeinterp.core import events as e, session
+from jupyter_codeinterp.core import events as e, journaled
 from jupyter_codeinterp.core.errors import StoreError
 from tests.dying import Kernel
 from tests.kernels import until
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 
-session.AGAIN = 0.02
+journaled.AGAIN = 0.02
 
 
 def full():

@@ -14,7 +14,7 @@ import pytest
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core import feed as feeds
-from jupyter_codeinterp.core import session as sessions
+from jupyter_codeinterp.core import journaled
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.messages import Text, ToolResult
 from tests.core.conftest import Room
@@ -28,7 +28,7 @@ LOCKED = "Another program keeps the journal's file locked."
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, store: SqliteStore) -> None:
-    monkeypatch.setattr(sessions, "AGAIN", 0.02)
+    monkeypatch.setattr(journaled, "AGAIN", 0.02)
     store._db.execute("PRAGMA busy_timeout=5")
 
 
@@ -96,7 +96,7 @@ async def test_nothing_runs_that_is_not_in_the_journal(
         assert await room.ran() == []
     await saved(b)
     assert b.document.sources() == ["x = 20"], "the draft goes once that can be journaled"
-    assert [x.text for x in b.of(e.Note)] == [sessions.SAVED_NOW]
+    assert [x.text for x in b.of(e.Note)] == [journaled.SAVED_NOW]
     b.model.script = [say("Done.")]
     b.session.retry()
     assert (await b.ended(2)).stop_reason == "end_turn"
@@ -207,10 +207,10 @@ async def test_only_the_end_could_not_be_saved(
     told = await shown(b, e.Note)
     holding[0] = False
     assert isinstance(told[-2], e.TurnEnded) and told[-2].stop_reason == "end_turn"
-    assert told[-1] == e.Note(sessions.NOT_SAVED, "warning")
+    assert told[-1] == e.Note(journaled.NOT_SAVED, "warning")
     await until(lambda: not b.session._unsaved)
     texts = [x.text for x in b.of(e.Note)]
-    assert texts == [sessions.NOT_SAVED, sessions.SAVED_NOW]
+    assert texts == [journaled.NOT_SAVED, journaled.SAVED_NOW]
     assert len(b.of(e.TurnEnded)) == 1
 
 
@@ -251,7 +251,7 @@ async def test_a_late_window_is_told_what_is_in_memory_only(
 async def test_the_next_turn_begins_with_what_is_owed(
     bench: Benches, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "AGAIN", 3600)
+    monkeypatch.setattr(journaled, "AGAIN", 3600)
     b = bench(run("a = 1"), say("Done."))
     b.send()
     draft = await b.draft()
