@@ -17,3 +17,5 @@ c.Application.log_level = "ERROR"
 c.LabApp.workspaces_dir = os.environ["CODEINTERP_TEST_WORKSPACES"]
 c.LabApp.news_url = None
 c.JupyterNotebookApp.expose_app_in_browser = True
+# A turn whose window is gone goes on in the file soon, but not during a reload.
+c.CodeInterp.window_grace = 6

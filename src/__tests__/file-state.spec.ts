@@ -101,10 +101,7 @@ it('but not over what the person has written', async () => {
   setSource('mine');
   const before = stage.client.of('open_notebook').length;
   stage.receive({ type: 'reload', notebook: PATH });
-  await until(
-    'said',
-    () => stage.client.of('open_notebook').length > before
-  );
+  await until('said', () => stage.client.of('open_notebook').length > before);
   expect(revert).not.toHaveBeenCalled();
   expect(announced()).toMatchObject({ edited: true });
   expect(stage.source('a')).toBe('mine');

@@ -1,0 +1,150 @@
+/** What becomes of a turn while its window is away, and of the window when it comes back. */
+import { galata } from '@jupyterlab/galata';
+import type { Page, WebSocketRoute } from '@playwright/test';
+import { expect, test } from '../support/fixtures';
+import type { NotebookHelper } from '../support/notebook';
+
+const COUNTED = [1, 2, 3, 4, 5, 6].map(n => `print(${n})`);
+
+test.use({
+  mockSettings: {
+    ...galata.DEFAULT_SETTINGS,
+    '@jupyterlab/docmanager-extension:plugin': { autosave: false }
+  }
+});
+
+/** Cuts the page's connection to the agent, and lets it come back. */
+async function line(page: Page) {
+  const open: WebSocketRoute[] = [];
+  let down = false;
+  await page.routeWebSocket(/\/codeinterp\/api\/channel/, async socket => {
+    if (down) {
+      await socket.close();
+    } else {
+      socket.connectToServer();
+      open.push(socket);
+    }
+  });
+  return {
+    cut: async () => {
+      down = true;
+      await Promise.all(open.map(socket => socket.close()));
+    },
+    mend: () => {
+      down = false;
+    }
+  };
+}
+
+async function counted(
+  notebook: NotebookHelper,
+  mine: string[]
+): Promise<void> {
+  expect(await notebook.sources()).toEqual([...mine, ...COUNTED]);
+  const outputs = (await notebook.cells())
+    .slice(mine.length)
+    .map(cell => (cell.outputs as { text: string }[]).map(o => o.text));
+  expect(outputs).toEqual([1, 2, 3, 4, 5, 6].map(n => [`${n}\n`]));
+}
+
+test('a tab closed in mid-turn is opened again on finished work', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await notebook.save();
+  await panel.mode.selectOption('Auto');
+  await model.speed({ first: 1.5 });
+  await model.play('count');
+  await panel.ask('Count');
+  await expect(panel.log).toContainText('Count 2');
+  // Lab asks whether to leave: there is an unsaved draft.
+  page.on('dialog', dialog => void dialog.accept());
+  await page.evaluate(() => location.assign('about:blank'));
+  await page.waitForURL('about:blank');
+
+  const sources = async () =>
+    (await notebook.saved(file)).cells.map(cell => cell.source);
+  await expect
+    .poll(sources, { timeout: 40_000 })
+    .toEqual(['x = 1', ...COUNTED]);
+  await expect
+    .poll(async () => (await model.requests()).length, { timeout: 20_000 })
+    .toBe(7);
+
+  await notebook.open(file);
+  await expect(panel.log).toContainText('I have counted to six.');
+  await expect(panel.log).toContainText('goes on in its file');
+  await counted(notebook, ['x = 1']);
+  expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
+});
+
+test('a tab that slept shows the file as it has become', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const connection = await line(page);
+  const file = await notebook.start(['x = 1']);
+  await notebook.save();
+  await panel.mode.selectOption('Auto');
+  await model.speed({ first: 0.7 });
+  await model.play('count');
+  await panel.ask('Count');
+  await expect(panel.log).toContainText('Count 2');
+  await connection.cut();
+  await expect
+    .poll(async () => (await notebook.saved(file)).cells.length, {
+      timeout: 40_000
+    })
+    .toBe(7);
+  connection.mend();
+  await panel.ended();
+  await expect(panel.log).toContainText('goes on in its file');
+  await expect(panel.log).toContainText('I have counted to six.');
+  await expect.poll(() => notebook.sources()).toHaveLength(7);
+  await counted(notebook, ['x = 1']);
+
+  // Nothing stands in the way of the next save.
+  await notebook.edit(0, 'x = 2');
+  await notebook.save();
+  expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
+  expect((await notebook.saved(file)).cells[0].source).toBe('x = 2');
+});
+
+test('what was typed and not saved is there when the tab comes back', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const connection = await line(page);
+  const file = await notebook.start(['x = 1', '# mine']);
+  await notebook.save();
+  await panel.mode.selectOption('Auto');
+  await model.speed({ first: 0.7 });
+  await model.play('count');
+  await notebook.select(1);
+  await panel.ask('Count');
+  await expect(panel.log).toContainText('Count 1');
+  await notebook.enter(0);
+  await page.keyboard.type('9');
+  const typed = (await notebook.sources())[0];
+  await connection.cut();
+  await expect
+    .poll(async () => JSON.stringify(await model.requests()), {
+      timeout: 40_000
+    })
+    .toContain('not_confirmed');
+  connection.mend();
+  await panel.ended();
+  expect((await notebook.sources()).slice(0, 2)).toEqual([typed, '# mine']);
+  const ids = (await notebook.cells()).map(cell => cell.id);
+  expect(new Set(ids).size).toBe(ids.length);
+  await notebook.save();
+  expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
+  expect((await notebook.saved(file)).cells[0].source).toBe(typed);
+});
