@@ -347,6 +347,18 @@ def test_ops_that_the_saved_file_does_not_have(store: SqliteStore) -> None:
     assert store.unsaved_ops("c.ipynb") == [("s1", ops[2:])]
 
 
+def test_ops_that_another_server_is_about_to_have_saved(store: SqliteStore, path: Path) -> None:
+    op = StoredOp(1, 1, Delete("c", "x"))
+    store.append_op("s1", op)
+    store.take_lease("s1")
+    other = SqliteStore(path)
+    assert other.unsaved_ops("a.ipynb") == []
+    assert store.unsaved_ops("a.ipynb") == [("s1", [op])]
+    store.release_lease("s1")
+    assert other.unsaved_ops("a.ipynb") == [("s1", [op])]
+    other.close()
+
+
 def test_what_is_saved_never_goes_down(store: SqliteStore) -> None:
     first, second = StoredOp(1, 1, Delete("a", "x")), StoredOp(2, 1, Delete("b", "x"))
     store.append_op("s1", first)

@@ -396,7 +396,7 @@ class SessionStore(Protocol):
 
     def unsaved_ops(self, notebook: str) -> OpsBySession:
         """By session of that notebook, its ops that the saved file is not known to have, in
-        order. Sessions without any are left out."""
+        order. Sessions without any are left out, and those that another server works on."""
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
         """The outputs of a cell's last run, for ``read_output``. The journal may cut what is

@@ -281,6 +281,7 @@ class SqliteStore(Leases):
         return [
             (session_id, [_read(data, StoredOp) for _, data in group])
             for session_id, group in groupby(rows, key=itemgetter(0))
+            if self.holder(session_id) is None
         ]
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
