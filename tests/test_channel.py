@@ -123,7 +123,13 @@ def server_config() -> dict[str, Any]:
 
 def example(kind: type[Any], session_id: str) -> c.Command:
     """Any command of a kind, its required fields filled in."""
-    values: dict[type[Any], Any] = {int: 1, str: "x", Receipt: {"status": "done"}}
+    values: dict[Any, Any] = {
+        int: 1,
+        str: "x",
+        bool: False,
+        dict[str, int]: {},
+        Receipt: {"status": "done"},
+    }
     given: dict[str, Any] = {"type": kind.__struct_config__.tag, "id": 7}
     hints = typing.get_type_hints(kind)
     for field in msgspec.structs.fields(kind):
