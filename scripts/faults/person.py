@@ -83,12 +83,9 @@ async def see_it_through(page: Page) -> None:
     """To the final answer. Where a turn has ended otherwise, they say that it shall go on:
     with "Continue" where that is offered, else in words."""
     for _ in range(MOST):
-        await page.until(lambda: page.ended is not None)
-        ended = page.ended
-        assert ended is not None
+        ended = await page.until(lambda: page.ended)
         if answered(page):
             return
-        turns = ended.turn
         if ended.retry:
             reply = await page.send(c.Retry(page.session_id))
             if reply.error is not None:
@@ -96,7 +93,8 @@ async def see_it_through(page: Page) -> None:
                 return
         else:
             await ask(page, GO_ON)
-        await page.until(lambda turns=turns: page.turns > turns)
+        await page.until(lambda turns=ended.turn: page.turns > turns)
+    await page.until(lambda: page.ended)
 
 
 def answered(page: Page) -> bool:

@@ -43,8 +43,10 @@ def choose(rng: random.Random, frames: Mapping[str, int]) -> Point:
 class Trigger:
     """Strikes once: at its point, or when the turn has come to its end without it."""
 
-    def __init__(self, point: Point, strike: Callable[[], None]) -> None:
+    def __init__(self, point: Point, strike: Callable[[], None], *, cuts: bool = True) -> None:
+        """``cuts``: whether the page hears and says nothing any more once it has struck."""
         self.point = point
+        self._cuts = cuts
         self._strike = strike
         self._seen: Counter[str] = Counter()
         self._due = False
@@ -58,7 +60,7 @@ class Trigger:
         self._due = kind == point.kind and self._seen[kind] == point.number
         if self._due and not point.taken and not point.delay:
             self.now()
-        return not self.struck.done()
+        return not (self._cuts and self.struck.done())
 
     def after(self) -> None:
         """That frame has been taken."""
@@ -69,7 +71,7 @@ class Trigger:
     @property
     def mute(self) -> bool:
         """Whether what the page answers to the frame that it takes now is lost."""
-        return self._due and self.point.taken and not self.point.delay
+        return self._cuts and self._due and self.point.taken and not self.point.delay
 
     def now(self) -> None:
         if not self.struck.done():

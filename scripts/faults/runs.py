@@ -45,9 +45,9 @@ class Run:
         kernel_id = await self.site.start_kernel(self.story.notebook)
         self.pages.append(await Page.load(self.site, self.story.notebook, kernel_id))
 
-    async def struck(self, strike: Callable[[], None]) -> None:
+    async def struck(self, strike: Callable[[], None], *, cuts: bool = True) -> None:
         """Let the turn go on until the fault has struck."""
-        trigger = self.page.trigger = Trigger(self.point, strike)
+        trigger = self.page.trigger = Trigger(self.point, strike, cuts=cuts)
         await asyncio.wait_for(asyncio.shield(trigger.struck), 60)
 
     async def find_conversation(self) -> bool:
@@ -102,7 +102,7 @@ async def kernel(run: Run) -> None:
     """Killed; the server starts another one by itself."""
     await run.open()
     await begin(run.page)
-    await run.struck(lambda: run.site.kill_kernel(run.page.kernel_id))
+    await run.struck(lambda: run.site.kill_kernel(run.page.kernel_id), cuts=False)
 
 
 async def socket(run: Run) -> None:

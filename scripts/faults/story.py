@@ -130,6 +130,8 @@ class Story:
             return self._write(0, OPENING) if begins else _look()
         number = self._step_of(asked[-1]["input"])
         status = _status(results[-1])
+        if _GONE.search(results[-1]):
+            return _look()
         if status == "ok":
             return self._write(number + 1) if number + 1 < len(self.steps) else _answer()
         if status == "error" and asked[-1]["input"]["source"] == self.steps[number].first:
@@ -166,9 +168,11 @@ class Story:
         same, for all that the model knows."""
         since: set[str] | None = None
         for block, result in _answered(request):
+            if "source" not in block["input"]:
+                continue
             if _GONE.search(result):
                 since = set()
-            if since is not None and _status(result) == "ok" and "source" in block["input"]:
+            if since is not None and _status(result) == "ok":
                 since.add(self.steps[self._step_of(block["input"])].name)
         return since
 
