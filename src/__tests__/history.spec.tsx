@@ -28,6 +28,7 @@ const OTHER = info({
   notebook: 'deep/b.ipynb',
   changed: now - 1
 });
+const GONE = 'gone.ipynb';
 const OLD = info({ session_id: 's3', title: 'An old one', changed: 86_400 });
 
 /** The panel with its history open. */
@@ -44,6 +45,9 @@ async function history(...known: (typeof GROWTH)[]) {
           trans,
           markdown: new ModelMarkdown(null, null),
           openNotebook: async (path: string) => {
+            if (path === GONE) {
+              throw new Error(`${GONE} does not exist`);
+            }
             opened.push(path);
           },
           confirmDelete: async (title: string) => {
@@ -227,6 +231,17 @@ describe('searching', () => {
     expect(opened).toEqual(['deep/b.ipynb']);
     await act(async () => notebooks.show('deep/b.ipynb'));
     expect(store.shown?.info.session_id).toBe('s2');
+  });
+
+  it('says when the notebook is not there any more', async () => {
+    await history({ ...OTHER, notebook: GONE });
+    type('growth');
+    fireEvent.click(
+      await screen.findByRole('button', { name: /^Orders of growth/ })
+    );
+    const said = await screen.findByRole('alert');
+    expect(said.textContent).toContain('gone.ipynb does not exist');
+    expect(titles()).toEqual(['Orders of growth']);
   });
 });
 
