@@ -148,3 +148,40 @@ test('what was typed and not saved is there when the tab comes back', async ({
   expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
   expect((await notebook.saved(file)).cells[0].source).toBe(typed);
 });
+
+test('a notebook closed in mid-turn is worked in as a file', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await notebook.save();
+  await panel.mode.selectOption('Auto');
+  await model.speed({ first: 1.5 });
+  await model.play('count');
+  await panel.ask('Count');
+  await expect(panel.log).toContainText('Count 1');
+  await notebook.save();
+  await notebook.command('application:close');
+  const discard = page.getByRole('button', { name: /^(Discard|Don.t Save)/ });
+  const closed = page.locator('.jp-NotebookPanel');
+  await expect(async () => {
+    if (await discard.isVisible()) {
+      await discard.click();
+    }
+    await expect(closed).toHaveCount(0, { timeout: 500 });
+  }).toPass();
+
+  await expect
+    .poll(async () => (await notebook.saved(file)).cells.length, {
+      timeout: 50_000
+    })
+    .toBe(7);
+  await notebook.command('docmanager:open', { path: file });
+  await notebook.attach(file);
+  await panel.ended();
+  await expect.poll(() => notebook.sources()).toHaveLength(7);
+  await counted(notebook, ['x = 1']);
+  expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
+});
