@@ -430,6 +430,29 @@ def test_write_ahead_log_where_it_works(store: SqliteStore, tmp_path: Path) -> N
     db.close()
 
 
+async def test_all_of_it_works_without_a_log(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a network file system."""
+
+    def no_log(db: sqlite3.Connection) -> str:
+        return str(db.execute("PRAGMA journal_mode=DELETE").fetchone()[0])
+
+    monkeypatch.setattr(journal_file, "journal_mode", no_log)
+    store, other = SqliteStore(path), SqliteStore(path)
+    assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
+    store.create(info())
+    assert store.take_lease("s1") is None and other.holder("s1") is not None
+    store.append_events("s1", [(1, Note("a"))])
+    await store.settle()
+    await store.tidy()
+    assert other.events("s1") == [(1, Note("a"))]
+    store.close()
+    other.close()
+    assert sorted(file.name for file in list_of(path)) == [path.name, f"{path.name}-mark"]
+    store = SqliteStore(path)
+    assert store.events("s1") == [(1, Note("a"))] and store.notices() == {}
+    store.close()
+
+
 def test_it_survives_a_killed_process(path: Path) -> None:
     script = f"""
 import os, signal

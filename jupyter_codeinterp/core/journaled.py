@@ -247,8 +247,13 @@ class Journaled:
 
     def _say(self, event: Event) -> None:
         """Show what no command has asked for, unless another server has the session now."""
-        with contextlib.suppress(CommandError, StoreError), self._here():
-            self._show(event)
+        try:
+            with self._here():
+                self._show(event)
+        except StoreError:
+            self._show(event)  # It happened; it is journaled later.
+        except CommandError as error:
+            log.info("Not said in %s: %s", self.info.session_id, error.message)
 
     def _set(self, **changes: Any) -> None:
         now = {"running": self.running, "changed": time.time(), "last_seq": self.feed.last_seq}

@@ -264,3 +264,19 @@ async def test_the_next_turn_begins_with_what_is_owed(
     first = names.index("TurnEnded")
     assert names[first : first + 3] == ["TurnEnded", "Note", "TurnStarted"]
     assert b.document.sources() == ["x = 20"]
+
+
+async def test_what_happens_between_turns_is_told_all_the_same(
+    bench: Benches, store: SqliteStore
+) -> None:
+    b = bench(say("One."))
+    await b.turn()
+    with locked(store):
+        b.session.note("The kernel has been restarted.")
+        b.session.moved("other.ipynb")
+        told = await shown(b, e.NotebookMoved)
+        assert told[-2:] == [
+            e.Note("The kernel has been restarted."),
+            e.NotebookMoved("other.ipynb"),
+        ]
+    await saved(b)

@@ -131,8 +131,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
     try:
         _give_back_free_space(db, path)
-        journal_mode(db)
-        db.execute("PRAGMA synchronous=NORMAL")
+        # Without a log to sync at the right moments, each append waits for the disk.
+        wait = "NORMAL" if journal_mode(db) == "wal" else "FULL"
+        db.execute(f"PRAGMA synchronous={wait}")
         # SQLite would fold the log into the file in the middle of an append, which then
         # waits for the disk: 50 ms and more. `fold_log` does it.
         db.execute("PRAGMA wal_autocheckpoint=0")
