@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, cast
@@ -118,7 +119,8 @@ class Connection:
             raise self._no_answer() from None
 
     def _unreachable(self, reason: str) -> Fault:
-        return connection_fault(reason.rstrip("."), self.credentials)
+        words = re.sub(r"^\[Errno -?\d+\] ", "", reason).rstrip(".")
+        return connection_fault(words[:1].lower() + words[1:], self.credentials)
 
     def _no_answer(self) -> Fault:
         message = f"{self.credentials.place} sent what is no answer of the Messages API."
