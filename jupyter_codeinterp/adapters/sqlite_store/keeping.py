@@ -77,7 +77,7 @@ def keep(path: Path, keeping: Keeping, writing: threading.Lock) -> None:
         work = _Keeper(db, writing)
         if keeping.conversations_days is not None:
             for session_id in work.drop_sessions(now - keeping.conversations_days * DAY):
-                mark.forget(path, session_id)
+                mark.forget(path, session_id)  # Its absence is no loss.
         if keeping.outputs_days is not None:
             work.drop_outputs(now - keeping.outputs_days * DAY)
         if keeping.outputs_size is not None:
@@ -165,8 +165,10 @@ class _Keeper:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 done = work()
-            finally:
                 self._db.execute("COMMIT")
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
         time.sleep(_PAUSE)
         return done
 
