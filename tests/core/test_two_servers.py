@@ -186,6 +186,45 @@ async def test_a_turn_of_a_server_that_is_gone_is_ended_at_once(
     assert other.session.info.held == ""
 
 
+HOLDER = """
+import sys
+from pathlib import Path
+from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+store = SqliteStore(Path(sys.argv[1]))
+assert store.take_lease(sys.argv[2]) is None
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_another_process_has_it_until_it_is_killed(
+    bench: Benches, store: SqliteStore, open_other: Others
+) -> None:
+    b = bench(say("One."))
+    await b.turn()
+    await at_rest(b.session)
+    cut_off(b)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        HOLDER,
+        str(store._path),
+        b.info.session_id,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert await asyncio.wait_for(process.stdout.readline(), 30) == b"held\n"
+    other = open_other(b)
+    assert other.session.info.held.endswith(f"(process {process.pid})")
+    assert f"(process {process.pid})" in await refused(lambda: other.session.retry())
+    process.kill()
+    await process.wait()
+    other.session.look_again()
+    assert other.session.info.held == ""
+    assert [x.code for x in b.of(e.TurnEnded)] == ["", "server_stopped"]
+
+
 @pytest.mark.parametrize(("age", "held"), [(0.0, True), (29.0, True), (31.0, False)])
 async def test_a_server_on_another_machine_is_waited_for(
     bench: Benches, store: SqliteStore, open_other: Others, age: float, held: bool
