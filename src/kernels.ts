@@ -1,6 +1,6 @@
 /** What becomes of a notebook's kernels while it is open here. */
 import type { ISessionContext } from '@jupyterlab/apputils';
-import type { Kernel } from '@jupyterlab/services';
+import type { Kernel, Session } from '@jupyterlab/services';
 
 const RESTARTS: readonly Kernel.Status[] = ['restarting', 'autorestarting'];
 const GONE: readonly Kernel.Status[] = ['dead', 'terminating'];
@@ -9,9 +9,11 @@ export class KernelWatch {
   /** `changed` is called when `hasLost` may answer otherwise. */
   constructor(
     private readonly _context: ISessionContext,
+    private readonly _sessions: Session.IManager,
     changed: () => void
   ) {
     _context.kernelChanged.connect(changed);
+    _context.connectionStatusChanged.connect(changed);
     _context.statusChanged.connect((_, status) => {
       const id = _context.session?.kernel?.id;
       if (id && RESTARTS.includes(status)) {
@@ -30,9 +32,20 @@ export class KernelWatch {
     const kernel = this._context.session?.kernel;
     return (
       kernel?.id !== kernelId ||
+      // With the server its kernels go as well; Lab goes on looking for them for a while.
+      kernel.connectionStatus !== 'connected' ||
       GONE.includes(kernel.status) ||
       this._restarted.has(kernelId)
     );
+  }
+
+  /** Start a kernel of the same kind if there is none any more. */
+  async revive(): Promise<void> {
+    const name = this._context.session?.kernel?.name;
+    await this._sessions.refreshRunning();
+    if (!this._context.session?.kernel) {
+      await this._context.changeKernel(name ? { name } : undefined);
+    }
   }
 
   private readonly _restarted = new Set<string>();

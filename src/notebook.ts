@@ -111,6 +111,7 @@ export class Notebooks implements INotebooks, IDisposable {
     if (!panel || !cells.length) {
       return false;
     }
+    await this._kernels.get(this._find(path)!)?.revive();
     void NotebookActions.runCells(panel.content, cells, panel.sessionContext);
     return this.reveal(path, cells[cells.length - 1].model.id);
   }
@@ -216,8 +217,10 @@ export class Notebooks implements INotebooks, IDisposable {
       post: command => client.post(command)
     });
     this._live.set(context, live);
-    const kernels = new KernelWatch(context.sessionContext, () =>
-      this._kernelChanged.emit(live.path)
+    const kernels = new KernelWatch(
+      context.sessionContext,
+      docManager.services.sessions,
+      () => this._kernelChanged.emit(live.path)
     );
     this._kernels.set(live, kernels);
     context.pathChanged.connect(() => this._onPath(live));

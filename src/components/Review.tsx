@@ -80,6 +80,7 @@ function Row(props: { change: IChange; item: IEndItem }): JSX.Element {
       role="group"
       tabIndex={-1}
       aria-label={`${kind}: ${name}`}
+      data-kind={change.kind}
       data-state={state ?? 'open'}
     >
       <div className="jp-codeinterp-Change-line">
@@ -223,5 +224,5 @@ function stateOf(
   if (!change.undoable) {
     return trans.__('How it was is not known');
   }
-  return change.outputs ? trans.__('With its outputs') : '';
+  return change.outputs ? trans.__('Undo brings its outputs back') : '';
 }

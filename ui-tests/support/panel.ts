@@ -1,5 +1,6 @@
 /** The sidebar, by role and name. */
 import { expect, type Locator, type Page } from '@playwright/test';
+import type { FakeModel } from './model';
 
 export class Panel {
   constructor(readonly page: Page) {
@@ -48,6 +49,18 @@ export class Panel {
       card.getByRole('button', { name: 'Run', exact: true })
     ).toBeEnabled();
     return card;
+  }
+
+  /** A turn that adds a cell, edits the first and deletes the second. */
+  async tidy(model: FakeModel): Promise<void> {
+    await model.play('tidy');
+    await this.ask('Tidy up');
+    await this.decide('Run', 'Add a cell');
+    await this.decide('Run', 'Mend the cell');
+    await this.cards
+      .getByRole('button', { name: 'Delete', exact: true })
+      .click();
+    await this.ended();
   }
 
   /** Press a button of the card that waits. */

@@ -1,44 +1,160 @@
 import { expect, test } from '../support/fixtures';
 
-const UNDO = 'Remove what this turn changed';
+const CELLS = [
+  {
+    source: 'one = 1',
+    metadata: { tags: ['mine'] },
+    outputs: [{ output_type: 'stream', name: 'stdout', text: 'as it was\n' }],
+    execution_count: 7
+  },
+  { cell_type: 'markdown', source: '# Two' },
+  'three = 3'
+];
 
-test('what a turn changed is put back', async ({ model, notebook, panel }) => {
-  await notebook.start(['mended = False', 'other = 1']);
-  const before = await notebook.cells();
-  await model.play('edit_theirs');
-  await panel.ask('Mend it');
-  await panel.decide('Run');
-  await panel.ended();
-  expect(await notebook.sources()).toEqual(['mended = True', 'other = 1']);
+/** Trust is Lab's own word, and never saved. */
+function plain(cells: readonly object[]): unknown[] {
+  return cells.map(cell => {
+    const copy = JSON.parse(JSON.stringify(cell));
+    delete copy.metadata.trusted;
+    return copy;
+  });
+}
 
-  await expect(panel.log).toContainText('1 edited');
-  await panel.log.getByRole('button', { name: UNDO }).click();
-  await expect(panel.log).toContainText('Put back.');
-  expect(await notebook.sources()).toEqual(before.map(cell => cell.source));
-  expect((await notebook.cells()).map(cell => cell.id)).toEqual(
-    before.map(cell => cell.id)
-  );
-  await expect(panel.log.getByRole('button', { name: UNDO })).toHaveCount(0);
-});
+test(
+  'a turn is undone: every cell is as it was',
+  { tag: '@notebook7' },
+  async ({ model, notebook, panel }) => {
+    const path = await notebook.start(CELLS);
+    const before = plain(await notebook.cells());
+    await panel.tidy(model);
+    expect(await notebook.sources()).toEqual([
+      'edited = True',
+      'added = 1',
+      'three = 3'
+    ]);
+    await expect(panel.log).toContainText('1 added, 1 edited, 1 removed:');
 
-test('a cell that the person has touched since is kept', async ({
+    await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+    await expect(panel.log).toContainText(
+      '3 cells put back. Variables in the kernel stay as they are.'
+    );
+    expect(plain(await notebook.cells())).toEqual(before);
+    expect(await notebook.value('edited, added')).toBe('(True, 1)');
+    await expect(
+      panel.log.getByRole('button', { name: 'Undo turn' })
+    ).toHaveCount(0);
+    await expect
+      .poll(async () => (await notebook.saved(path)).cells.length)
+      .toBe(3);
+  }
+);
+
+test(
+  'changes are reviewed one by one: kept, undone; also after a reload',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    const path = await notebook.start(CELLS);
+    await panel.tidy(model);
+    await panel.log.getByRole('button', { name: 'Review changes' }).click();
+
+    const row = (name: string) => panel.log.getByRole('group', { name });
+    const added = row('Added: added = 1');
+    const edited = row('Edited: edited = True');
+    const removed = row('Removed: # Two');
+    const difference = edited.getByLabel('Before and after');
+    await expect(difference.locator('.cm-deletedChunk')).toContainText(
+      'one = 1'
+    );
+    await expect(difference.locator('.cm-changedLine')).toContainText(
+      'edited = True'
+    );
+    await expect(removed.locator('.cm-deletedChunk')).toContainText('# Two');
+
+    await added.getByRole('button', { name: 'Keep' }).click();
+    await expect(added).toContainText('Kept');
+    await removed.getByRole('button', { name: 'Undo' }).click();
+    await expect(removed).toContainText('Put back');
+    expect(await notebook.sources()).toEqual([
+      'edited = True',
+      'added = 1',
+      '# Two',
+      'three = 3'
+    ]);
+    await expect(removed.getByRole('button', { name: 'Undo' })).toHaveCount(0);
+
+    await expect
+      .poll(async () => (await notebook.saved(path)).cells.length)
+      .toBe(4);
+    await page.reload();
+    await notebook.attach(path);
+    await panel.log.getByRole('button', { name: 'Review changes' }).click();
+    await expect(added).toContainText('Kept');
+    await expect(removed).toContainText('Put back');
+    await removed.getByTitle('Go to the cell').click();
+    await expect(notebook.cell('Two')).toHaveClass(/jp-codeinterp-marked/);
+
+    await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+    await expect(edited).toContainText('Put back');
+    expect(await notebook.sources()).toEqual([
+      'one = 1',
+      'added = 1',
+      '# Two',
+      'three = 3'
+    ]);
+    const [first] = await notebook.cells();
+    expect(first.execution_count).toBe(7);
+    expect(first.outputs).toMatchObject([{ text: 'as it was\n' }]);
+    expect(first.metadata).toMatchObject({ tags: ['mine'] });
+    expect(first.metadata).not.toHaveProperty('codeinterp');
+  }
+);
+
+test('a cell that the person has edited since is kept, and it is said', async ({
   model,
   notebook,
   panel
 }) => {
-  await notebook.start(['x = 1']);
-  await panel.mode.selectOption('Auto');
-  await model.play('three_cells');
-  await panel.ask('Sum it');
-  await panel.ended();
-  expect(await notebook.sources()).toHaveLength(3);
-  await expect(panel.log).toContainText('2 added');
-
-  await notebook.edit(2, 'sales["revenue"].sum() * 2');
-  await panel.log.getByRole('button', { name: UNDO }).click();
-  await expect(panel.log).toContainText('1 cell kept because you changed it.');
+  await notebook.start(CELLS);
+  await panel.tidy(model);
+  await notebook.edit(0, 'edited = "by hand"');
+  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  await expect(panel.log).toContainText(
+    '2 cells put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
+  );
   expect(await notebook.sources()).toEqual([
-    'x = 1',
-    'sales["revenue"].sum() * 2'
+    'edited = "by hand"',
+    '# Two',
+    'three = 3'
   ]);
+  await panel.log.getByRole('button', { name: 'Review changes' }).click();
+  await expect(
+    panel.log.getByRole('group', { name: 'Edited: edited = True' })
+  ).toContainText('Not put back: you changed it');
+});
+
+test('in a narrow panel the review fits', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(CELLS);
+  await panel.tidy(model);
+  await page.evaluate(() => {
+    const panel = document.querySelector<HTMLElement>('#codeinterp-panel')!;
+    panel.style.maxWidth = '300px';
+    panel.style.minWidth = '0';
+  });
+  await panel.log.getByRole('button', { name: 'Review changes' }).click();
+  const review = panel.log.getByRole('group', { name: 'Changes of this turn' });
+  await expect(review.locator('.cm-deletedChunk').first()).toBeVisible();
+  const wider = await review.evaluate(
+    node => node.scrollWidth - node.clientWidth
+  );
+  expect(wider).toBeLessThanOrEqual(0);
+  for (const button of await review.getByRole('button').all()) {
+    const box = await button.boundingBox();
+    const frame = await panel.root.boundingBox();
+    expect(box!.x + box!.width).toBeLessThanOrEqual(frame!.x + 300);
+  }
 });
