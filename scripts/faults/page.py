@@ -311,8 +311,9 @@ class Page(ReferenceWindow):
             self._saving = asyncio.ensure_future(self._save_all())
 
     async def saved(self) -> None:
-        """The person saves by hand. Where the file is another than the one that the page
-        knows, Lab asks, and they overwrite it."""
+        """The person saves by hand, once the page is in step with the server. Where the file
+        is another than the one that the page knows, Lab asks, and they overwrite it."""
+        await self.until(lambda: self._lease is not None and self._lease.held)
         if self._saving is not None:
             await asyncio.gather(self._saving, return_exceptions=True)
         model = await self._contents(content=0)

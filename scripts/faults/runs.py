@@ -41,6 +41,13 @@ class Run:
     def page(self) -> Page:
         return self.pages[-1]
 
+    def chance(self, words: str, share: float) -> bool:
+        """Whether this happens in this run."""
+        happens = self.rng.random() < share
+        if happens:
+            self.notes.append(words)
+        return happens
+
     async def open(self) -> None:
         kernel_id = await self.site.start_kernel(self.story.notebook)
         self.pages.append(await Page.load(self.site, self.story.notebook, kernel_id))
@@ -75,25 +82,31 @@ async def undisturbed(run: Run) -> None:
 
 
 async def server(run: Run) -> None:
-    """Killed, and started again. The page stays open, as pages do."""
+    """Killed, and started again. The page stays open, as pages do; but in some runs it is
+    gone, too, and with it what it has not saved."""
     await run.open()
+    page_goes = run.chance("the page goes, too", 1 / 3)
+    if page_goes:
+        run.page.saves = not run.chance("nothing was saved", 1 / 2)
     await begin(run.page)
     await run.struck(run.site.kill)
     run.killed = time.monotonic()
     run.page.cut()
     await run.site.gone()
     await run.site.start()
-    await run.page.reconnect()
-    await run.page.have_kernel(await run.site.start_kernel(run.story.notebook))
+    if page_goes:
+        await run.page.leave()
+        await run.open()
+    else:
+        await run.page.reconnect()
+        await run.page.have_kernel(await run.site.start_kernel(run.story.notebook))
     if await run.find_conversation():
         await run.page.until(lambda: run.page.ended is not None)
-    if run.rng.random() < 0.5:
-        run.notes.append("the cell that was cut off is run, too")
+    if run.chance("the cell that was cut off is run, too", 1 / 2):
         await run_cells(run.page, lambda cell: True)
     else:
         await run_cells(run.page, lambda cell: cell["execution_count"] is not None)
-    if run.rng.random() < 0.5:
-        run.notes.append("saved before going on")
+    if run.chance("saved before going on", 1 / 2):
         await run.page.saved()
     await run.find_or_ask()
 
@@ -109,8 +122,7 @@ async def socket(run: Run) -> None:
     """Cut, and opened again by the same page."""
     await run.open()
     await begin(run.page)
-    if run.rng.random() < 0.25:
-        run.notes.append("typing")
+    if run.chance("typing", 1 / 4):
         await type_something(run.page)
     await run.struck(run.page.cut)
     await _be_away(run)
@@ -123,6 +135,8 @@ async def tab(run: Run) -> None:
     await run.open()
     run.page.saves = False
     await begin(run.page)
+    if run.chance("typing", 1 / 6):
+        await type_something(run.page)
     await run.struck(run.page.cut)
     await run.page.leave()
     if run.site.grace < AWAY:
@@ -135,7 +149,10 @@ async def tab(run: Run) -> None:
 
 
 async def _be_away(run: Run) -> None:
-    away = run.rng.uniform(0, AWAY)
+    """Often for about as long as the server waits, where that is short."""
+    grace = run.site.grace
+    near = grace < AWAY and run.rng.random() < 0.6
+    away = run.rng.uniform(grace / 2, grace * 3) if near else run.rng.uniform(0, AWAY)
     run.notes.append(f"away for {away:.1f} s")
     await asyncio.sleep(away)
 

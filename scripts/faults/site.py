@@ -85,10 +85,9 @@ class Site:
         self._process.kill()
 
     async def gone(self) -> None:
-        """Wait until the process, and the kernels that it has left behind, are gone."""
+        """Wait until the process is gone. Its kernels may live on for a moment."""
         assert self._process is not None
         await asyncio.to_thread(self._process.wait)
-        await asyncio.to_thread(self._end_kernels)
 
     async def stop(self) -> None:
         """As by Ctrl-C. Whatever happens, nothing of it goes on running."""
@@ -101,6 +100,7 @@ class Site:
         except subprocess.TimeoutExpired:
             self.kill()
         await self.gone()
+        await asyncio.to_thread(self._end_kernels)
 
     def _note_kernels(self) -> None:
         assert self._process is not None
@@ -112,7 +112,7 @@ class Site:
 
     def _end_kernels(self) -> None:
         """Those whose server was killed notice, and end by themselves; what has not done so
-        in time is ended."""
+        in time is ended. (A server that was killed cannot do it.)"""
         deadline = time.monotonic() + PATIENCE
         while (left := [k for k in self._kernels.values() if _lives(k)]) and (
             time.monotonic() < deadline
