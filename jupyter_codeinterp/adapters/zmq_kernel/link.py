@@ -28,6 +28,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from ...core.document import Output
 from ...core.errors import KernelError
 from ...core.ports import KernelInfo
+from .counting import Counter
 from .elsewhere import Elsewhere
 from .widgets import OutputWidgets
 from .wire import Message, Wire
@@ -70,6 +71,7 @@ class KernelLink:
         self.closed = False
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
+        self.counter = Counter()
         self.comm_ends: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._kernels = kernels
         self._km: KernelManager = kernels.get_kernel(kernel_id)
@@ -176,6 +178,8 @@ class KernelLink:
     # --- what it publishes -----------------------------------------------------------
 
     def _on_iopub(self, message: Message) -> None:
+        state = (message.content or {}).get("execution_state")
+        self.counter.count(message.msg_id, ends=message.msg_type == "status" and state == "idle")
         if message.msg_type == "status":
             self._on_status(message)
         elif message.msg_type in ("comm_open", "comm_msg", "comm_close"):

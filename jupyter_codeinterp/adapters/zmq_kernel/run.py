@@ -21,6 +21,7 @@ from ...core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
+from .counting import Mark
 from .link import GONE, LOST_IDLE, KernelLink
 from .wire import Message
 
@@ -36,6 +37,7 @@ none where the interrupt came before the code's first instruction."""
 OBEY = 5.0
 """Seconds after an interrupt in which a run should end."""
 ATTEMPTS = 20
+DROPPED = "Output truncated: the kernel dropped some of it."
 
 Cause = Literal["timeout", "interrupted", "dead"]
 
@@ -65,6 +67,9 @@ class Run:
         self._cause: Cause | None = None
         self._interrupted_at: float | None = None
         self._notes: list[str] = []
+        self._first: Mark | None = None
+        self._dropped = 0
+        """Messages that the kernel published during the run and that did not come."""
         self._unwatched = False
 
     @property
@@ -111,12 +116,15 @@ class Run:
             self._update_display(content, message.size)
         elif kind == "execute_input":
             self._started_at = self._loop.time()
+            self._first = self._link.counter.mark()
             self._count = (content or {}).get("execution_count")
             if self._cause == "interrupted":
                 # It was stopped before it began, when it could not be taken back.
                 self._interrupt()
         elif kind == "status" and (content or {}).get("execution_state") == "idle":
             self._idle_at = self._loop.time()
+            if self._first is not None:
+                self._dropped = self._link.counter.lost_since(self._first)
         self._wake.set()
 
     def lost(self) -> None:
@@ -292,4 +300,6 @@ class Run:
         elif self._reply is None and self._idle_at is None:
             yield "The kernel has not obeyed the interrupt; the code may still be running."
         elif self._idle_at is None:
-            yield "Output truncated: the kernel dropped some of it."
+            yield DROPPED
+        elif self._dropped:
+            yield f"{DROPPED} ({self._dropped:,} messages: it was printed faster than it is read.)"

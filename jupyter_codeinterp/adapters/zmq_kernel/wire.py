@@ -49,6 +49,7 @@ class Message(NamedTuple):
     """
 
     msg_type: str
+    msg_id: str
     session: str
     parent_id: str
     parent_type: str
@@ -198,6 +199,7 @@ class Wire:
         cause = self._session.unpack(bytes(parent))
         return Message(
             msg_type=about["msg_type"],
+            msg_id=about.get("msg_id", ""),
             session=about.get("session", ""),
             parent_id=cause.get("msg_id", ""),
             parent_type=cause.get("msg_type", ""),
