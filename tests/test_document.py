@@ -78,6 +78,8 @@ OUTPUTS = st.lists(
     ),
     max_size=2,
 ).map(tuple)
+
+
 def _plain(output: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in output.items() if key != "transient"}
 

@@ -18,8 +18,8 @@ CELL_TYPES = ("raw", "code", "markdown")
 class Change(msgspec.Struct, frozen=True):
     """``before`` is the whole cell as it was; None for an added one, and for one of which that
     is not known (a page was reloaded before it could tell). ``above`` are the ids that stood
-    above it, or would but for this turn, nearest first. ``source`` and ``cell_type`` are what the agent
-    left, "" for a removed cell.
+    above it, or would but for this turn, nearest first. ``source`` and ``cell_type`` are what
+    the agent left, "" for a removed cell.
     """
 
     cell_id: str

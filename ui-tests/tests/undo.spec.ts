@@ -147,7 +147,9 @@ test('in a narrow panel the review fits', async ({
   });
   await panel.log.getByRole('button', { name: 'Review changes' }).click();
   const review = panel.log.getByRole('group', { name: 'Changes of this turn' });
-  await expect(review.locator('.cm-deletedChunk').first()).toBeVisible();
+  await expect(
+    review.getByText('one = 1', { exact: true }).first()
+  ).toBeVisible();
   const wider = await review.evaluate(
     node => node.scrollWidth - node.clientWidth
   );
