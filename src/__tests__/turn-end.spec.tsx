@@ -160,7 +160,9 @@ describe('the review', () => {
       { before: '# Old', after: '', mimeType: 'text/x-ipythongfm' }
     ]);
     expect(row('Added: b = 1').textContent).toContain('→');
-    expect(row('Edited: a = 2').textContent).toContain('Undo brings its outputs back');
+    expect(row('Edited: a = 2').textContent).toContain(
+      'Undo brings its outputs back'
+    );
     expect(
       within(row('Removed: # Old')).queryByTitle('Go to the cell')
     ).toBeNull();
