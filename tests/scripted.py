@@ -50,7 +50,8 @@ from jupyter_codeinterp.core.ports import (
     SessionStore,
     StoredOp,
 )
-from jupyter_codeinterp.core.session import Rules, Session
+from jupyter_codeinterp.core.rules import Rules
+from jupyter_codeinterp.core.session import Session
 from tests.kernels import until
 
 E = TypeVar("E")

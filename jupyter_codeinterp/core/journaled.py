@@ -20,7 +20,7 @@ from .context import Context
 from .conversation import Conversation
 from .ending import Ending, not_journaled
 from .errors import CommandError, StoreError
-from .events import Event, Mode, Note, TurnEnded
+from .events import Event, Note, TurnEnded
 from .feed import Feed
 from .later import GONE, TAKEN, Later
 from .lease import Lease, held_elsewhere, named
@@ -29,7 +29,8 @@ from .messages import Text, user
 from .meter import Meter
 from .past import Past
 from .ports import Document, Kernel, SessionStore
-from .turn import Limits, Turn
+from .rules import Rules
+from .turn import Turn
 
 AGAIN = 5.0
 """Seconds until it is tried again to write what the journal would not take."""
@@ -56,15 +57,6 @@ class Workplace(Protocol):
 
     async def files(self) -> list[tuple[str, int]]:
         """Names and sizes (bytes) of the files beside the notebook."""
-
-
-class Rules(msgspec.Struct, frozen=True):
-    """What an admin has set, and what every session shares."""
-
-    limits: Limits = Limits()
-    highest_mode: Mode = "auto"
-    scrub: Callable[[str], str] = str
-    scale: Callable[[bytes, str], bytes | None] | None = None
 
 
 class Journaled:

@@ -36,14 +36,13 @@ from .events import (
     TurnStarted,
 )
 from .execution import Execution
-from .journaled import NOT_SAVED, STOPPED_NOTE, Journaled, Rules, Workplace
+from .journaled import NOT_SAVED, STOPPED_NOTE, Journaled, Workplace
 from .later import TAKEN
 from .messages import Text, user
 from .ports import Model, SessionStore
 from .review import Review, review
+from .rules import Rules
 from .turn import Turn
-
-__all__ = ["Rules", "Session"]
 
 OBEY_TIME = 5.0
 """Seconds that a kernel has to obey an interrupt before the person is told."""

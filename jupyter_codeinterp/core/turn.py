@@ -21,6 +21,7 @@ from .guard import LoopGuard
 from .ledger import Ledger
 from .messages import Image, Text, ToolResult, ToolUse
 from .ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
+from .rules import Limits
 
 if TYPE_CHECKING:
     from .execution import Execution
@@ -29,22 +30,6 @@ T = TypeVar("T")
 
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """Bounds of a turn. None means no bound.
-
-    ``cell_timeout`` (seconds a cell, in Auto mode), ``turn_timeout`` (seconds of an
-    unattended turn, without those that it waited for the person), ``cost`` (US dollars a
-    turn; needs known prices), ``context_share`` (0..1 of the model's context).
-    """
-
-    steps: int = 25
-    cell_timeout: float | None = 600.0
-    review_cell_timeout: float | None = None
-    turn_timeout: float | None = 3600.0
-    cost: float | None = None
-    context_share: float = 0.8
 
 
 class Result(msgspec.Struct, frozen=True):

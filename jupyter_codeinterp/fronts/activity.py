@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, MutableMapping
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
-from ..core.session import Session
+if TYPE_CHECKING:
+    from ..core.session import Session
 
 SETTING = "codeinterp_last_activity"
 INTERVAL = 0.4

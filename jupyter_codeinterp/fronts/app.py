@@ -26,9 +26,8 @@ from ..adapters.zmq_kernel import KernelPool, ZmqKernel
 from ..core.commands import OpReceipt, SnapshotTaken
 from ..core.events import Mode
 from ..core.ports import Kernel
+from ..core.rules import Limits, Rules
 from ..core.secrets import Secrets
-from ..core.session import Rules
-from ..core.turn import Limits
 from .activity import Activity
 from .channel import Tickets
 from .hub import Hub

@@ -10,7 +10,8 @@ import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -20,10 +21,15 @@ from ..core.document import Receipt
 from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
-from ..core.session import Rules, Session
+from ..core.rules import Rules
 from .activity import Activity
 
+if TYPE_CHECKING:
+    from ..core.session import Session
+
 log = logging.getLogger(__name__)
+
+SESSION = "jupyter_codeinterp.core.session"
 
 Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
@@ -92,6 +98,9 @@ class Hub:
 
     def join(self, window: FrontWindow) -> None:
         self._windows.add(window)
+        # Half of the imports of the whole extension: not at the server's start, and not on
+        # the event loop.
+        asyncio.get_running_loop().run_in_executor(None, import_module, SESSION)
         for session in self._sessions.values():
             if session.running:
                 window.send(_changed(session))
@@ -109,16 +118,17 @@ class Hub:
         """Taken up from the journal if need be: with the ops that its file may lack."""
         if path not in self._notebooks:
             notebook = self._notebooks[path] = LiveNotebook(path, self, self._grace)
-            for session_id, ops in self._unsaved(path):
-                notebook.restore(session_id, ops)
+            self._take_up(notebook)
         return self._notebooks[path]
 
-    def _unsaved(self, path: str) -> list[tuple[str, StoredOps]]:
+    def _take_up(self, notebook: LiveNotebook) -> None:
+        path = notebook.path
         try:
-            return self.store.unsaved_ops(path)
+            notebook.know_saved(self.store.saved_ops(path))
+            for session_id, ops in self.store.unsaved_ops(path):
+                notebook.restore(session_id, ops)
         except StoreError:
             log.exception("What the file of %s lacks is not known", path)
-            return []
 
     def opened(self, path: str) -> LiveNotebook | None:
         """The notebook if it is known; what is said of another is out of date."""
@@ -193,6 +203,9 @@ class Hub:
     def stand_in(self, notebook: LiveNotebook) -> StandIn:
         return self._make_stand_in(notebook)
 
+    def ops(self, session_id: str, after: int) -> StoredOps:
+        return self.store.ops(session_id, after)
+
     def saved(self, saved: Mapping[str, int]) -> None:
         for session_id, seq in saved.items():
             self.store.set_saved(session_id, seq)
@@ -245,6 +258,8 @@ class Hub:
 
     def _make(self, info: SessionInfo) -> Session:
         place = NotebookPlace(self, info.session_id, info.notebook)
+        from ..core.session import Session  # see `join`
+
         return Session(info, self.store, self._model, place, self.rules, self._announce)
 
     def _announce(self, session: Session) -> None:

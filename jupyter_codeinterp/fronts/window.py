@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..adapters.live_document import Copy
 from ..core import commands as c
 from ..core.errors import CodeInterpError, CommandError, StoreError
-from ..core.session import Session
 from .hub import Hub
 from .mailbox import Mailbox
+
+if TYPE_CHECKING:
+    from ..core.session import Session
 
 MAX_COMMAND = 1_000_000
 """Bytes of a command. A snapshot may be larger: a notebook's sources and bounded outputs."""

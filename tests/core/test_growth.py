@@ -23,8 +23,8 @@ from jupyter_codeinterp.core.messages import (
     user,
 )
 from jupyter_codeinterp.core.ports import ModelDone
+from jupyter_codeinterp.core.rules import Rules
 from jupyter_codeinterp.core.secrets import Secrets
-from jupyter_codeinterp.core.session import Rules
 from jupyter_codeinterp.core.toolspecs import TOOLS
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say

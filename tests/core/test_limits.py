@@ -12,8 +12,7 @@ from jupyter_codeinterp.core.guard import LoopGuard
 from jupyter_codeinterp.core.messages import ToolUse, Usage, assistant
 from jupyter_codeinterp.core.meter import Meter
 from jupyter_codeinterp.core.ports import ModelDone, ModelInfo
-from jupyter_codeinterp.core.session import Rules
-from jupyter_codeinterp.core.turn import Limits
+from jupyter_codeinterp.core.rules import Limits, Rules
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, mend, run, say
