@@ -394,9 +394,13 @@ class SessionStore(Protocol):
         """The notebook's saved file is known to have the session's ops up to number ``seq``.
         What is known of higher ones stays; an unknown session is nothing."""
 
+    def saved_ops(self, notebook: str) -> dict[str, int]:
+        """What ``set_saved`` has been told of the sessions of that notebook."""
+
     def unsaved_ops(self, notebook: str) -> OpsBySession:
-        """By session of that notebook, its ops that the saved file is not known to have, in
-        order. Sessions without any are left out, and those that another server works on."""
+        """The ops of that notebook's sessions that the saved file is not known to have, in the
+        order in which they were journaled; a session's next to each other are together.
+        Sessions that another server works on are left out."""
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
         """The outputs of a cell's last run, for ``read_output``. The journal may cut what is

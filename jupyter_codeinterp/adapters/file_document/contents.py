@@ -84,6 +84,10 @@ class ContentsFile:
         )
         contents.emit(data={"action": "save", "path": path})
 
+    async def version(self) -> str:
+        """Raises DocumentError as ``read`` does."""
+        return _version(await self._get(content=False))
+
     async def _get(self, *, content: bool) -> dict[str, Any]:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
         if self._hashes:

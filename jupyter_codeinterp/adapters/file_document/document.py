@@ -35,17 +35,20 @@ class File(Protocol):
     async def write(self, notebook: Notebook) -> str:
         """The file's version afterwards."""
 
+    async def version(self) -> str:
+        """Names the file as it is now."""
+
 
 class FileDocument:
     def __init__(
         self,
         file: File,
         answer: Callable[[Answer], None],
-        written: Callable[[str, dict[str, int]], None],
+        written: Callable[[str], None],
         lost: Callable[[str], None],
     ) -> None:
-        """``answer`` takes receipts and snapshots. ``written`` is told the file's version and
-        the ops that it holds, ``lost`` why the file cannot be worked in any longer."""
+        """``answer`` takes receipts and snapshots. ``written`` is told the file's version,
+        ``lost`` why the file cannot be worked in any longer."""
         self._file = file
         self._answer = answer
         self._written = written
@@ -66,6 +69,12 @@ class FileDocument:
         async with self._writing:
             if self._worker is not None:
                 self._worker.cancel()
+
+    async def look(self) -> tuple[str, dict[str, int]]:
+        """The file's version, and the ops that it holds. Raises DocumentError."""
+        version = await self._file.version()
+        notebook, _ = await self._file.read()
+        return version, applied(notebook)
 
     def send(self, frame: ServerFrame) -> None:
         """Code as it is written and outputs as they come are for eyes; ops bring them all."""
@@ -106,7 +115,7 @@ class FileDocument:
                 cells = views(notebook)
                 answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
         if notebook is not before:
-            self._written(await self._file.write(notebook), applied(notebook))
+            self._written(await self._file.write(notebook))
         return answers
 
 

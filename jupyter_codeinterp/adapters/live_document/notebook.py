@@ -6,6 +6,7 @@ While no window has it open, somebody stands in who works in its file (``StandIn
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Mapping
 from typing import Any, Protocol, Union
@@ -72,12 +73,19 @@ class StandIn(Window, Protocol):
     async def close(self) -> None:
         """End. What has been begun is written and answered before."""
 
+    async def look(self) -> tuple[str, dict[str, int]]:
+        """The version of the file, opened or not, and the ops that it holds. Raises
+        DocumentError."""
+
 
 class Owner(Protocol):
     """What a notebook belongs to."""
 
     def stand_in(self, notebook: LiveNotebook) -> StandIn | None:
         """None if there can be none."""
+
+    def ops(self, session_id: str, after: int) -> StoredOps:
+        """The session's ops with higher numbers, as the journal has them."""
 
     def saved(self, saved: Mapping[str, int]) -> None:
         """The notebook's file holds the ops of each session up to these numbers, or they have
@@ -99,6 +107,8 @@ class Copy(msgspec.Struct):
     version: str = ""
     edited: bool = False
     collaborative: bool = False
+    file: str = ""
+    """The file's version as it was when somebody looked, to see how old the copy is."""
     told_to_reload: bool = False
 
     @classmethod
@@ -135,6 +145,8 @@ class LiveNotebook:
         """The stand-in's coming or going."""
         self._known = asyncio.Event()
         """Somebody works in the notebook, or it is known that nobody does."""
+        self._saved: dict[str, int] = {}
+        """The ops of each session that are known to have been saved."""
         self._outbox = Outbox(self._post_op, self._late)
         self._shown = Shown()
         self._reads: dict[int, asyncio.Future[Union[Snapshot, None]]] = {}
@@ -156,6 +168,7 @@ class LiveNotebook:
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
         waits = self._windows or self._outbox or self._readers or self._shown
+        waits = waits or self._outbox.in_use
         return not (waits or self._stand_in or self._version or self._left_edited)
 
     @property
@@ -193,22 +206,55 @@ class LiveNotebook:
         elif self.in_file:
             if self._change is None or self._change.done():
                 self._change_to(self._hand_back())
+        elif copy.told_to_reload:
+            self._offer(window)
         else:
             window.send(Lease(self.path, self.epoch, False))
 
     def _offer(self, window: Window) -> None:
         """The lease to this window, unless it must read the file anew first."""
         copy = self._windows[window]
+        newest = self._version or copy.file
         if copy.collaborative:
             window.send(Lease(self.path, self.epoch, False))
-        elif self._version in ("", copy.version) or copy.edited or copy.told_to_reload:
-            self._is_in_file(copy.saved)
-            self._grant(window)
-        else:
+        elif not newest and self._owner is not None and self._is_behind(copy):
+            self._stop_change()
+            self._change_to(self._look(self._owner, window, copy))
+        elif newest not in ("", copy.version) and not (copy.edited or copy.told_to_reload):
             copy.told_to_reload = True
             window.send(ReloadNotebook(self.path))
             loop = asyncio.get_running_loop()
             loop.call_later(RELOAD_TIMEOUT, self._offer_again, window)
+        else:
+            self._is_in_file(copy.saved)
+            self._grant(window)
+
+    def _is_behind(self, copy: Copy) -> bool:
+        """Whether the copy lacks what is known to have been saved."""
+        return any(copy.applied.get(key, 0) < seq for key, seq in self._saved.items())
+
+    async def _look(self, owner: Owner, window: Window, copy: Copy) -> None:
+        """Has the window an old copy, or has an old file been put back? An old copy that the
+        person has edited gets what the file has since."""
+        copy.file, holds = copy.version, {}
+        stand_in = owner.stand_in(self)
+        if stand_in is not None:
+            with contextlib.suppress(DocumentError):  # then the window knows best
+                copy.file, holds = await stand_in.look()
+        if copy.edited and copy.file != copy.version:
+            for session_id in self._saved:
+                lacks = owner.ops(session_id, copy.applied.get(session_id, 0))
+                last = holds.get(session_id, 0)
+                self.restore(session_id, [op for op in lacks if op.seq <= last])
+        self._change = None
+        if self._windows.get(window) is copy and window is not self._holder:
+            self._offer(window)
+        else:
+            self._offer_next()
+
+    def _offer_next(self) -> None:
+        if self._holder is None and self._windows and self._change is None:
+            self._offer(next(iter(self._windows)))
 
     def _offer_again(self, window: Window) -> None:
         if self._holder is None and window in self._windows:
@@ -234,7 +280,7 @@ class LiveNotebook:
         if copy.edited and not for_good:
             self._left_edited = True
         if window is not self._holder:
-            return
+            return self._offer_next()
         self._vacate()
         if for_good and not self._windows:
             self._is_in_file(self._outbox.reverted(copy.saved))
@@ -261,7 +307,8 @@ class LiveNotebook:
         self._grant(window)
         return others
 
-    def _grant(self, holder: Window) -> None:
+    def _grant(self, holder: Window, applied: Mapping[str, int] | None = None) -> None:
+        """``applied`` is what the holder's document has, if it is no window's."""
         before, self._holder = self._holder, holder
         self.epoch = next(_epochs)
         if before in self._windows and before is not holder:
@@ -270,7 +317,7 @@ class LiveNotebook:
             self._version = ""
         self._known.set()
         self._ask_again()
-        self._bring_up_to_date(holder)
+        self._bring_up_to_date(holder, applied)
 
     def _vacate(self) -> None:
         self._holder = None
@@ -278,9 +325,9 @@ class LiveNotebook:
         self._outbox.hold()
         self._ask_again()
 
-    def _bring_up_to_date(self, window: Window) -> None:
+    def _bring_up_to_date(self, window: Window, applied: Mapping[str, int] | None = None) -> None:
         window.send(Lease(self.path, self.epoch, True))
-        self._outbox.resend(self._windows[window].applied if window in self._windows else {})
+        self._outbox.resend(self._windows[window].applied if applied is None else applied)
         for frame in self._shown.frames(self.path, self.epoch):
             self._post(frame)
 
@@ -311,9 +358,8 @@ class LiveNotebook:
             self._nobody(error.message)
             return
         owner.note(self, f"{IN_FILE} {known}".strip())
-        self._is_in_file(applied)
         self._stand_in = stand_in
-        self._grant(stand_in)
+        self._grant(stand_in, applied)
 
     async def _hand_back(self) -> None:
         """A window is there again."""
@@ -322,13 +368,12 @@ class LiveNotebook:
         self._stand_in = None
         self._vacate()
         self._change = None
-        if self._windows:
-            self._offer(next(iter(self._windows)))
+        self._offer_next()
 
-    def written(self, version: str, applied: dict[str, int]) -> None:
-        """The stand-in has written the file."""
+    def written(self, version: str) -> None:
+        """The stand-in has written the file. Its ops are kept until a window has read it: one
+        that has an older copy, with edits of the person's own, needs them."""
         self._version = version
-        self._is_in_file(applied)
 
     def lost(self, reason: str) -> None:
         """The stand-in cannot work in the file any longer."""
@@ -357,6 +402,7 @@ class LiveNotebook:
 
     def _is_in_file(self, saved: Mapping[str, int]) -> None:
         self._outbox.saved(saved)
+        self.know_saved(saved)
         if saved and self._owner is not None:
             self._owner.saved(saved)
 
@@ -386,6 +432,10 @@ class LiveNotebook:
     def _late(self, parcel: Parcel, receipt: Receipt) -> None:
         if self._owner is not None:
             self._owner.late(parcel.session_id, parcel.seq, receipt)
+
+    def know_saved(self, saved: Mapping[str, int]) -> None:
+        for session_id, seq in saved.items():
+            self._saved[session_id] = max(seq, self._saved.get(session_id, 0))
 
     def restore(self, session_id: str, ops: StoredOps) -> None:
         """Ops of an earlier life of the server that are not known to be in the file."""

@@ -3,6 +3,9 @@
 An op is kept until it is known to be in the notebook's file: a document that was read from
 an older one gets it again. One that nobody could confirm counts as pending for the turn;
 it stays in its place and is sent when there is somebody to apply it.
+
+Of a session nothing is sent before all that is earlier has been answered. So a document
+whose marker is at an op that has no answer yet has taken that op, and was not merely past it.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ class Parcel:
         self.receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self.late: Receipt | None = None
         """What came after it had been given up as pending."""
+        self.round = 0
+        """The lease under which it was sent last."""
         self.resends = 0
         self.timer: asyncio.TimerHandle | None = None
 
@@ -62,33 +67,60 @@ class Outbox:
         self._parcels: dict[tuple[str, int], Parcel] = {}
         self._running: set[str] = set()
         """Sessions that have sent something since their last turn ended."""
+        self._round = 1
+        self._applied: Mapping[str, int] = {}
+        """What the holder's document had when it got the lease."""
 
     def __bool__(self) -> bool:
         """Whether an op waits for its receipt."""
         return any(not parcel.receipt.done() for parcel in self._parcels.values())
 
+    @property
+    def in_use(self) -> bool:
+        """Whether a turn is running that has sent something."""
+        return bool(self._running)
+
     def add(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
         parcel = self._parcels[session_id, seq] = Parcel(session_id, seq, op)
         self._running.add(session_id)
-        self._dispatch(parcel)
+        self._go_on()
         return parcel.receipt
 
     def restore(self, session_id: str, seq: int, op: Op, receipt: Receipt) -> None:
-        """An op of an earlier life of the server that is not known to be in the file."""
-        if (session_id, seq) not in self._parcels:
-            parcel = self._parcels[session_id, seq] = Parcel(session_id, seq, op)
-            parcel.receipt.set_result(receipt)
+        """An op of the journal, which somebody may need: it goes before later ones."""
+        if (session_id, seq) in self._parcels:
+            return
+        parcel = Parcel(session_id, seq, op)
+        parcel.receipt.set_result(receipt)
+        parcels = list(self._parcels.values())
+        later = (i for i, p in enumerate(parcels) if p.session_id == session_id and p.seq > seq)
+        parcels.insert(next(later, len(parcels)), parcel)
+        self._parcels = {(p.session_id, p.seq): p for p in parcels}
 
     def resend(self, applied: Mapping[str, int]) -> None:
         """To one who has just got the lease: what its document lacks, in order."""
-        for parcel in self._parcels.values():
-            if parcel.lacking(applied):
+        self._round += 1
+        self._applied = dict(applied)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Send what the holder has not been sent yet, as far as it may be sent."""
+        unanswered: set[str] = set()
+        for parcel in list(self._parcels.values()):
+            if parcel.session_id in unanswered:
+                continue
+            if parcel.round != self._round and parcel.lacking(self._applied):
                 parcel.resends = 0
                 self._dispatch(parcel)
+            if parcel.status in ("", "pending"):
+                unanswered.add(parcel.session_id)
 
     def _dispatch(self, parcel: Parcel) -> None:
         parcel.stop_timer()
-        if self._send(parcel) and not parcel.receipt.done():
+        before, parcel.round = parcel.round, self._round
+        if not self._send(parcel):
+            parcel.round = before
+        elif not parcel.receipt.done():
             loop = asyncio.get_running_loop()
             parcel.timer = loop.call_later(RESEND_AFTER, self._overdue, parcel)
 
@@ -97,8 +129,10 @@ class Outbox:
             parcel.resends += 1
             self._dispatch(parcel)
         else:
-            reason = "the notebook's window does not answer"
-            self._settle(parcel, Receipt("pending", reason=reason))
+            pending = Receipt("pending", reason="the notebook's window does not answer")
+            for other in self._parcels.values():
+                if other.session_id == parcel.session_id and not other.receipt.done():
+                    self._settle(other, pending)
 
     def _settle(self, parcel: Parcel, receipt: Receipt) -> None:
         parcel.stop_timer()
@@ -107,6 +141,8 @@ class Outbox:
         elif parcel.status == "pending" and receipt.status != "pending":
             parcel.late = receipt
             self._late(parcel, receipt)
+        if receipt.status != "pending":
+            self._go_on()
 
     def hold(self) -> None:
         """The window is gone: wait for the next one."""
@@ -151,6 +187,7 @@ class Outbox:
         def concerned(parcel: Parcel) -> bool:
             return session_id in ("", parcel.session_id)
 
+        self._running -= {session_id} if session_id else set(self._running)
         for parcel in filter(concerned, list(self._parcels.values())):
             self._settle(parcel, Receipt("pending", reason=reason))
         self._drop(concerned)

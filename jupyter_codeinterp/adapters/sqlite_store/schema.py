@@ -66,6 +66,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP TABLE outputs_2",
         "CREATE INDEX outputs_by_age ON outputs (changed, size)",
     ),
+    # In which order the ops of all sessions were journaled: one may build on another's.
+    (
+        "ALTER TABLE ops ADD COLUMN number INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX ops_in_order ON ops (number)",
+    ),
 )
 
 

@@ -241,7 +241,8 @@ class SqliteStore(Leases):
     def append_op(self, session_id: str, op: StoredOp) -> None:
         with self._transaction():
             self._db.execute(
-                "INSERT INTO ops VALUES (?, ?, ?)", (session_id, op.seq, self._written(op))
+                "INSERT INTO ops SELECT ?, ?, ?, ifnull(max(number), 0) + 1 FROM ops",
+                (session_id, op.seq, self._written(op)),
             )
 
     def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
@@ -272,16 +273,24 @@ class SqliteStore(Leases):
                 (session_id, seq),
             )
 
+    def saved_ops(self, notebook: str) -> dict[str, int]:
+        rows = self._rows(
+            "SELECT session_id, saved FROM sessions WHERE notebook = ? AND saved > 0",
+            (self._scrub(notebook),),
+        )
+        return dict(rows)
+
     def unsaved_ops(self, notebook: str) -> _OpsBySession:
         rows = self._rows(
             "SELECT session_id, ops.data FROM ops JOIN sessions s USING (session_id)"
-            " WHERE s.notebook = ? AND ops.seq > s.saved ORDER BY session_id, ops.seq",
+            " WHERE s.notebook = ? AND ops.seq > s.saved ORDER BY ops.number, session_id, ops.seq",
             (self._scrub(notebook),),
         )
+        free = {key for key in {row[0] for row in rows} if self.holder(key) is None}
         return [
             (session_id, [_read(data, StoredOp) for _, data in group])
             for session_id, group in groupby(rows, key=itemgetter(0))
-            if self.holder(session_id) is None
+            if session_id in free
         ]
 
     def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
