@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from jupyter_codeinterp.core.document import (
     apply,
 )
 from jupyter_codeinterp.core.errors import DocumentError
+from jupyter_codeinterp.core.ports import StoredOp
 from tests.kernels import until
 from tests.reference_window import notebook
 
@@ -297,6 +298,183 @@ async def test_giving_up_answers_what_waits() -> None:
     live.give_up("the server is stopping")
     assert theirs.result() == Receipt("pending", reason="the server is stopping")
     assert live.idle
+
+
+# --- a copy that is behind the file ----------------------------------------------------
+
+
+class Keeper:
+    """Fulfils ``Owner``: a journal of ops, and the file as it is looked at."""
+
+    def __init__(self, version: str = "v2", holds: dict[str, int] | None = None) -> None:
+        self.version, self.holds = version, holds or {}
+        self.journal: list[StoredOp] = []
+        self.marks: dict[str, int] = {}
+        self.opened = False
+
+    def stand_in(self, live: LiveNotebook) -> Keeper:
+        return self
+
+    async def look(self) -> tuple[str, dict[str, int]]:
+        return self.version, self.holds
+
+    async def open(self) -> tuple[dict[str, int], str]:
+        self.opened = True
+        return self.holds, ""
+
+    async def close(self) -> None: ...
+
+    def send(self, frame: c.ServerFrame) -> None: ...
+
+    def ops(self, session_id: str, after: int) -> list[StoredOp]:
+        return [op for op in self.journal if op.seq > after]
+
+    def saved(self, saved: Mapping[str, int]) -> None:
+        self.marks.update(saved)
+
+    def late(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
+
+    def note(self, live: LiveNotebook, words: str) -> None: ...
+
+
+def stored(*numbers: int) -> list[StoredOp]:
+    return [StoredOp(n, 1, inserted(n), Receipt("done", source=f"cell {n}")) for n in numbers]
+
+
+async def test_a_tab_that_slept_while_another_saved_reads_the_file_first() -> None:
+    live = LiveNotebook("a.ipynb", Keeper("v2", {S: 1}))
+    slept = Tab(live)
+    live.open(slept, Copy({}, version="v1"))
+    other = Tab(live)
+    live.open(other, Copy({}, version="v1"))
+    live.take(other)
+    insert(live, 1)
+    live.file_state(other, c.FileState("a.ipynb", {S: 1}, "v2", False))
+    live.close(other)
+    await until(lambda: slept.of(c.ReloadNotebook))
+    assert not live.is_open
+    live.open(slept, Copy({S: 1}, saved={S: 1}, version="v2"))
+    assert live.held_by(slept) and slept.ops == []
+
+
+async def test_a_tab_takes_the_lease_once_it_has_read_the_file() -> None:
+    """It was told to do that first, and asks no second time."""
+    live = LiveNotebook("a.ipynb", Keeper("v2", {S: 1}))
+    holder, behind = Tab(live), Tab(live)
+    live.open(holder, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.open(behind, Copy({}, version="v1"))
+    live.take(behind)
+    await until(lambda: behind.of(c.ReloadNotebook))
+    assert live.held_by(holder)
+    live.open(behind, Copy({S: 1}, saved={S: 1}, version="v2"))
+    await until(lambda: live.held_by(behind))
+
+
+async def test_an_old_copy_with_edits_gets_what_the_file_has_since() -> None:
+    """After a restart as well, when only the journal knows the ops. What was given up, and is
+    not in the file, stays away."""
+    keeper = Keeper("v2", {S: 2})
+    keeper.journal = stored(1, 2, 3)
+    live = LiveNotebook("a.ipynb", keeper)
+    live.know_saved({S: 3})
+    tab = Tab(live)
+    live.open(tab, Copy({}, version="v1", edited=True))
+    await until(lambda: live.held_by(tab))
+    assert tab.ops == [1, 2]
+    assert not tab.of(c.ReloadNotebook)
+
+
+async def test_an_old_file_that_was_put_back_is_taken_as_it_is() -> None:
+    keeper = Keeper("v1")
+    keeper.journal = stored(1)
+    live = LiveNotebook("a.ipynb", keeper)
+    live.know_saved({S: 1})
+    for edited in (False, True):
+        tab = Tab(live)
+        live.open(tab, Copy({}, version="v1", edited=edited))
+        await until(lambda tab=tab: live.held_by(tab))
+        assert tab.ops == [] and not tab.of(c.ReloadNotebook)
+        live.close(tab)
+
+
+async def test_a_tab_that_goes_while_it_is_to_read_the_file_makes_room() -> None:
+    live = LiveNotebook("a.ipynb", Keeper("v2", {S: 1}))
+    holder, behind, third = Tab(live), Tab(live), Tab(live)
+    live.open(holder, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.open(behind, Copy({}, version="v1"))
+    live.open(third, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.close(holder)
+    await until(lambda: behind.of(c.ReloadNotebook))
+    live.close(behind)
+    await until(lambda: live.held_by(third))
+
+
+async def test_what_the_stand_in_wrote_is_kept_until_a_window_has_read_it() -> None:
+    """One that comes back with edits and an older copy needs it, in this life of the server
+    or in the next."""
+    keeper = Keeper()
+    live = LiveNotebook("a.ipynb", keeper, grace=0)
+    (receipt,) = insert(live, 1)
+    await until(lambda: live.in_file)
+    live.written("v2")
+    live.receive(keeper, c.OpReceipt("a.ipynb", live.epoch, S, 1, Receipt("done")))
+    live.written("v3")
+    assert receipt.result().status == "done" and keeper.marks == {}
+    edited = Tab(live)
+    live.open(edited, Copy({}, version="v1", edited=True))
+    await until(lambda: live.held_by(edited))
+    assert edited.ops == [1]
+    live.file_state(edited, c.FileState("a.ipynb", {S: 1}, "v4", False))
+    assert keeper.marks == {S: 1}
+
+
+# --- one after the other -----------------------------------------------------------------
+
+
+async def test_an_op_waits_until_the_one_before_it_is_answered() -> None:
+    """Else a document whose marker has passed an op that it refused would be taken to have
+    applied it, its receipt being lost."""
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    tab.frozen = True
+    receipts = [live.apply(S, 1, SetSource("c1", "mine", "not this")), *insert(live, 2, 3)]
+    other = live.apply("other", 1, inserted(4))
+    assert [(f.session_id, f.seq) for f in tab.of(c.OpFrame)] == [(S, 1), ("other", 1)]
+    live.close(tab)
+    fresh = Tab(live).open()
+    assert [receipt.result().status for receipt in receipts] == ["conflict", "done", "done"]
+    assert other.result().status == "done" and fresh.applied == {S: 3, "other": 1}
+
+
+async def test_ops_behind_one_that_nobody_answers_are_pending_with_it(impatient: None) -> None:
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    tab.frozen = True
+    receipts = insert(live, 1, 2)
+    assert [(await receipt).status for receipt in receipts] == ["pending", "pending"]
+    assert tab.ops == [1, 1, 1]
+    tab.frozen = False
+    tab.answer()
+    assert tab.ops[3:] == [2] and "cell 2" in tab.sources, "it goes on when one is answered"
+
+
+async def test_a_turn_that_runs_keeps_the_notebook() -> None:
+    """What a person goes back on is done again for a turn that runs; so it must be known to
+    run, though no window has the notebook open for a moment."""
+    live = LiveNotebook("a.ipynb")
+    tab = Tab(live).open()
+    insert(live, 1)
+    live.close(tab)
+    assert not live.idle
+    live.end_turn(S)
+    assert live.idle
+
+
+async def test_ops_of_the_journal_go_before_later_ones() -> None:
+    live = LiveNotebook("a.ipynb")
+    insert(live, 3)
+    live.restore(S, stored(1, 2))
+    assert Tab(live).open().ops == [1, 2, 3]
 
 
 # --- reads ---------------------------------------------------------------------------

@@ -347,6 +347,24 @@ def test_ops_that_the_saved_file_does_not_have(store: SqliteStore) -> None:
     assert store.unsaved_ops("c.ipynb") == [("s1", ops[2:])]
 
 
+def test_ops_of_two_sessions_are_kept_in_their_order(store: SqliteStore, path: Path) -> None:
+    """One may build on the other's."""
+    store.create(info("s2"))
+    ops = [StoredOp(seq, 1, Delete(f"c{seq}", "x")) for seq in (1, 2)]
+    store.append_op("s2", ops[0])
+    store.append_op("s1", ops[0])
+    store.append_op("s2", ops[1])
+    in_order = [("s2", ops[:1]), ("s1", ops[:1]), ("s2", ops[1:])]
+    assert store.unsaved_ops("a.ipynb") == in_order
+    store.close()
+    again = SqliteStore(path)
+    assert again.unsaved_ops("a.ipynb") == in_order
+    assert again.saved_ops("a.ipynb") == {}
+    again.set_saved("s2", 1)
+    assert again.saved_ops("a.ipynb") == {"s2": 1}
+    again.close()
+
+
 def test_ops_that_another_server_is_about_to_have_saved(store: SqliteStore, path: Path) -> None:
     op = StoredOp(1, 1, Delete("c", "x"))
     store.append_op("s1", op)

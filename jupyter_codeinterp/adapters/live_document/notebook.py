@@ -236,7 +236,8 @@ class LiveNotebook:
     async def _look(self, owner: Owner, window: Window, copy: Copy) -> None:
         """Has the window an old copy, or has an old file been put back? An old copy that the
         person has edited gets what the file has since."""
-        copy.file, holds = copy.version, {}
+        copy.file = copy.version
+        holds: dict[str, int] = {}
         stand_in = owner.stand_in(self)
         if stand_in is not None:
             with contextlib.suppress(DocumentError):  # then the window knows best
