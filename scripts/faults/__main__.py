@@ -67,7 +67,7 @@ async def _measure(site: Site, api: FakeAnthropic) -> dict[str, int]:
 def _tell(fault: str, seed: int, run: Run, verdict: Verdict, seconds: float) -> None:
     outcome = "as expected" if verdict.as_expected else "with a statement"
     said = f" [{', '.join(verdict.said)}]" if verdict.said else ""
-    words = "; ".join([str(run.point), *run.notes])
+    words = "; ".join(run.notes)
     failed = "".join(f"\n    {failure}" for failure in verdict.failures)
     if failed:
         outcome = f"FAILED: scripts/torture --seed {seed} --only {fault}"

@@ -21,6 +21,7 @@ from jupyter_codeinterp.core.events import (
     DraftDecided,
     DraftWaiting,
     Event,
+    Mode,
     TurnEnded,
     TurnStarted,
 )
@@ -40,6 +41,7 @@ class Page(ReferenceWindow):
         super().__init__(socket, path, {})
         self.site = site
         self.kernel_id = kernel_id
+        self.mode: Mode = "auto"
         self.saves = True
         """Whether it saves when the agent has worked, as pages do."""
         self.trigger: Trigger | None = None

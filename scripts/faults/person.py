@@ -30,7 +30,7 @@ async def begin(page: Page) -> None:
 
 async def ask(page: Page, words: str) -> None:
     """The answer may not come: the fault may be quicker."""
-    await page.post(c.SendMessage(words, page.path, page.session_id, mode="auto"))
+    await page.post(c.SendMessage(words, page.path, page.session_id, mode=page.mode))
 
 
 async def type_something(page: Page) -> None:
@@ -80,21 +80,36 @@ def _show(book: Notebook, cell_id: str, outputs: list[Any], count: int) -> None:
 
 
 async def see_it_through(page: Page) -> None:
-    """To the final answer. Where a turn has ended otherwise, they say that it shall go on:
-    with "Continue" where that is offered, else in words."""
+    """To the final answer, as far as they have the patience."""
     for _ in range(MOST):
-        ended = await page.until(lambda: page.ended)
+        await page.until(lambda: page.ended)
         if answered(page):
             return
-        if ended.retry:
-            reply = await page.send(c.Retry(page.session_id))
-            if reply.error is not None:
-                page.wrong.append(f"Continue was refused: {reply.message}")
-                return
-        else:
-            await ask(page, GO_ON)
-        await page.until(lambda turns=ended.turn: page.turns > turns)
+        await go_on(page)
     await page.until(lambda: page.ended)
+
+
+async def begin_to_go_on(page: Page) -> None:
+    """As ``go_on``; but whether it is heard is not waited for."""
+    if page.ended is not None and page.ended.retry:
+        await page.post(c.Retry(page.session_id))
+    else:
+        await ask(page, GO_ON)
+
+
+async def go_on(page: Page) -> None:
+    """A turn has ended otherwise than by the answer. "Continue" where that is offered, else
+    they say so in words."""
+    ended = page.ended
+    assert ended is not None
+    if ended.retry:
+        reply = await page.send(c.Retry(page.session_id))
+        if reply.error is not None:
+            page.wrong.append(f"Continue was refused: {reply.message}")
+            return
+    else:
+        await ask(page, GO_ON)
+    await page.until(lambda: page.turns > ended.turn)
 
 
 def answered(page: Page) -> bool:

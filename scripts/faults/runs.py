@@ -9,15 +9,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from jupyter_codeinterp.core.events import Mode
 from tests.fake_anthropic import Exchange, FakeAnthropic
 
-from . import points
 from .page import Page
-from .person import ask, begin, run_cells, see_it_through, type_something
-from .points import Point, Trigger
+from .person import answered, ask, begin, begin_to_go_on, run_cells, see_it_through, type_something
+from .points import Point, Trigger, choose
 from .site import Site
 from .story import ASK, Story, opening_notebook
-from .verdict import Journal, Verdict, judge
+from .verdict import Journal, Kill, Verdict, judge, read_notebook
 
 AWAY = 3.0
 """Seconds that a page is away at most."""
@@ -31,11 +31,26 @@ class Run:
     api: FakeAnthropic
     story: Story
     rng: random.Random
-    point: Point
+    frames: Mapping[str, int]
+    """What an undisturbed turn takes, by kind; none if nothing is to happen."""
+    point: Point = field(init=False)
+    mode: Mode = "auto"
     pages: list[Page] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was chosen, for the one who repeats it."""
-    killed: float | None = None
+    kills: list[Kill] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.frames:
+            self.aim()
+
+    def may_review(self) -> None:
+        if self.chance("Review mode", 1 / 5):
+            self.mode = "review"
+
+    def aim(self) -> None:
+        self.point = choose(self.rng, self.frames)
+        self.notes.append(str(self.point))
 
     @property
     def page(self) -> Page:
@@ -51,11 +66,21 @@ class Run:
     async def open(self) -> None:
         kernel_id = await self.site.start_kernel(self.story.notebook)
         self.pages.append(await Page.load(self.site, self.story.notebook, kernel_id))
+        self.page.mode = self.mode
 
     async def struck(self, strike: Callable[[], None], *, cuts: bool = True) -> None:
         """Let the turn go on until the fault has struck."""
         trigger = self.page.trigger = Trigger(self.point, strike, cuts=cuts)
         await asyncio.wait_for(asyncio.shield(trigger.struck), 60)
+
+    def kill(self) -> None:
+        self.site.kill()
+        self.kills.append(Kill(time.monotonic(), self.page.turns))
+
+    def look_at_the_file(self) -> None:
+        _, why_not = read_notebook(self.site.notebooks / self.story.notebook)
+        if why_not:
+            self.page.wrong.append(f"after the fault {why_not}")
 
     async def find_conversation(self) -> bool:
         """As the panel does for the notebook in front; whether there is one."""
@@ -82,17 +107,37 @@ async def undisturbed(run: Run) -> None:
 
 
 async def server(run: Run) -> None:
-    """Killed, and started again. The page stays open, as pages do; but in some runs it is
-    gone, too, and with it what it has not saved."""
+    """Killed, and started again, in some runs twice. The page stays open, as pages do; but in
+    some it goes as well, with what it has not saved, or has gone before."""
+    run.may_review()
+    goes_before = run.site.grace < AWAY and run.chance("the page goes before", 1 / 3)
+    page_goes = goes_before or run.chance("the page goes, too", 1 / 3)
+    twice = run.chance("twice", 1 / 4)
     await run.open()
-    page_goes = run.chance("the page goes, too", 1 / 3)
     if page_goes:
         run.page.saves = not run.chance("nothing was saved", 1 / 2)
     await begin(run.page)
-    await run.struck(run.site.kill)
-    run.killed = time.monotonic()
+    if goes_before:
+        await run.struck(run.page.cut)
+        await run.page.leave()
+        await asyncio.sleep(run.rng.uniform(0, AWAY / 2))
+        run.kill()
+    else:
+        await run.struck(run.kill)
+    await _start_again(run, page_goes)
+    if twice and run.page.ended is not None and not answered(run.page):
+        run.aim()
+        await begin_to_go_on(run.page)
+        await run.struck(run.kill)
+        await _start_again(run, page_goes)
+    await run.find_or_ask()
+
+
+async def _start_again(run: Run, page_goes: bool) -> None:
+    """The server; a kernel; the cells above, run by hand."""
     run.page.cut()
     await run.site.gone()
+    run.look_at_the_file()
     await run.site.start()
     if page_goes:
         await run.page.leave()
@@ -108,11 +153,11 @@ async def server(run: Run) -> None:
         await run_cells(run.page, lambda cell: cell["execution_count"] is not None)
     if run.chance("saved before going on", 1 / 2):
         await run.page.saved()
-    await run.find_or_ask()
 
 
 async def kernel(run: Run) -> None:
     """Killed; the server starts another one by itself."""
+    run.may_review()
     await run.open()
     await begin(run.page)
     await run.struck(lambda: run.site.kill_kernel(run.page.kernel_id), cuts=False)
@@ -120,6 +165,7 @@ async def kernel(run: Run) -> None:
 
 async def socket(run: Run) -> None:
     """Cut, and opened again by the same page."""
+    run.may_review()
     await run.open()
     await begin(run.page)
     if run.chance("typing", 1 / 4):
@@ -128,6 +174,12 @@ async def socket(run: Run) -> None:
     await _be_away(run)
     await run.page.reconnect()
     await run.find_or_ask()
+    if run.chance("twice", 1 / 4) and run.page.ended is None:
+        run.aim()
+        await run.struck(run.page.cut)
+        await _be_away(run)
+        await run.page.reconnect()
+        await run.find_or_ask()
 
 
 async def tab(run: Run) -> None:
@@ -193,7 +245,7 @@ async def carry_out(
     file = site.notebooks / story.notebook
     file.write_text(json.dumps(opening_notebook()), encoding="utf-8")
     api.play(story.model)
-    run = Run(site, api, story, rng, points.choose(rng, frames) if frames else _NEVER)
+    run = Run(site, api, story, rng, frames)
     violations, exchanges = len(api.violations), len(api.requests)
     logged = site.log.stat().st_size
     wrong: list[str] = []
@@ -214,7 +266,7 @@ def _judge(run: Run, exchanges: list[Exchange]) -> Verdict:
     if not run.pages or not run.page.session_id:
         return Verdict(wrong=["there is no conversation"])
     journal = Journal.read(run.site.journal, run.page.session_id)
-    return judge(run.story, run.site.notebooks, journal, run.pages, exchanges, run.killed)
+    return judge(run.story, run.site.notebooks, journal, run.pages, exchanges, run.kills)
 
 
 def _tracebacks(site: Site, since: int) -> list[str]:
@@ -226,6 +278,3 @@ def _tracebacks(site: Site, since: int) -> list[str]:
     ours = (part for part in parts if "jupyter_codeinterp" in part)
     lines = ([line for line in part.split("\n") if line and line[0] not in " \t"] for part in ours)
     return [f"in the log: {found[0]:.200}" for found in lines if found]
-
-
-_NEVER = Point("", 0, False, 0)

@@ -23,12 +23,14 @@ FINAL = "North sells 215, South 340; every step is in the notebook."
 STUCK = "I cannot go on: the notebook does not let me."
 ANSWER = f"{FINAL} " + " ".join(
     f"Remark {number}: the figures are sums over all rows, and none was left out."
-    for number in range(1, 9)
+    for number in range(1, 7)
 )
 OPENING = (
     "First a heading and the table, then the sums by region; then I compare the two and "
     "count slowly through the rows, so that nothing is overlooked on the way. "
 )
+SLOWLY = {"first": 0.05, "delay": 0.02, "chunk": 8}
+"""How the long texts come, so that faults fall into them."""
 MOST_LOOKS = 20
 """How often the model looks at the notebook before it gives up."""
 
@@ -183,7 +185,9 @@ class Story:
         else:
             place = {"after_cell_id": after} if after else {}
             block = call("add_markdown", {**place, "source": step.source})
-        return answer(text(words or f"Now the {step.name}."), block)
+        if words:
+            return answer(text(words), block).at(**SLOWLY)
+        return answer(text(f"Now the {step.name}."), block)
 
     def _mend(self, number: int, cell_id: str) -> Turn:
         step = self.steps[number]
@@ -198,7 +202,7 @@ class Story:
 
 
 def _answer() -> Turn:
-    return answer(text(ANSWER))
+    return answer(text(ANSWER)).at(**SLOWLY)
 
 
 def _look() -> Turn:

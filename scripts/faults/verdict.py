@@ -18,12 +18,15 @@ import nbformat
 from jupyter_codeinterp.core.events import (
     Event,
     Note,
+    StepDiscarded,
     StepStarted,
     TextDelta,
     TextDone,
     ThinkingDelta,
     ToolDone,
+    ToolStarted,
     TurnEnded,
+    TurnStarted,
 )
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse
 from tests.fake_anthropic import Exchange
@@ -66,6 +69,14 @@ class Verdict:
         return [*told, *self.wrong]
 
 
+@dataclass(frozen=True)
+class Kill:
+    """The server was killed: when, by the clock of the exchanges, and in which turn."""
+
+    time: float
+    turn: int
+
+
 @dataclass
 class Journal:
     """A conversation as it is on the disk."""
@@ -105,20 +116,19 @@ def judge(
     notebooks: Path,
     journal: Journal,
     pages: Sequence[Page],
-    exchanges: Iterable[Exchange],
-    killed: float | None,
+    exchanges: Sequence[Exchange],
+    kills: Iterable[Kill],
 ) -> Verdict:
-    """``pages`` are those that there were, the last one still open; ``killed`` is when the
-    server was, by the clock of the exchanges."""
+    """``pages`` are those that there were, the last one still open."""
     verdict = Verdict()
     text = "\n".join(journal.statements())
     verdict.said = [name for name, words in STATEMENTS.items() if re.search(words, text)]
-    _judge_notebook(verdict, story, notebooks / story.notebook)
+    _judge_notebook(verdict, story, notebooks / story.notebook, journal)
     _judge_runs(verdict, story, notebooks / story.log, journal)
     _judge_events(verdict, journal, pages)
     verdict.wrong += _calls_without_one_result(journal.messages)
-    if killed is not None:
-        verdict.lost += _text_behind(journal, exchanges, killed)
+    for kill in kills:
+        verdict.lost += _text_behind(journal, exchanges, kill)
     for page in pages:
         verdict.wrong += page.wrong
     page = pages[-1]
@@ -147,12 +157,10 @@ def _judge_end(verdict: Verdict, page: Page, journal: Journal) -> None:
 # --- the notebook ------------------------------------------------------------------------
 
 
-def _judge_notebook(verdict: Verdict, story: Story, file: Path) -> None:
-    try:
-        book = nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)
-        nbformat.validate(book)
-    except Exception as error:
-        verdict.wrong.append(f"the notebook is not valid: {error!r:.200}")
+def _judge_notebook(verdict: Verdict, story: Story, file: Path, journal: Journal) -> None:
+    book, why_not = read_notebook(file)
+    if why_not:
+        verdict.wrong.append(why_not)
         return
     expected = ["theirs", *(step.name for step in story.steps)]
     names = [_name(story, cell) for cell in book.cells]
@@ -164,12 +172,33 @@ def _judge_notebook(verdict: Verdict, story: Story, file: Path) -> None:
     there = [name for name in dict.fromkeys(names) if name in expected]
     if there != [name for name in expected if counts[name]]:
         verdict.misplaced.append(", ".join(there))
+    ids = {cell.id for cell in book.cells}
+    for call in _carried_out(journal):
+        if call.cell_id not in ids:  # The model has seen that, and has written another.
+            verdict.lost.append(f"the cell {call.cell_id}: {call.title}, {call.status}")
     for step in story.steps:
         for cell in book.cells:
             if not step.is_code or cell.source != step.source:
                 continue
             if shown(cell) != step.shows or cell.get("execution_count") is None:
                 verdict.lost.append(f"outputs of {step.name}: {shown(cell)!r:.100}")
+
+
+def read_notebook(file: Path) -> tuple[Any, str]:
+    """The notebook, and why it is none."""
+    try:
+        book = nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(book)
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        return None, f"the notebook is not valid: {error!r:.200}"
+    return book, ""
+
+
+def _carried_out(journal: Journal) -> list[ToolDone]:
+    """The calls that have changed a cell, as the conversation shows them."""
+    ends = [event for _, event in journal.events if isinstance(event, ToolDone)]
+    kinds = ("ok", "error", "interrupted", "timeout")
+    return [event for event in ends if event.cell_id and event.status in kinds]
 
 
 def _name(story: Story, cell: Any) -> str:
@@ -221,9 +250,24 @@ def _judge_events(verdict: Verdict, journal: Journal, pages: Sequence[Page]) -> 
     for seq, event in kept.items():
         if seq not in last and not isinstance(event, (TextDelta, ThinkingDelta)):
             verdict.wrong.append(f"event {seq}, {type(event).__name__}, was never told")
+    verdict.wrong += _cards_without_one_end(journal)
     kinds = [event.__struct_config__.tag for event in kept.values()]
     if kinds.count("turn_started") != kinds.count("turn_ended"):
         verdict.wrong.append("a turn has not exactly one end")
+
+
+def _cards_without_one_end(journal: Journal) -> Iterator[str]:
+    ends: dict[str, int] = {}
+    for _, event in journal.events:
+        if isinstance(event, ToolStarted):
+            ends[event.call_id] = 0
+        elif isinstance(event, ToolDone):
+            ends[event.call_id] = ends.get(event.call_id, 0) + 1
+        elif isinstance(event, StepDiscarded):
+            ends = {call_id: times for call_id, times in ends.items() if times}
+    for call_id, times in ends.items():
+        if times != 1:
+            yield f"the card {call_id} has {times} ends"
 
 
 def _calls_without_one_result(messages: Sequence[Message]) -> Iterator[str]:
@@ -242,19 +286,23 @@ def _calls_without_one_result(messages: Sequence[Message]) -> Iterator[str]:
             yield f"the calls {calls} have the results {results}"
 
 
-def _text_behind(journal: Journal, exchanges: Iterable[Exchange], killed: float) -> Iterator[str]:
+def _text_behind(journal: Journal, exchanges: Sequence[Exchange], kill: Kill) -> Iterator[str]:
     """Text that the model had sent well before the server was killed, and is not there."""
-    cut_off = [e for e in exchanges if e.received < killed and (e.gone.is_set() or not e.finished)]
-    if not cut_off or cut_off[-1].received < killed - 60:
+    before = [exchange for exchange in exchanges if exchange.received < kill.time]
+    if not before or (before[-1].finished and before[-1].finished < kill.time):
         return
-    sent = "".join(piece for time, piece in cut_off[-1].said if time < killed - TEXT_BEHIND)
-    there = ""
+    sent = "".join(piece for time, piece in before[-1].said if time < kill.time - TEXT_BEHIND)
+    there, turn = "", 0
     for _, event in journal.events:
+        if isinstance(event, TurnStarted):
+            turn = event.turn
+        if turn != kill.turn:
+            continue
         if isinstance(event, StepStarted):
             there = ""
-        elif isinstance(event, (TextDelta, TextDone)):
-            there = event.text if isinstance(event, TextDone) else there + event.text
-        elif isinstance(event, TurnEnded) and event.code == "server_stopped":
-            break
+        elif isinstance(event, TextDelta):
+            there += event.text
+        elif isinstance(event, TextDone):
+            there = event.text
     if not there.startswith(sent):
         yield f"{len(sent) - len(there)} characters of text that were there {TEXT_BEHIND} s before"
