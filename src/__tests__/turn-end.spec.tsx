@@ -49,7 +49,9 @@ async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
         showDiff: (host, diff) => {
           diffs.push(diff);
           host.textContent = `${diff.before} → ${diff.after}`;
-          return { isDisposed: false, dispose: () => undefined };
+          // As an editor does, which must leave the page before its place there.
+          const dispose = () => expect(host.isConnected).toBe(true);
+          return { isDisposed: false, dispose };
         },
         confirmDelete: async () => true
       }}

@@ -1,6 +1,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import React from 'react';
 import { IPanelState, elsewhere, isDemo, shownView } from '../panel-state';
+import { Boundary } from './Boundary';
 import { Button } from './Button';
 import { Composer } from './Composer';
 import { usePanel, usePanelState } from './context';
@@ -13,7 +14,9 @@ export function Panel(): JSX.Element {
   return (
     <>
       <Header view={view} state={state} />
-      <Log view={view} state={state} />
+      <Boundary key={view?.info.session_id} name="conversation">
+        <Log view={view} state={state} />
+      </Boundary>
       <Lines state={state} />
       <Composer view={view} state={state} />
     </>

@@ -133,7 +133,7 @@ function Difference({ change }: { change: IChange }): JSX.Element {
   const same = before === after;
   const unknown = kind === 'edited' && before === null;
   const shows = !same && !unknown;
-  React.useEffect(() => {
+  React.useLayoutEffect(() => {
     if (!shows) {
       return;
     }

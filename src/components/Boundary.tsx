@@ -1,0 +1,39 @@
+import React from 'react';
+import { Button } from './Button';
+import { PanelContext } from './context';
+
+/**
+ * Keeps a fault in showing one part from taking the whole panel away: Stop, above all, must
+ * stay. `name` is for the console.
+ */
+export class Boundary extends React.Component<
+  React.PropsWithChildren<{ name: string }>,
+  { failed: boolean }
+> {
+  static contextType = PanelContext;
+  declare context: React.ContextType<typeof PanelContext>;
+  state = { failed: false };
+
+  static getDerivedStateFromError(): { failed: boolean } {
+    return { failed: true };
+  }
+
+  componentDidCatch(error: unknown): void {
+    console.error(`The ${this.props.name} cannot be shown`, error);
+  }
+
+  render(): React.ReactNode {
+    if (!this.state.failed) {
+      return this.props.children;
+    }
+    const trans = this.context!.trans;
+    return (
+      <div className="jp-codeinterp-Note" data-level="error" role="alert">
+        <span>{trans.__('This cannot be shown. Nothing is lost.')}</span>
+        <Button look="link" onClick={() => this.setState({ failed: false })}>
+          {trans.__('Show again')}
+        </Button>
+      </div>
+    );
+  }
+}
