@@ -65,12 +65,27 @@ export function followOutputs(notebook: Notebook, cellId: string): void {
   }
   const { node } = cell.outputArea;
   const stop = whileLeftAlone(notebook);
-  const observer = new ResizeObserver(() =>
-    node.scrollIntoView({ block: 'nearest' })
-  );
+  const observer = new ResizeObserver(() => {
+    closeGap(notebook);
+    node.scrollIntoView({ block: 'nearest' });
+  });
   observer.observe(node);
+  observer.observe(notebook.viewportNode);
   stop.signal.addEventListener('abort', () => observer.disconnect());
   setTimeout(() => stop.abort(), SETTLE_TIME);
+}
+
+/**
+ * Lab guesses the height of cells that it has not rendered yet, and lets one scroll past the
+ * end: when they turn out smaller, the notebook would stay scrolled away over nothing.
+ */
+function closeGap({ outerNode, widgets }: Notebook): void {
+  const last = widgets[widgets.length - 1]?.node;
+  if (last?.isConnected) {
+    const { bottom } = outerNode.getBoundingClientRect();
+    const gap = bottom - last.getBoundingClientRect().bottom;
+    outerNode.scrollTop -= Math.max(0, Math.min(gap, outerNode.scrollTop));
+  }
 }
 
 const following = new WeakMap<Notebook, AbortController>();
