@@ -19,6 +19,7 @@ from .site import Site
 from .story import ASK, Story, opening_notebook
 from .verdict import Journal, Kill, Verdict, judge, read_notebook
 
+RESTORED = "Jupyter takes back a save that was cut off"
 AWAY = 3.0
 """Seconds that a page is away at most."""
 
@@ -38,6 +39,8 @@ class Run:
     pages: list[Page] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What was chosen, for the one who repeats it."""
+    said: list[str] = field(default_factory=list)
+    """Plain statements that are not the conversation's."""
     kills: list[Kill] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -78,9 +81,16 @@ class Run:
         self.kills.append(Kill(time.monotonic(), self.page.turns))
 
     def look_at_the_file(self) -> None:
-        _, why_not = read_notebook(self.site.notebooks / self.story.notebook)
+        """While Jupyter saves, the version before stands beside the file; it takes that when
+        it reads a file that is none."""
+        file = self.site.notebooks / self.story.notebook
+        _, why_not = read_notebook(file)
+        if not why_not:
+            return
+        self.said.append(RESTORED)
+        _, why_not = read_notebook(file.with_name(f".~{file.name}"))
         if why_not:
-            self.page.wrong.append(f"after the fault {why_not}")
+            self.page.wrong.append(f"after the fault {why_not}, and the version before, too")
 
     async def find_conversation(self) -> bool:
         """As the panel does for the notebook in front; whether there is one."""
@@ -266,7 +276,9 @@ def _judge(run: Run, exchanges: list[Exchange]) -> Verdict:
     if not run.pages or not run.page.session_id:
         return Verdict(wrong=["there is no conversation"])
     journal = Journal.read(run.site.journal, run.page.session_id)
-    return judge(run.story, run.site.notebooks, journal, run.pages, exchanges, run.kills)
+    verdict = judge(run.story, run.site.notebooks, journal, run.pages, exchanges, run.kills)
+    verdict.said += run.said
+    return verdict
 
 
 def _tracebacks(site: Site, since: int) -> list[str]:
