@@ -207,14 +207,21 @@ class Hub:
         return self.store.ops(session_id, after)
 
     def saved(self, saved: Mapping[str, int]) -> None:
-        for session_id, seq in saved.items():
-            self.store.set_saved(session_id, seq)
+        try:
+            for session_id, seq in saved.items():
+                self.store.set_saved(session_id, seq)
+        except StoreError as error:
+            # What is sent once more than it must be changes nothing.
+            log.warning("What is saved is not in the journal: %s", error.message)
 
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
-        self.store.set_receipt(session_id, seq, receipt)
         session = self._sessions.get(session_id)
-        if session is not None:
-            session.confirmed_late(seq, receipt)
+        try:
+            self.store.set_receipt(session_id, seq, receipt)
+            if session is not None:
+                session.confirmed_late(seq, receipt)
+        except StoreError as error:
+            log.warning("A late receipt is not in the journal: %s", error.message)
 
     def note(self, notebook: LiveNotebook, words: str) -> None:
         for session in self._sessions.values():
