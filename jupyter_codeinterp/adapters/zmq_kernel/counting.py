@@ -50,8 +50,6 @@ class Counter:
         """How many messages are missing since ``mark``; 0 if it may be none."""
         now = self._now
         missing = (
-            (now.number - mark.number)
-            - (now.published - mark.published)
-            - (now.ended - mark.ended)
+            (now.number - mark.number) - (now.published - mark.published) - (now.ended - mark.ended)
         )
         return missing if missing > UNSURE and now.published > mark.published else 0
