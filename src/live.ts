@@ -119,6 +119,7 @@ export class LiveNotebook implements IDisposable {
       this._reloading = true;
       await this.context.revert().finally(() => (this._reloading = false));
       this._noteFile(this.applied);
+      this.lease = undefined;
     }
     this.announce();
   }
@@ -380,6 +381,9 @@ export class LiveNotebook implements IDisposable {
     this._marker = now;
     const back = Object.keys(before).some(id => (now[id] ?? 0) < before[id]);
     if (back && !this._reloading && !this._ours && this.context.isReady) {
+      // Ops that are on their way build on others that are gone with the rest: they are
+      // dropped until the server has heard of it, and come again in order.
+      this.lease = undefined;
       // The rest of the notebook, and what is known of the file, is set by then.
       queueMicrotask(() => {
         this._editedSince = false;

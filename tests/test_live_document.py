@@ -382,6 +382,13 @@ async def test_an_old_copy_with_edits_gets_what_the_file_has_since() -> None:
     await until(lambda: live.held_by(tab))
     assert tab.ops == [1, 2]
     assert not tab.of(c.ReloadNotebook)
+    # For that copy alone: here the file is an old one, put back.
+    keeper.version, keeper.holds = "v0", {}
+    fresh = Tab(live)
+    live.open(fresh, Copy({}, version="v0"))
+    live.close(tab)
+    await until(lambda: live.held_by(fresh))
+    assert fresh.ops == []
 
 
 async def test_an_old_file_that_was_put_back_is_taken_as_it_is() -> None:

@@ -109,6 +109,8 @@ class Copy(msgspec.Struct):
     collaborative: bool = False
     file: str = ""
     """The file's version as it was when somebody looked, to see how old the copy is."""
+    lacks: dict[str, StoredOps] = {}
+    """What it needs again, though it has been saved."""
     told_to_reload: bool = False
 
     @classmethod
@@ -244,9 +246,9 @@ class LiveNotebook:
                 copy.file, holds = await stand_in.look()
         if copy.edited and copy.file != copy.version:
             for session_id in self._saved:
-                lacks = owner.ops(session_id, copy.applied.get(session_id, 0))
+                above = owner.ops(session_id, copy.applied.get(session_id, 0))
                 last = holds.get(session_id, 0)
-                self.restore(session_id, [op for op in lacks if op.seq <= last])
+                copy.lacks[session_id] = [op for op in above if op.seq <= last]
         self._change = None
         if self._windows.get(window) is copy and window is not self._holder:
             self._offer(window)
@@ -310,6 +312,11 @@ class LiveNotebook:
 
     def _grant(self, holder: Window, applied: Mapping[str, int] | None = None) -> None:
         """``applied`` is what the holder's document has, if it is no window's."""
+        # What was saved is done again for a copy that lacks it, and for no other.
+        self._outbox.saved(self._saved)
+        if holder in self._windows:
+            for session_id, ops in self._windows[holder].lacks.items():
+                self.restore(session_id, ops)
         before, self._holder = self._holder, holder
         self.epoch = next(_epochs)
         if before in self._windows and before is not holder:
