@@ -443,6 +443,19 @@ class Machine(RuleBasedStateMachine):
                 self._notice(wire)
             self._settle()
 
+    @rule(where=ANY, which=ANY, types=st.booleans())
+    def person_closes_the_lid(self, where: int, which: int, types: bool) -> None:
+        """In the middle of it, and goes away for longer than the grace time."""
+        page = self._page(where)
+        wire = self.site.wire_of(page) if page is not None else None
+        if page is None or wire is None:
+            return
+        if types:
+            self.person_types(where, which)
+        self.site.lose(page, heard=True)
+        self._notice(wire)
+        self.time_passes(31.0)
+
     @rule(which=ANY)
     @precondition(lambda self: any(wire.dead for wire in self.site.wires))
     def the_server_notices(self, which: int) -> None:
