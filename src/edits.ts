@@ -41,3 +41,36 @@ export function watchEdits(
     meta.unobserveDeep(onMeta);
   });
 }
+
+/**
+ * Keeps what is typed into cells while the notebook is read anew, which replaces them all.
+ * `putBack` writes it into the cells that are there then.
+ */
+export function keepTyping(model: INotebookModel): { putBack(): void } {
+  const { sharedModel } = model;
+  const { ydoc } = sharedModel as YNotebook;
+  const before = new Map(
+    sharedModel.cells.map(cell => [cell, cell.getSource()])
+  );
+  const typed = new Map<string, string>();
+  const look = () => {
+    for (const cell of sharedModel.cells) {
+      const source = before.get(cell);
+      if (source !== undefined && source !== cell.getSource()) {
+        typed.set(cell.getId(), cell.getSource());
+      }
+    }
+  };
+  ydoc.on('afterTransaction', look);
+  return {
+    putBack: () => {
+      ydoc.off('afterTransaction', look);
+      for (const cell of sharedModel.cells) {
+        const source = typed.get(cell.getId());
+        if (source !== undefined) {
+          cell.setSource(source);
+        }
+      }
+    }
+  };
+}

@@ -8,7 +8,7 @@ import type { Contents } from '@jupyterlab/services';
 import { DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import { watchEdits } from './edits';
+import { keepTyping, watchEdits } from './edits';
 import { keepFocus } from './focus';
 import { applyOp, readBack, runIdOf, transact } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
@@ -116,10 +116,12 @@ export class LiveNotebook implements IDisposable {
    */
   async reload(): Promise<void> {
     if (!this._edited) {
+      const typing = keepTyping(this.model);
       this._reloading = true;
       await this.context.revert().finally(() => (this._reloading = false));
       this._noteFile(this.applied);
       this.lease = undefined;
+      typing.putBack();
     }
     this.announce();
   }

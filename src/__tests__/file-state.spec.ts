@@ -96,6 +96,21 @@ it('a file that the agent has gone on in is read anew', async () => {
   expect(stage.source('d')).toBeUndefined();
 });
 
+it('keys that are pressed while it is read are kept', async () => {
+  const before = stage.client.of('open_notebook').length;
+  const reads = jest.spyOn(stage.manager.contents, 'get');
+  reads.mockImplementationOnce(async (...args) => {
+    const file = await stage.manager.contents.get(...args);
+    setSource('typed meanwhile');
+    return file;
+  });
+  stage.receive({ type: 'reload', notebook: PATH });
+  await until('said', () => stage.client.of('open_notebook').length > before);
+  expect(stage.source('a')).toBe('typed meanwhile');
+  expect(announced()).toMatchObject({ edited: true });
+  reads.mockRestore();
+});
+
 it('but not over what the person has written', async () => {
   const revert = jest.spyOn(stage.context, 'revert');
   setSource('mine');
