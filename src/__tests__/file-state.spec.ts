@@ -29,8 +29,9 @@ beforeEach(async () => {
 
 afterEach(() => stage.dispose());
 
+const last = <T>(all: T[]): T | undefined => all[all.length - 1];
 const states = () => stage.client.of('file_state');
-const announced = () => stage.client.of('open_notebook').at(-1);
+const announced = () => last(stage.client.of('open_notebook'));
 
 function setSource(source: string): void {
   stage.model.cells.get(0).sharedModel.setSource(source);
@@ -60,7 +61,7 @@ it('the first edit is told, and the save that holds it', async () => {
   expect(states().filter(state => state.edited)).toHaveLength(1);
   stage.op(INSERT);
   await stage.context.save();
-  expect(states().at(-1)).toMatchObject({ edited: false, saved: { S: 1 } });
+  expect(last(states())).toMatchObject({ edited: false, saved: { S: 1 } });
 });
 
 it('what is typed while it is being saved stays an edit', async () => {
@@ -71,7 +72,7 @@ it('what is typed while it is being saved stays an edit', async () => {
     }
   });
   await stage.context.save();
-  expect(states().at(-1)).toMatchObject({ edited: true });
+  expect(last(states())).toMatchObject({ edited: true });
 });
 
 it('a kernel that says what it is has edited nothing', () => {
