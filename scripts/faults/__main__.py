@@ -23,7 +23,7 @@ from .story import Story
 from .verdict import Verdict
 
 POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20}
-FEW = {"server": 5, "kernel": 3, "socket": 8, "tab": 5}
+FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5}
 GRACES = (0.3, 30.0)
 """Seconds: runs of even seeds are on a server of the first kind, odd ones of the second."""
 SPEED = Speed(first=0.05, delay=0.01, chunk=16)
