@@ -236,7 +236,7 @@ async def test_a_server_that_stops_leaves_nothing_behind(site: Site, api: FakeAn
 # --- the start -----------------------------------------------------------------------
 
 START = """
-import asyncio, json, sys, time
+import asyncio, json, sys
 from jupyter_server.serverapp import ServerApp
 seen = []
 def refuse(event, args):
@@ -247,18 +247,15 @@ watching = False
 app = ServerApp(port=0, open_browser=False, allow_root=True, root_dir=sys.argv[2])
 app.initialize(argv=[], new_httpserver=False)
 known = set(sys.modules)
-before = time.process_time()
 import jupyter_codeinterp
 from jupyter_codeinterp.fronts.app import CodeInterp
-imported = time.process_time()
 watching = True
 extension = CodeInterp(data_dir=sys.argv[1])
 extension._link_jupyter_server_extension(app)
 extension.initialize()
-done = time.process_time()
 watching = False
 print(json.dumps({
-    "seconds": done - before, "setup": done - imported, "seen": seen,
+    "seen": seen,
     "heavy": [m for m in ("anthropic", "httpx2", "httpx", "pandas", "numpy",
                           "matplotlib", "IPython", "PIL") if m in set(sys.modules) - known],
 }))
@@ -266,16 +263,11 @@ print(json.dumps({
 
 
 def test_the_start_costs_little(tmp_path: Path) -> None:
-    """No SDK, no network, no look at files; the faster of two, in seconds of the CPU, as
-    others use the machine too."""
+    """No SDK, no network, no look at files. (How long it takes is for ``scripts/bench``.)"""
     root = tmp_path / "root"
     root.mkdir()
-    runs = []
-    for number in range(2):
-        command = [sys.executable, "-c", START, str(tmp_path / f"data{number}"), str(root)]
-        environment = {**os.environ, "JUPYTER_NO_CONFIG": "1"}
-        ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-        runs.append(json.loads(ran.stdout.splitlines()[-1]))
-    assert all(run["heavy"] == [] for run in runs)
-    assert all(run["seen"] == [] for run in runs)
-    assert min(run["seconds"] for run in runs) < 0.1, runs
+    command = [sys.executable, "-c", START, str(tmp_path / "data"), str(root)]
+    environment = {**os.environ, "JUPYTER_NO_CONFIG": "1"}
+    ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    started = json.loads(ran.stdout.splitlines()[-1])
+    assert (started["heavy"], started["seen"]) == ([], [])

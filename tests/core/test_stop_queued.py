@@ -35,7 +35,7 @@ async def test_what_has_not_begun_is_not_said_to_disobey(
     await b.ended()
     assert "waits in the kernel behind a cell of the person's" in b.results[0]
     assert "not obeyed" not in b.results[0]
-    await until(lambda: not b.session._later)
+    await until(lambda: not b.session._tasks)
     assert b.of(e.Note) == []
     gate.open()
     await room.person.finished(theirs.msg_id)
