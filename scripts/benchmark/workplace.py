@@ -17,6 +17,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
+from jupyter_codeinterp.core.commands import FileState
 from jupyter_codeinterp.core.events import RunStarted, TurnEnded
 from tests.fake_anthropic import FakeAnthropic, Script, Speed
 from tests.reference_window import ReferenceWindow, notebook
@@ -82,6 +83,9 @@ class Workplace:
         ended = await self.window.ended(turns + 1)
         if ended.stop_reason != "end_turn":
             raise RuntimeError(f"the turn ended by {ended.stop_reason}: {ended.message}")
+        # As the front end, which saves after each run: what is saved need not be kept.
+        saved = dict(self.window.applied)
+        await self.window.post(FileState(NOTEBOOK, saved, version="", edited=False))
         return ended
 
     def kernel_times(self) -> list[float]:
