@@ -19,7 +19,6 @@ from tornado import web
 from traitlets import Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
-from ..adapters.file_document import ContentsFile, FileDocument
 from ..adapters.live_document import LiveNotebook, StandIn
 from ..adapters.sqlite_store import Keeping, SqliteStore
 from ..adapters.zmq_kernel import KernelPool, ZmqKernel
@@ -196,6 +195,7 @@ class CodeInterp(ExtensionApp):
 
     def _make_stand_in(self, notebook: LiveNotebook) -> StandIn:
         """Who works in the notebook's file while no window has it open."""
+        from ..adapters.file_document import ContentsFile, FileDocument  # not at the start
 
         def answer(said: OpReceipt | SnapshotTaken) -> None:
             if isinstance(said, OpReceipt):

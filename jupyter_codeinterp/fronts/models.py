@@ -7,7 +7,7 @@ import os
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,10 +15,12 @@ import msgspec
 from .. import demo
 from ..adapters.anthropic_model import AnthropicModel
 from ..adapters.anthropic_model.credentials import ANTHROPIC_URL, origin
-from ..adapters.replay_model import ReplayModel
 from ..core.errors import CommandError, ModelError
 from ..core.ports import Model, ModelInfo
 from ..core.secrets import Secrets
+
+if TYPE_CHECKING:
+    from ..adapters.replay_model import ReplayModel
 
 DEMO_MODEL = "offline-demo"
 LOCAL_SERVERS = (
@@ -103,6 +105,8 @@ class Models:
 
     @cached_property
     def _demo(self) -> ReplayModel:
+        from ..adapters.replay_model import ReplayModel  # not at the server's start
+
         """Made when it is first asked for: it reads the recording."""
         pace = self._demo_pace
         return ReplayModel() if pace is None else ReplayModel(pace=pace)

@@ -34,8 +34,6 @@ from tornado import web
 from .. import demo
 from ..adapters.sqlite_store import SqliteStore
 from ..core.errors import CodeInterpError, CommandError, StoreError
-from ..core.exporting import markdown
-from ..core.recording import recording
 from .channel import ChannelHandler, Tickets, bearer_of
 from .hub import Hub
 from .models import DEMO_MODEL, Models, is_demo
@@ -250,6 +248,9 @@ class ExportHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str) -> None:
+        from ..core.exporting import markdown  # not at the server's start
+        from ..core.recording import recording
+
         session = self.hub.session(session_id)
         kind = self.get_query_argument("format", "")
         if kind not in _EXPORTS:
