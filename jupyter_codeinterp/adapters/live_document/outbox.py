@@ -31,8 +31,8 @@ class Parcel:
         self.receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self.late: Receipt | None = None
         """What came after it had been given up as pending."""
-        self.round = 0
-        """The lease under which it was sent last."""
+        self.sent = False
+        """Whether whoever holds the notebook now has been sent it."""
         self.resends = 0
         self.timer: asyncio.TimerHandle | None = None
 
@@ -65,15 +65,15 @@ class Outbox:
         self._send = send
         self._late = late
         self._parcels: dict[tuple[str, int], Parcel] = {}
+        self._due: dict[tuple[str, int], Parcel] = {}
+        """Of these the ones that the holder has not been sent or has not answered: few, where
+        all may be thousands in a notebook that is not saved."""
         self._running: set[str] = set()
         """Sessions that have sent something since their last turn ended."""
-        self._round = 1
-        self._applied: Mapping[str, int] = {}
-        """What the holder's document had when it got the lease."""
 
     def __bool__(self) -> bool:
         """Whether an op waits for its receipt."""
-        return any(not parcel.receipt.done() for parcel in self._parcels.values())
+        return any(not parcel.receipt.done() for parcel in self._due.values())
 
     @property
     def in_use(self) -> bool:
@@ -81,7 +81,8 @@ class Outbox:
         return bool(self._running)
 
     def add(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
-        parcel = self._parcels[session_id, seq] = Parcel(session_id, seq, op)
+        parcel = Parcel(session_id, seq, op)
+        self._parcels[session_id, seq] = self._due[session_id, seq] = parcel
         self._running.add(session_id)
         self._go_on()
         return parcel.receipt
@@ -98,28 +99,32 @@ class Outbox:
         self._parcels = {(p.session_id, p.seq): p for p in parcels}
 
     def resend(self, applied: Mapping[str, int]) -> None:
-        """To one who has just got the lease: what its document lacks, in order."""
-        self._round += 1
-        self._applied = dict(applied)
+        """To one who has just got the lease and holds the ops ``applied``: what its document
+        lacks, in order."""
+        self._due = {key: p for key, p in self._parcels.items() if p.lacking(applied)}
+        for parcel in self._due.values():
+            parcel.sent, parcel.resends = False, 0
         self._go_on()
 
     def _go_on(self) -> None:
-        """Send what the holder has not been sent yet, as far as it may be sent."""
+        """Send what is due, as far as it may be sent."""
         unanswered: set[str] = set()
-        for parcel in list(self._parcels.values()):
+        for key, parcel in list(self._due.items()):
             if parcel.session_id in unanswered:
                 continue
-            if parcel.round != self._round and parcel.lacking(self._applied):
-                parcel.resends = 0
+            if not parcel.sent:
                 self._dispatch(parcel)
             if parcel.status in ("", "pending"):
                 unanswered.add(parcel.session_id)
+            elif parcel.sent:
+                self._due.pop(key, None)
 
     def _dispatch(self, parcel: Parcel) -> None:
         parcel.stop_timer()
-        before, parcel.round = parcel.round, self._round
+        # Before it is sent: a stand-in's answer may come at once.
+        parcel.sent = True
         if not self._send(parcel):
-            parcel.round = before
+            parcel.sent = False
         elif not parcel.receipt.done():
             loop = asyncio.get_running_loop()
             parcel.timer = loop.call_later(RESEND_AFTER, self._overdue, parcel)
@@ -130,7 +135,7 @@ class Outbox:
             self._dispatch(parcel)
         else:
             pending = Receipt("pending", reason="the notebook's window does not answer")
-            for other in self._parcels.values():
+            for other in self._due.values():
                 if other.session_id == parcel.session_id and not other.receipt.done():
                     self._settle(other, pending)
 
@@ -146,12 +151,12 @@ class Outbox:
 
     def hold(self) -> None:
         """The window is gone: wait for the next one."""
-        for parcel in self._parcels.values():
+        for parcel in self._due.values():
             parcel.stop_timer()
 
     def leave_pending(self, reason: str) -> None:
         """Nobody can confirm anything now: turns need not wait for it."""
-        for parcel in self._parcels.values():
+        for parcel in self._due.values():
             self._settle(parcel, Receipt("pending", reason=reason))
 
     def receive(self, session_id: str, seq: int, receipt: Receipt) -> bool:
@@ -194,3 +199,4 @@ class Outbox:
 
     def _drop(self, which: Callable[[Parcel], bool]) -> None:
         self._parcels = {key: p for key, p in self._parcels.items() if not which(p)}
+        self._due = {key: p for key, p in self._due.items() if key in self._parcels}
