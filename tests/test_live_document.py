@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.live_document import Copy, LiveNotebook, SessionDocument
-from jupyter_codeinterp.adapters.live_document import notebook as notebook_module
 from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
+from jupyter_codeinterp.adapters.live_document import reads as reads_module
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.commands import SessionInfo
@@ -104,7 +104,7 @@ def insert(live: LiveNotebook, *numbers: int) -> list[asyncio.Future[Receipt]]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outbox_module, "RESEND_AFTER", 0.01)
-    monkeypatch.setattr(notebook_module, "SNAPSHOT_TIMEOUT", 0.05)
+    monkeypatch.setattr(reads_module, "TIMEOUT", 0.05)
 
 
 # --- lease and epochs ----------------------------------------------------------------
@@ -538,7 +538,7 @@ async def test_a_save_is_a_request() -> None:
     assert tab.of(c.ReadNotebook) == []
     live.save()
     (read,) = tab.of(c.ReadNotebook)
-    assert read.save and live.idle is False and not live._reads
+    assert read.save and live.idle is False and live._reads._open == {}
 
 
 # --- what is shown -------------------------------------------------------------------

@@ -45,7 +45,7 @@ from hypothesis.stateful import (
 )
 
 from jupyter_codeinterp.adapters.file_document import document as file_document
-from jupyter_codeinterp.adapters.live_document import LiveNotebook
+from jupyter_codeinterp.adapters.live_document.hand_over import HandOver
 from jupyter_codeinterp.adapters.live_document.outbox import Outbox
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import document
@@ -844,8 +844,8 @@ def sends_what_was_saved() -> AbstractContextManager[object]:
 
 def stands_in_while_edited() -> AbstractContextManager[object]:
     """The file is worked in while a page that is away has edits that it lacks."""
-    nothing = property(lambda live: False, lambda live, edited: None)
-    return mock.patch.object(LiveNotebook, "_left_edited", nothing, create=True)
+    nothing = property(lambda over: False, lambda over, edited: None)
+    return mock.patch.object(HandOver, "_left_edited", nothing, create=True)
 
 
 def trusts_old_receipts() -> AbstractContextManager[object]:

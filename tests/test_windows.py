@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.live_document import notebook as notebook_module
 from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
+from jupyter_codeinterp.adapters.live_document import reads as reads_module
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from tests.fake_anthropic import FakeAnthropic, Step, answer, edit_cell, in_order, run_cell, text
@@ -219,7 +219,7 @@ async def test_a_frozen_window_lets_nothing_run(
     site: Site, begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outbox_module, "RESEND_AFTER", 0.05)
-    monkeypatch.setattr(notebook_module, "SNAPSHOT_TIMEOUT", 0.2)
+    monkeypatch.setattr(reads_module, "TIMEOUT", 0.2)
     w = await begin(answer(run_cell("print('one')")))
     draft = await w.draft()
     w.answering = False

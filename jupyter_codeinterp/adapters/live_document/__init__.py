@@ -1,8 +1,11 @@
 """The notebook that is open in a browser: ops go to one window, receipts come back.
 
 document.py   what one session sees of it: the ``Document`` port
-notebook.py   one a path: the windows that have it open, the lease, reads
+notebook.py   one a path: the windows that have it open, the lease
+hand_over.py  from the windows to the file and back, while none has it open
+parties.py    windows, who stands in for them, what the notebook belongs to
 outbox.py     ops on their way, kept until the notebook's file has them
+reads.py      reads that wait for whoever has it
 shown.py      what a window that attaches in mid-turn must be shown besides the ops
 
 One window holds the lease and applies ops; every lease has an epoch, and what comes from
@@ -13,6 +16,7 @@ file, and goes when a window is back (docs/adr/0004-hand-over.md).
 """
 
 from .document import SessionDocument
-from .notebook import Copy, LiveNotebook, StandIn, Window
+from .notebook import LiveNotebook
+from .parties import Copy, StandIn, Window
 
 __all__ = ["Copy", "LiveNotebook", "SessionDocument", "StandIn", "Window"]

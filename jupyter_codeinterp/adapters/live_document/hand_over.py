@@ -1,0 +1,160 @@
+"""What happens while no window has a notebook open: after a grace time somebody works in its
+file, and makes room when a window is back (docs/adr/0004-hand-over.md).
+
+Who has the lease is the notebook's to say; it is told here who can have it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING
+
+from ...core.errors import DocumentError
+from .parties import Copy, Owner, StandIn, Window
+
+if TYPE_CHECKING:
+    from .notebook import LiveNotebook
+
+IN_FILE = "No window has the notebook open: the work goes on in its file."
+UNSAVED = (
+    "The notebook has unsaved changes in a window that is out of reach. "
+    "Bring that window back, or open the notebook anew."
+)
+
+
+class HandOver:
+    def __init__(self, notebook: LiveNotebook, owner: Owner | None, grace: float) -> None:
+        """``grace`` is how long (seconds) a window may be away. Without an ``owner`` nobody
+        stands in."""
+        self.stand_in: StandIn | None = None
+        self.version = ""
+        """Names the file as the stand-in has written it last; "" where a window knows best."""
+        self.why_nobody = ""
+        """Why nobody can work in the notebook, and nobody is being waited for."""
+        self._notebook = notebook
+        self._owner = owner
+        self._grace = grace
+        self._left = asyncio.get_running_loop().time()
+        self._left_edited = False
+        """Whether a window has gone with changes of the person's own that the file lacks."""
+        self._change: asyncio.Task[None] | None = None
+        """The stand-in's coming or going, or a look at the file."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing would be lost without it."""
+        return not (self.stand_in or self.version or self._left_edited)
+
+    @property
+    def under_way(self) -> bool:
+        return self._change is not None
+
+    # --- windows come and go ---------------------------------------------------------
+
+    def window_came(self) -> None:
+        self._left_edited, self.why_nobody = False, ""
+
+    def window_left(self, edited: bool) -> None:
+        """``edited``: with changes of the person's own that the file lacks."""
+        self._left = asyncio.get_running_loop().time()
+        self._left_edited = self._left_edited or edited
+
+    # --- to the file and back --------------------------------------------------------
+
+    def to_file(self) -> None:
+        """Something waits and no window is there. If none comes in time, somebody works in
+        the file."""
+        if self._owner is not None and self._change is None and not self.why_nobody:
+            self._begin(self._to_file(self._owner))
+
+    async def _to_file(self, owner: Owner) -> None:
+        now = asyncio.get_running_loop().time()
+        await asyncio.sleep(self._left + self._grace - now)
+        stand_in = owner.stand_in(self._notebook)
+        if stand_in is None:
+            return
+        if self._left_edited:
+            self._nobody(UNSAVED)
+            return
+        try:
+            applied, known = await stand_in.open()
+        except DocumentError as error:
+            self._nobody(error.message)
+            return
+        owner.note(self._notebook, f"{IN_FILE} {known}".strip())
+        self.stand_in = stand_in
+        self._notebook.grant(stand_in, applied)
+
+    def to_window(self) -> None:
+        """A window is there again: the lease is free as soon as the stand-in has ended."""
+        if self._change is None or self._change.done():
+            self._begin(self._to_window())
+
+    async def _to_window(self) -> None:
+        if self.stand_in is not None:
+            await self.stand_in.close()
+        self.stand_in = None
+        self._notebook.vacate()
+        self._change = None
+        self._notebook.offer_next()
+
+    def lost(self, reason: str) -> None:
+        """The stand-in cannot work in the file any longer."""
+        self.stand_in = None
+        self._notebook.vacate()
+        self._nobody(reason)
+
+    def _nobody(self, reason: str) -> None:
+        self.why_nobody = reason
+        self._notebook.nobody_works(reason)
+
+    # --- what a window has -----------------------------------------------------------
+
+    def look(self, window: Window, copy: Copy, saved: Mapping[str, int]) -> None:
+        """Has the window an old copy, or has an old file been put back? The lease is offered
+        again when that is known."""
+        if self._owner is not None:
+            self.stop()
+            self._begin(self._look(self._owner, window, copy, saved))
+
+    async def _look(
+        self, owner: Owner, window: Window, copy: Copy, saved: Mapping[str, int]
+    ) -> None:
+        copy.file = copy.version
+        holds: dict[str, int] = {}
+        stand_in = owner.stand_in(self._notebook)
+        if stand_in is not None:
+            with contextlib.suppress(DocumentError):  # then the window knows best
+                copy.file, holds = await stand_in.look()
+        if copy.edited and copy.file != copy.version:
+            # An old copy that the person has edited gets what the file has since.
+            for session_id in saved:
+                above = owner.ops(session_id, copy.applied.get(session_id, 0))
+                last = holds.get(session_id, 0)
+                copy.lacks[session_id] = [op for op in above if op.seq <= last]
+        self._change = None
+        self._notebook.offer_to(window, copy)
+
+    # --- one change at a time --------------------------------------------------------
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = self._change = asyncio.ensure_future(work)
+
+        def over(_: object) -> None:
+            if self._change is task:
+                self._change = None
+
+        task.add_done_callback(over)
+
+    def stop(self) -> None:
+        """A window is in time, or nobody needs it any longer."""
+        if self._change is not None:
+            self._change.cancel()
+            self._change = None
+
+    async def aclose(self) -> None:
+        """What has been begun in the file is written."""
+        if self.stand_in is not None:
+            await self.stand_in.close()
