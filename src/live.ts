@@ -8,9 +8,10 @@ import type { Contents } from '@jupyterlab/services';
 import { DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import { keepTyping, watchEdits } from './edits';
+import { FileState } from './file-state';
 import { keepFocus } from './focus';
-import { applyOp, readBack, runIdOf, transact } from './ops';
+import { Hints } from './hints';
+import { applyOp, readBack, runIdOf } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
 import { Proposal } from './proposal';
 import type {
@@ -26,7 +27,6 @@ import type {
 import { followOutputs } from './reveal';
 import { Saver } from './saving';
 import { takeSnapshot } from './snapshot';
-import { normalise } from './sources';
 import type { IDraftView } from './tokens';
 import { watchDeletions } from './watch';
 
@@ -56,15 +56,16 @@ export class LiveNotebook implements IDisposable {
     );
     this._disposables.add(this._saver);
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
-    context.saveState.connect(this._onSaveState, this);
-    context.model.metadataChanged.connect(this._onMetadata, this);
-    this._disposables.add(
-      watchEdits(
-        context.model,
-        () => this._ours > 0,
-        () => this._setEdited(true)
-      )
-    );
+    this._file = new FileState(context, {
+      ours: () => this._ours > 0,
+      changed: () => this._tellFile(),
+      // Ops that are on their way build on others that are gone with the rest: they are
+      // dropped until the server has heard of it, and come again in order.
+      replaced: () => (this.lease = undefined),
+      reverted: () => this.announce(true)
+    });
+    this._disposables.add(this._file);
+    this._hints = new Hints(context.model);
     this._disposables.add(
       watchDeletions(context.model, ids => this._deleted(ids))
     );
@@ -86,7 +87,7 @@ export class LiveNotebook implements IDisposable {
 
   /** The notebook has been read from its file. */
   ready(): void {
-    this._noteFile(this.applied);
+    this._file.noteRead();
     this.announce();
   }
 
@@ -99,11 +100,9 @@ export class LiveNotebook implements IDisposable {
       this._options.post({
         type: 'open_notebook',
         notebook: this.path,
-        applied: this.applied,
+        applied: this._file.applied,
         kernel_id: this.kernelId,
-        saved: this._saved,
-        version: this._version,
-        edited: this._edited,
+        ...this._file.known,
         reverted,
         collaborative: !!this.model.collaborative
       });
@@ -115,22 +114,8 @@ export class LiveNotebook implements IDisposable {
    * there is something here that the person has written.
    */
   async reload(): Promise<void> {
-    if (!this._edited) {
-      const typing = keepTyping(this.model);
-      this._reloading = true;
-      await this.context.revert().finally(() => (this._reloading = false));
-      this._noteFile(this.applied);
-      this.lease = undefined;
-      typing.putBack();
-    }
+    await this._file.reload();
     this.announce();
-  }
-
-  /** For each session the number of the last op that the document holds. */
-  get applied(): Record<string, number> {
-    const ours = this.model.getMetadata('codeinterp') as
-      { applied?: Record<string, number> } | undefined;
-    return ours?.applied ?? {};
   }
 
   /** Take a frame of the server; one of another epoch than the lease's is dropped. */
@@ -250,7 +235,7 @@ export class LiveNotebook implements IDisposable {
 
   /** The receipt of an op that the document holds already. */
   private _applied(frame: OpFrame): Receipt | undefined {
-    if (frame.seq > (this.applied[frame.session_id] ?? 0)) {
+    if (frame.seq > (this._file.applied[frame.session_id] ?? 0)) {
       return undefined;
     }
     const key = `${frame.session_id} ${frame.seq}`;
@@ -264,13 +249,13 @@ export class LiveNotebook implements IDisposable {
         {
           model: this.model,
           locked: this._locked,
-          isHint: (id, source) => this._hints.get(id) === source,
-          mark: () => this._mark(session_id, seq)
+          isHint: (id, source) => this._hints.made(id, source),
+          mark: () => this._file.mark(session_id, seq)
         },
         op
       )
     );
-    this._hints.delete(op.cell_id);
+    this._hints.forget(op.cell_id);
     if (receipt.status === 'done') {
       this._worked = true;
       if (!idsLast) {
@@ -289,33 +274,12 @@ export class LiveNotebook implements IDisposable {
     return this.model.readOnly || !writable ? 'the notebook is read-only' : '';
   }
 
-  private _mark(sessionId: string, seq: number): void {
-    const ours = this.model.getMetadata('codeinterp') as object | undefined;
-    const applied = { ...this.applied, [sessionId]: seq };
-    this.model.setMetadata('codeinterp', { ...ours, applied });
-  }
-
   // --- hints ------------------------------------------------------------------------
 
   private _stream(frame: StreamFrame): void {
     if (frame.kind === 'edit') {
       this.proposal(frame.draft_id).append(frame.start, frame.text);
-      return;
-    }
-    const cell = this.model.sharedModel.cells.find(
-      c => c.getId() === frame.cell_id
-    );
-    const source = cell?.getSource() ?? '';
-    const ours = this._hints.get(frame.cell_id) ?? source;
-    if (cell?.cell_type !== 'raw' || ours !== source) {
-      return;
-    }
-    if (source.length === frame.start) {
-      const part = normalise(frame.text);
-      transact(this.model, () =>
-        cell.updateSource(source.length, source.length, part)
-      );
-      this._hints.set(frame.cell_id, cell.getSource());
+    } else if (this._hints.append(frame.cell_id, frame.start, frame.text)) {
       this._worked = true;
     }
   }
@@ -329,69 +293,6 @@ export class LiveNotebook implements IDisposable {
     cell.executionState = 'running';
     if (showOutputs(this.model, cell, frame.start, frame.outputs)) {
       this._displays.remember(frame.cell_id, frame.start, frame.outputs);
-    }
-  }
-
-  // --- the file ---------------------------------------------------------------------
-
-  private _onSaveState(_: unknown, state: DocumentRegistry.SaveState): void {
-    if (state === 'started') {
-      this._saving = this.applied;
-      this._editedSince = false;
-    } else if (state === 'completed') {
-      this._noteFile(this._saving);
-      this._tellFile();
-    }
-  }
-
-  /** The file as this window has just read or written it. */
-  private _noteFile(saved: Record<string, number>): void {
-    const file = this.context.contentsModel;
-    this._saved = saved;
-    this._version = file?.hash ?? file?.last_modified ?? '';
-    this._edited = this._editedSince;
-    this._editedSince = false;
-  }
-
-  private _setEdited(edited: boolean): void {
-    if (this._reloading || !this.context.isReady) {
-      return;
-    }
-    this._editedSince = edited;
-    if (this._edited !== edited) {
-      this._edited = edited;
-      this._tellFile();
-    }
-  }
-
-  private _tellFile(): void {
-    if (this.context.isReady && !this.isDisposed) {
-      this._options.post({
-        type: 'file_state',
-        notebook: this.path,
-        saved: this._saved,
-        version: this._version,
-        edited: this._edited
-      });
-    }
-  }
-
-  /** The marker goes down when the person goes back to the file, or to a checkpoint. */
-  private _onMetadata(): void {
-    const now = this.applied;
-    const before = this._marker;
-    this._marker = now;
-    const back = Object.keys(before).some(id => (now[id] ?? 0) < before[id]);
-    if (back && !this._reloading && !this._ours && this.context.isReady) {
-      // Ops that are on their way build on others that are gone with the rest: they are
-      // dropped until the server has heard of it, and come again in order.
-      this.lease = undefined;
-      // The rest of the notebook, and what is known of the file, is set by then.
-      queueMicrotask(() => {
-        this._editedSince = false;
-        this._noteFile(this.applied);
-        this.announce(true);
-      });
     }
   }
 
@@ -417,6 +318,18 @@ export class LiveNotebook implements IDisposable {
   get activeCellId(): string {
     const [panel] = this.panels;
     return panel?.content.activeCell?.model.id ?? '';
+  }
+
+  // --- telling ----------------------------------------------------------------------
+
+  private _tellFile(): void {
+    if (this.context.isReady && !this.isDisposed) {
+      this._options.post({
+        type: 'file_state',
+        notebook: this.path,
+        ...this._file.known
+      });
+    }
   }
 
   private _onKernel(): void {
@@ -445,23 +358,14 @@ export class LiveNotebook implements IDisposable {
   }
 
   private readonly _saver: Saver;
+  private readonly _file: FileState;
+  private readonly _hints: Hints;
   private readonly _disposables = new DisposableSet();
   private readonly _displays = new Displays();
   private readonly _proposals = new Map<string, Proposal>();
   private readonly _receipts = new Map<string, Receipt>();
-  /** What hints alone have made of a draft's source, by cell id. */
-  private readonly _hints = new Map<string, string>();
   private _seenEdits = new Set<string>();
   /** Above 0 while the agent's changes are made. */
   private _ours = 0;
-  /** The marker in the file, and the file's version, as last read or written here. */
-  private _saved: Record<string, number> = {};
-  private _version = '';
-  private _saving: Record<string, number> = {};
-  private _marker: Record<string, number> = {};
-  /** Whether there are changes that are not the agent's and not in the file. */
-  private _edited = false;
-  private _editedSince = false;
-  private _reloading = false;
   private _worked = false;
 }
