@@ -23,6 +23,8 @@ DEADLINE = 15.0
 
 
 class ReferenceWindow:
+    patience = DEADLINE
+
     def __init__(self, socket: WebSocketClientConnection, path: str, notebook: Notebook) -> None:
         self.socket = socket
         self.path = path
@@ -97,9 +99,12 @@ class ReferenceWindow:
             return value
 
         try:
-            return await asyncio.wait_for(wait(), DEADLINE)
+            return await asyncio.wait_for(wait(), self.patience)
         except asyncio.TimeoutError:
-            raise AssertionError(f"It did not come true. Events: {self.events[-8:]}") from None
+            raise self.hangs() from None
+
+    def hangs(self) -> Exception:
+        return AssertionError(f"It did not come true. Events: {self.events[-8:]}")
 
     async def event(self, kind: type[Any], number: int = 1) -> Any:
         """The ``number``-th event of a kind, waited for."""

@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scripts.tables import table
+
 HEADER = ("figure", "median", "p99", "bound", "met")
 
 
@@ -64,13 +66,5 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
-def table(figures: Sequence[Figure]) -> str:
-    """In Markdown, with columns that line up as plain text too."""
-    rows = [HEADER, *(figure.row() for figure in figures)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
-    lines = [
-        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
-    rule = " | ".join("-" * width for width in widths)
-    return "\n".join(f"| {line} |" for line in (lines[0], rule, *lines[1:]))
+def as_table(figures: Sequence[Figure]) -> str:
+    return table([HEADER, *(figure.row() for figure in figures)])

@@ -10,7 +10,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from .figures import Figure, table
+from .figures import Figure, as_table
 
 DOCUMENT = Path("docs/performance.md")
 BEGIN, END = "<!-- begin: scripts/bench --write -->", "<!-- end -->"
@@ -26,7 +26,7 @@ def markdown(figures: Sequence[Figure]) -> str:
             f"(load {load:.1f} at the end), {platform.system()} {platform.machine()}, "
             f"Python {platform.python_version()}, {versions}.",
             "",
-            table(figures),
+            as_table(figures),
         ]
     )
 

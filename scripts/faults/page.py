@@ -35,6 +35,8 @@ PATIENCE = 60.0
 
 
 class Page(ReferenceWindow):
+    patience = PATIENCE
+
     def __init__(
         self, site: Site, socket: WebSocketClientConnection, path: str, kernel_id: str
     ) -> None:
@@ -151,21 +153,9 @@ class Page(ReferenceWindow):
         except WebSocketClosedError:
             return  # As in a browser: it goes nowhere.
 
-    # --- waiting ---------------------------------------------------------------------
-
-    async def until(self, condition: Callable[[], Any]) -> Any:
-        async def wait() -> Any:
-            while not (value := condition()):
-                self._changed.clear()
-                await self._changed.wait()
-            return value
-
-        try:
-            return await asyncio.wait_for(wait(), PATIENCE)
-        except asyncio.TimeoutError:
-            last = [type(event).__name__ for event in list(self.told.values())[-6:]]
-            words = f"nothing goes on any more, after {', '.join(last) or 'nothing'}"
-            raise Hangs(words) from None
+    def hangs(self) -> Exception:
+        last = [type(event).__name__ for event in list(self.told.values())[-6:]]
+        return Hangs(f"nothing goes on any more, after {', '.join(last) or 'nothing'}")
 
     # --- frames ----------------------------------------------------------------------
 

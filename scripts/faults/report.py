@@ -11,6 +11,8 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+from scripts.tables import table
+
 from .verdict import Verdict
 
 DOCUMENT = Path("docs/reliability.md")
@@ -42,7 +44,7 @@ def markdown(verdicts: Mapping[str, Sequence[Verdict]], seconds: float) -> str:
             f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
             f"Python {platform.python_version()}, {versions}.",
             "",
-            table(verdicts),
+            figures(verdicts),
             "",
             "Said on the way:",
             "",
@@ -51,16 +53,8 @@ def markdown(verdicts: Mapping[str, Sequence[Verdict]], seconds: float) -> str:
     )
 
 
-def table(verdicts: Mapping[str, Sequence[Verdict]]) -> str:
-    """In Markdown, with columns that line up as plain text too."""
-    rows = [HEADER, *(_row(fault, those) for fault, those in verdicts.items())]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
-    lines = [
-        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    ]
-    rule = " | ".join("-" * width for width in widths)
-    return "\n".join(f"| {line} |" for line in (lines[0], rule, *lines[1:]))
+def figures(verdicts: Mapping[str, Sequence[Verdict]]) -> str:
+    return table([HEADER, *(_row(fault, those) for fault, those in verdicts.items())])
 
 
 def _row(fault: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import msgspec
@@ -57,6 +57,19 @@ async def shown(b: Bench, until_kind: type[Any], number: int = 1) -> list[e.Even
     return told
 
 
+@asynccontextmanager
+async def stopped(b: Bench, store: SqliteStore) -> AsyncIterator[list[e.Event]]:
+    """A turn that stops as the decision on its cell cannot be journaled, as nothing can be
+    before this ends. What is shown."""
+    b.send()
+    draft = await b.draft()
+    with locked(store):
+        b.decide(draft)
+        told = await shown(b, e.TurnEnded)
+        await until(lambda: not b.session.running)
+        yield told
+
+
 async def saved(b: Bench) -> None:
     """What was shown is in the journal."""
     await until(lambda: not b.session._unsaved and not b.session.running)
@@ -79,12 +92,7 @@ async def test_nothing_runs_that_is_not_in_the_journal(
     bench: Benches, store: SqliteStore, room: Room
 ) -> None:
     b = bench(run("a = 1"))
-    b.send()
-    draft = await b.draft()
-    with locked(store):
-        b.decide(draft)
-        told = await shown(b, e.TurnEnded)
-        await until(lambda: not b.session.running)
+    async with stopped(b, store) as told:
         ended = told[-1]
         assert isinstance(ended, e.TurnEnded)
         assert (ended.stop_reason, ended.code, ended.retry) == ("error", "locked", True)
@@ -218,12 +226,7 @@ async def test_a_server_that_ends_meanwhile_says_what_is_lost(
     bench: Benches, store: SqliteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     b = bench(run("a = 1"))
-    b.send()
-    draft = await b.draft()
-    with locked(store):
-        b.decide(draft)
-        await shown(b, e.TurnEnded)
-        await until(lambda: not b.session.running)
+    async with stopped(b, store):
         await b.session.close()
     assert "is lost: " + LOCKED in caplog.text
     b.restart_server()
@@ -237,12 +240,7 @@ async def test_a_late_window_is_told_what_is_in_memory_only(
 ) -> None:
     monkeypatch.setattr(feeds, "RECENT_EVENTS", 4)
     b = bench(run("a = 1"))
-    b.send()
-    draft = await b.draft()
-    with locked(store):
-        b.decide(draft)
-        await shown(b, e.TurnEnded)
-        await until(lambda: not b.session.running)
+    async with stopped(b, store):
         told = await shown(b, e.TurnEnded)
         assert isinstance(told[0], e.TitleChanged) and isinstance(told[-1], e.TurnEnded)
     await saved(b)
@@ -253,12 +251,8 @@ async def test_the_next_turn_begins_with_what_is_owed(
 ) -> None:
     monkeypatch.setattr(journaled, "AGAIN", 3600)
     b = bench(run("a = 1"), say("Done."))
-    b.send()
-    draft = await b.draft()
-    with locked(store):
-        b.decide(draft)
-        await shown(b, e.TurnEnded)
-        await until(lambda: not b.session.running)
+    async with stopped(b, store):
+        pass
     await b.turn("Once more")
     names = [type(x).__name__ for x in b.events]
     first = names.index("TurnEnded")
