@@ -59,7 +59,6 @@ STUCK = (
     "Restart it from the Kernel menu to stop the code; variables will be lost."
 )
 
-
 log = logging.getLogger(__name__)
 
 

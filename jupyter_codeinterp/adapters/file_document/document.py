@@ -94,9 +94,7 @@ class FileDocument:
                     return
                 except Exception:
                     log.exception("The file of %s cannot be worked in", self._file.path)
-                    self._lost(
-                        "The notebook's file cannot be worked in. The server's log says why."
-                    )
+                    self._lost(BROKEN)
                     return
                 for answer in answers:
                     self._answer(answer)
