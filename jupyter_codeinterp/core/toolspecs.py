@@ -81,7 +81,6 @@ TOOLS: tuple[ToolSpec, ...] = (
     ),
 )
 
-TOOL_NAMES = frozenset(tool.name for tool in TOOLS)
 WRITING_TOOLS = frozenset({"run_cell", "edit_cell", "add_markdown"})
 """Tools whose ``source`` streams into the notebook while it is written."""
 CHANGING_TOOLS = WRITING_TOOLS | {"delete_cell"}
