@@ -12,7 +12,10 @@ export class KernelWatch {
     private readonly _sessions: Session.IManager,
     changed: () => void
   ) {
-    _context.kernelChanged.connect(changed);
+    _context.kernelChanged.connect(() => {
+      this._learnName();
+      changed();
+    });
     _context.connectionStatusChanged.connect(changed);
     _context.statusChanged.connect((_, status) => {
       const id = _context.session?.kernel?.id;
@@ -21,7 +24,10 @@ export class KernelWatch {
       }
       changed();
     });
-    void _context.ready.then(changed);
+    void _context.ready.then(() => {
+      this._learnName();
+      changed();
+    });
   }
 
   /** Whether the variables of this kernel are gone, as far as this window has seen. */
@@ -41,12 +47,19 @@ export class KernelWatch {
 
   /** Start a kernel of the same kind if there is none any more. */
   async revive(): Promise<void> {
-    const name = this._context.session?.kernel?.name;
+    this._learnName();
     await this._sessions.refreshRunning();
     if (!this._context.session?.kernel) {
+      const name = this._name;
       await this._context.changeKernel(name ? { name } : undefined);
     }
   }
 
+  /** Lab may have found out before that the kernel is gone, and then names none. */
+  private _learnName(): void {
+    this._name = this._context.session?.kernel?.name ?? this._name;
+  }
+
+  private _name = '';
   private readonly _restarted = new Set<string>();
 }

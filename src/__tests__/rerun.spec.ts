@@ -113,4 +113,13 @@ describe('a kernel', () => {
     await gone.watch.revive();
     expect(gone.context.changeKernel).toHaveBeenCalledWith({ name: 'python3' });
   });
+
+  it('is started anew as one of its kind where Lab has dropped it already', async () => {
+    const { context, watch } = watched({ ...K1, name: 'ir' });
+    await context.ready;
+    context.session = null;
+    context.kernelChanged.emit({});
+    await watch.revive();
+    expect(context.changeKernel).toHaveBeenCalledWith({ name: 'ir' });
+  });
 });
