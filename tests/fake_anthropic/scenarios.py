@@ -5,6 +5,8 @@ Half of them are disobedient: the product must end well all the same.
 
 from __future__ import annotations
 
+import re
+
 from .request import Request
 from .scripts import Script, attempts, scenario
 from .turns import (
@@ -62,6 +64,22 @@ sales"""
 TOTALS_WRONG = 'sales["turnover"].sum()'
 TOTALS_RIGHT = 'sales["revenue"].sum()'
 FAILS = "1 / 0"
+HELD = (
+    ("Note the prices", 'print("note", file=open("ran.txt", "a"))\nprices = [120, 340]'),
+    (
+        "Wait for the rate",
+        """\
+import pathlib, time
+
+print("wait", file=open("ran.txt", "a"))
+print("waiting …", flush=True)
+while not pathlib.Path("go").exists():
+    time.sleep(0.05)
+rate = 2""",
+    ),
+    ("Convert the prices", 'print("convert", file=open("ran.txt", "a"))\nsum(prices) * rate'),
+)
+"""Titles and sources. Each cell says in a file that it runs; the second waits for another."""
 LONG = "\n".join(f"value_{n} = {n} * {n}  # the square of {n}" for n in range(180))
 PARAGRAPHS = "\n\n".join(
     f"Paragraph {n}: the quick brown fox jumps over the lazy dog, again and again."
@@ -91,6 +109,21 @@ def _growth_mended(request: Request) -> Turn:
 def _growth_answer(request: Request) -> Turn:
     link = _link(request, "the chart")
     return _done(f"**North** grew fastest: from 790 to 1,170 USD, **+48 %**; see {link}.")
+
+
+_HAD_BEGUN = re.compile(r"Code in the cells (\S+) had begun to run")
+
+
+def _held(request: Request) -> Turn:
+    """A cell that the end of the server has cut off is run again where it stands."""
+    done = len(set(request.cell_ids))
+    if done == len(HELD):
+        return _done("The prices are 920 in all.")
+    title, source = HELD[done]
+    cut_off = _HAD_BEGUN.search(request.said[-1])
+    if cut_off and request.step == 0:
+        return answer(edit_cell(cut_off[1], source, title=title))
+    return answer(run_cell(source, title=title))
 
 
 OBEDIENT: dict[str, Script] = {
@@ -166,6 +199,18 @@ OBEDIENT: dict[str, Script] = {
     ),
     "sleep": scenario(
         answer(run_cell("import time\n\ntime.sleep(60)", title="Wait")), _done("Waited.")
+    ),
+    "held": _held,
+    "kept": scenario(
+        answer(run_cell("kept = 42", title="Keep a number")),
+        answer(
+            run_cell('import time\n\nprint("asleep", flush=True)\ntime.sleep(7)', title="Sleep")
+        ),
+        answer(
+            text("Let me think about this for a while. " * 4),
+            run_cell("kept", title="Show the number"),
+        ),
+        _done("It is still 42."),
     ),
     "long_output": scenario(
         answer(run_cell("for n in range(5000):\n    print('line', n)", title="Print a lot")),

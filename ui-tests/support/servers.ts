@@ -12,17 +12,18 @@ function once(name: string, choose: () => string): string {
   return (process.env[name] ??= choose());
 }
 
-function freePort(): string {
+export function freePort(): string {
   const script =
     "const s = require('net').createServer().listen(0, '127.0.0.1', () => {" +
-    'console.log(s.address().port); s.close(); })';
+    // As text: a worker would colour a number.
+    'console.log(`${s.address().port}`); s.close(); })';
   return execFileSync(process.execPath, ['-e', script], {
     encoding: 'utf8'
   }).trim();
 }
 
 /** All that the servers write. It is emptied by the next run, not by this one. */
-const folder = once('CODEINTERP_TEST_FOLDER', () => {
+export const FOLDER = once('CODEINTERP_TEST_FOLDER', () => {
   const servers = path.join(path.dirname(__dirname), 'servers');
   rmSync(servers, { recursive: true, force: true });
   return servers;
@@ -37,7 +38,7 @@ export const LAB_URL = url('CODEINTERP_TEST_LAB_PORT');
 export const KEYLESS_URL = url('CODEINTERP_TEST_KEYLESS_PORT');
 
 /** Where the notebooks of the tests lie on disk, for both servers. */
-export const NOTEBOOKS = path.join(folder, 'notebooks');
+export const NOTEBOOKS = path.join(FOLDER, 'notebooks');
 
 /**
  * The environment of a server: folders of its own, so that nothing of the person's Jupyter
@@ -48,7 +49,7 @@ export function serverEnvironment(
   serverURL: string
 ): Record<string, string> {
   const own = (kind: string) => {
-    const made = path.join(folder, name, kind);
+    const made = path.join(FOLDER, name, kind);
     mkdirSync(made, { recursive: true });
     return made;
   };

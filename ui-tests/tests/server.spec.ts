@@ -1,0 +1,231 @@
+/** What becomes of a turn when its server is killed, and when it culls idle kernels. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'fs';
+import path from 'path';
+import { expect, test as base } from '../support/fixtures';
+import { OwnServer } from '../support/own-server';
+
+interface IOwn {
+  /** Of the server, beside those in its configuration file. */
+  traits: string[];
+  server: OwnServer;
+}
+
+const test = base.extend<IOwn>({
+  traits: [[], { option: true }],
+  server: async ({ traits }, use, info) => {
+    const server = new OwnServer(traits);
+    try {
+      await server.start();
+      await use(server);
+    } finally {
+      await server.stop();
+      if (info.status !== info.expectedStatus) {
+        await info.attach('server.log', { path: server.log });
+      }
+    }
+    await expect.poll(() => server.kernels()).toEqual([]);
+  },
+  baseURL: async ({ server }, use) => use(server.url),
+  // The folder goes with the server, and so do conversations and kernels.
+  tmpPath: async ({ server }, use) => {
+    mkdirSync(path.join(server.notebooks, 'work'));
+    await use('work');
+  },
+  cleanUp: async ({ server: _ }, use) => use(),
+  // Galata would ask the server itself in the page's place, and fail where there is none.
+  terminals: null
+});
+
+test.setTimeout(120_000);
+
+for (const way of ['stays open', 'is reloaded'] as const) {
+  test(`a server killed in mid-run and started again; the page ${way}`, async ({
+    model,
+    notebook,
+    page,
+    panel,
+    server
+  }) => {
+    const work = path.join(server.notebooks, 'work');
+    /** The agent's cells that have run, as they say themselves, in whatever kernel. */
+    const ran = () =>
+      existsSync(path.join(work, 'ran.txt'))
+        ? readFileSync(path.join(work, 'ran.txt'), 'utf8').trim().split('\n')
+        : [];
+    const items = panel.log.locator('.jp-codeinterp-Item');
+    const card = panel.log.getByRole('group', { name: 'Wait for the rate' });
+    const runAgain = panel.log.getByRole('button', {
+      name: 'Run the cells above again'
+    });
+    const goOn = panel.log.getByRole('button', { name: 'Continue' });
+    // Lab's own, if the server is away for long.
+    const noServer = page.getByRole('dialog', {
+      name: /Server Connection Error/
+    });
+    await page.addLocatorHandler(noServer, () =>
+      noServer.getByRole('button', { name: 'Close' }).click()
+    );
+
+    const file = await notebook.start(['mine = 1']);
+    await notebook.run(0);
+    await notebook.save();
+    await panel.mode.selectOption('Auto');
+    await model.play('held');
+    await panel.ask('Convert the prices');
+    await expect(
+      notebook.cell(2).locator('.jp-OutputArea-output')
+    ).toHaveText('waiting …');
+    await expect(items).toHaveCount(3);
+    const before = await items.allInnerTexts();
+    expect(await model.requests()).toHaveLength(2);
+
+    await server.kill();
+    await expect(panel.root).toContainText(/connection .* is lost/);
+    await server.start();
+    if (way === 'is reloaded') {
+      // Lab asks whether to leave if something is not saved.
+      page.on('dialog', dialog => void dialog.accept());
+      await page.reload();
+      await notebook.attach(file);
+    }
+
+    // The conversation is as it was, and says what has happened.
+    await panel.ended();
+    await expect(panel.root).not.toContainText(/connection .* is lost/);
+    const after = await items.allInnerTexts();
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+    expect(after).toHaveLength(4);
+    await expect(card).toContainText('interrupted');
+    await expect(card).toContainText('it may have had effects');
+    await expect(items.last()).toContainText('The server stopped');
+    await expect(items.last()).toContainText('Variables may be gone.');
+    await expect(goOn).toBeVisible();
+    await expect(runAgain).toBeVisible();
+    expect(named(await notebook.sources())).toEqual(['', 'note', 'wait']);
+
+    // The person's click runs the cells, and nothing has done so before.
+    expect(ran()).toEqual(['note', 'wait']);
+    writeFileSync(path.join(work, 'go'), '');
+    await runAgain.click();
+    await expect.poll(ran).toEqual(['note', 'wait', 'note', 'wait']);
+    await expect(runAgain).toBeHidden();
+    expect(await notebook.value('mine, sum(prices) * rate')).toBe('(1, 920)');
+    expect(await model.requests()).toHaveLength(2);
+
+    await goOn.click();
+    await expect(panel.log).toContainText('The prices are 920 in all.');
+    await panel.ended();
+    expect(ran().slice(4)).toEqual(['wait', 'convert']);
+    expect(await model.requests()).toHaveLength(5);
+    expect(JSON.stringify(await model.requests())).toContain(
+      'it may have had effects'
+    );
+
+    const cells = await notebook.cells();
+    const names = ['', 'note', 'wait', 'convert'];
+    expect(named(cells.map(cell => cell.source as string))).toEqual(names);
+    expect(cells.slice(2).map(cell => cell.outputs)).toMatchObject([
+      [{ output_type: 'stream', text: 'waiting …\n' }],
+      [{ output_type: 'execute_result', data: { 'text/plain': '920' } }]
+    ]);
+    await notebook.save();
+    expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
+    const saved = (await notebook.saved(file)).cells;
+    expect(saved.map(cell => cell.id)).toEqual(cells.map(cell => cell.id));
+    expect(saved.map(cell => cell.source)).toEqual(
+      cells.map(cell => cell.source)
+    );
+  });
+}
+
+/** The names that the cells of the scenario `held` have in its log; '' for others. */
+function named(sources: readonly string[]): string[] {
+  return sources.map(
+    source => /^print\("(\w+)", file=/m.exec(source)?.[1] ?? ''
+  );
+}
+
+test.describe('a server that culls idle kernels', () => {
+  /** Seconds. */
+  const IDLE = 5;
+
+  test.use({
+    traits: [
+      `--MappingKernelManager.cull_idle_timeout=${IDLE}`,
+      '--MappingKernelManager.cull_interval=1',
+      '--MappingKernelManager.cull_connected=True',
+      '--CodeInterp.window_grace=1'
+    ]
+  });
+
+  test('keeps that of a turn, whose tab is closed, until the turn has ended', async ({
+    model,
+    notebook,
+    page,
+    panel,
+    server
+  }) => {
+    const kernels = async () => {
+      const response = await page.request.get('/api/kernels');
+      return ((await response.json()) as { id: string }[]).map(({ id }) => id);
+    };
+    // Lab starts the kernel: one that is there before would be idle while Lab is loaded.
+    const file = 'work/test.ipynb';
+    writeFileSync(path.join(server.notebooks, file), EMPTY);
+    await notebook.open(file);
+    const [kernel, ...others] = await kernels();
+    expect(others).toEqual([]);
+    await panel.mode.selectOption('Auto');
+    await model.play('kept');
+    await panel.ask('Keep a number');
+    await expect(
+      notebook.cell(2).locator('.jp-OutputArea-output')
+    ).toHaveText('asleep');
+
+    // Lab asks whether to leave: something is not saved.
+    page.on('dialog', dialog => void dialog.accept());
+    await page.evaluate(() => location.assign('about:blank'));
+    await page.waitForURL('about:blank');
+    await model.speed({ delay: 0.6 });
+    await model.seen(3);
+    const idleSince = Date.now();
+    const shown = async () =>
+      JSON.stringify((await notebook.saved(file)).cells.at(-1)!.outputs);
+    await expect.poll(shown, { timeout: 40_000 }).toContain('"42"');
+    expect(Date.now() - idleSince).toBeGreaterThan(1_500 * IDLE);
+    expect(await kernels()).toEqual([kernel]);
+
+    await notebook.open(file, { kernel: false });
+    await panel.ended();
+    await expect(panel.log).toContainText('It is still 42.');
+    const sources = await notebook.sources();
+    expect(sources).toEqual([
+      '',
+      'kept = 42',
+      expect.stringContaining('sleep'),
+      'kept'
+    ]);
+    const saved = (await notebook.saved(file)).cells;
+    expect(saved.map(cell => cell.source)).toEqual(sources);
+    expect(await model.requests()).toHaveLength(4);
+
+    // From now on the kernel is idle, and is treated as any other.
+    await expect.poll(kernels, { timeout: 30_000 }).not.toContain(kernel);
+  });
+});
+
+const EMPTY = JSON.stringify({
+  nbformat: 4,
+  nbformat_minor: 5,
+  metadata: { kernelspec: { name: 'python3', display_name: 'python3' } },
+  cells: [
+    {
+      id: 'cell-0',
+      cell_type: 'code',
+      metadata: {},
+      source: '',
+      execution_count: null,
+      outputs: []
+    }
+  ]
+});
