@@ -70,7 +70,7 @@ class Disk:
     path = PATH
 
     def __init__(self, book: Notebook, written: Callable[[Copy], None]) -> None:
-        """``written`` is told what was there before the stand-in wrote."""
+        """``written`` is told what is there before the stand-in writes."""
         self.now = Copy(book)
         self.history = [self.now.clone()]
         self.by_pages: set[str] = set(ids(book))
@@ -94,11 +94,12 @@ class Disk:
         return copy.deepcopy(self.now.book), ""
 
     async def write(self, notebook: Notebook) -> str:
+        # It cannot be taken back from here on.
+        self._written(self.now)
         await self._gate()
         before = self.now
         lost = set(all_tokens(before.book, "p")) - set(all_tokens(notebook, "p"))
         self.now = Copy(copy.deepcopy(notebook), before.typed - lost, set(before.gone))
-        self._written(before)
         self.history.append(self.now.clone())
         await self._gate()
         return self.stamp

@@ -310,12 +310,14 @@ class Keeper:
         self.version, self.holds = version, holds or {}
         self.journal: list[StoredOp] = []
         self.marks: dict[str, int] = {}
-        self.opened = False
+        self.opened = self.looking = False
 
     def stand_in(self, live: LiveNotebook) -> Keeper:
         return self
 
     async def look(self) -> tuple[str, dict[str, int]]:
+        self.looking = True
+        await asyncio.sleep(0)
         return self.version, self.holds
 
     async def open(self) -> tuple[dict[str, int], str]:
@@ -414,6 +416,41 @@ async def test_a_tab_that_goes_while_it_is_to_read_the_file_makes_room() -> None
     await until(lambda: behind.of(c.ReloadNotebook))
     live.close(behind)
     await until(lambda: live.held_by(third))
+
+
+async def test_a_look_at_the_file_that_was_interrupted_is_taken_again() -> None:
+    """Another window came meanwhile, and went."""
+    keeper = Keeper("v2", {S: 1})
+    live = LiveNotebook("a.ipynb", keeper)
+    live.know_saved({S: 1})
+    behind, other = Tab(live), Tab(live)
+    live.open(behind, Copy({}, version="v1"))
+    await asyncio.sleep(0)
+    assert keeper.looking
+    live.open(other, Copy({S: 1}, saved={S: 1}, version="v2"))
+    assert live.held_by(other)
+    live.close(other)
+    await until(lambda: behind.of(c.ReloadNotebook))
+    assert not live.is_open
+
+
+async def test_a_look_at_the_file_is_good_for_one_lease() -> None:
+    """Another window has saved since."""
+    keeper = Keeper("v1")
+    keeper.journal = stored(1)
+    live = LiveNotebook("a.ipynb", keeper)
+    live.know_saved({S: 1})
+    tab, other = Tab(live), Tab(live)
+    live.open(tab, Copy({}, version="v1"))
+    await until(lambda: live.held_by(tab))
+    live.open(other, Copy({}, version="v1"))
+    live.take(other)
+    await until(lambda: live.held_by(other))
+    keeper.version, keeper.holds = "v2", {S: 2}
+    live.file_state(other, c.FileState("a.ipynb", {S: 2}, "v2", False))
+    live.close(other)
+    await until(lambda: tab.of(c.ReloadNotebook))
+    assert not live.is_open
 
 
 async def test_what_the_stand_in_wrote_is_kept_until_a_window_has_read_it() -> None:

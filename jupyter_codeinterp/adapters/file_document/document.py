@@ -56,6 +56,7 @@ class FileDocument:
         self._frames: asyncio.Queue[Work] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
+        self._closing = False
 
     async def open(self) -> tuple[dict[str, int], str]:
         """The ops that the file holds, and what people must know of it. Raises
@@ -65,7 +66,8 @@ class FileDocument:
         return applied(notebook), known
 
     async def close(self) -> None:
-        """What has been begun is written and answered; the rest is left."""
+        """What is being written is answered; the rest is left to who comes."""
+        self._closing = True
         async with self._writing:
             if self._worker is not None:
                 self._worker.cancel()
@@ -112,6 +114,8 @@ class FileDocument:
             elif frame.request_id:
                 cells = views(notebook)
                 answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
+        if self._closing:
+            return []  # A person may be at work in a window again.
         if notebook is not before:
             self._written(await self._file.write(notebook))
         return answers

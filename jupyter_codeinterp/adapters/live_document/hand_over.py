@@ -122,13 +122,13 @@ class HandOver:
     async def _look(
         self, owner: Owner, window: Window, copy: Copy, saved: Mapping[str, int]
     ) -> None:
-        copy.file = copy.version
-        holds: dict[str, int] = {}
+        file, holds = copy.version, dict[str, int]()
         stand_in = owner.stand_in(self._notebook)
         if stand_in is not None:
             with contextlib.suppress(DocumentError):  # then the window knows best
-                copy.file, holds = await stand_in.look()
-        if copy.edited and copy.file != copy.version:
+                file, holds = await stand_in.look()
+        copy.file = file
+        if copy.edited and file != copy.version:
             # An old copy that the person has edited gets what the file has since.
             for session_id in saved:
                 above = owner.ops(session_id, copy.applied.get(session_id, 0))
@@ -155,6 +155,6 @@ class HandOver:
             self._change = None
 
     async def aclose(self) -> None:
-        """What has been begun in the file is written."""
+        """What is being written to the file is written."""
         if self.stand_in is not None:
             await self.stand_in.close()

@@ -208,9 +208,12 @@ class LiveNotebook:
         document has, if it is no window's."""
         # What was saved is done again for a copy that lacks it, and for no other.
         self._outbox.saved(self._saved)
-        if holder in self._windows:
-            for session_id, ops in self._windows[holder].lacks.items():
+        copy = self._windows.get(holder)
+        if copy is not None:
+            for session_id, ops in copy.lacks.items():
                 self.restore(session_id, ops)
+            # It is another file when somebody else has had the lease.
+            copy.file, copy.lacks = "", {}
         before, self._holder = self._holder, holder
         self.epoch = next(_epochs)
         if before in self._windows and before is not holder:

@@ -58,7 +58,7 @@ class StandIn(Window, Protocol):
         DocumentError if it cannot be worked in."""
 
     async def close(self) -> None:
-        """End. What has been begun is written and answered before."""
+        """End. What is being written is answered before; what is not is left undone."""
 
     async def look(self) -> tuple[str, dict[str, int]]:
         """The version of the file, opened or not, and the ops that it holds. Raises
