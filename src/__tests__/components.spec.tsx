@@ -21,11 +21,11 @@ import {
   draft,
   ended,
   makeStore,
-  noDiff,
   opened,
   running,
   settled,
   started,
+  surroundings,
   trans,
   viewOf
 } from './panel-fakes';
@@ -45,12 +45,6 @@ interface IShown extends ReturnType<typeof makeStore> {
   sentShown: number;
 }
 
-globalThis.ResizeObserver = class {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-};
-
 function inPanel(
   element: JSX.Element,
   made = makeStore(),
@@ -59,19 +53,15 @@ function inPanel(
   const shown: IShown = { ...made, opened: [], sentShown: 0 };
   render(
     <PanelContext.Provider
-      value={{
-        store: made.store,
-        trans,
+      value={surroundings(made.store, {
         markdown: new ModelMarkdown(parser, null),
         openNotebook: async path => {
           shown.opened.push(path);
         },
         showSent: async () => {
           shown.sentShown++;
-        },
-        showDiff: noDiff,
-        confirmDelete: async () => true
-      }}
+        }
+      })}
     >
       {element}
     </PanelContext.Provider>
@@ -469,17 +459,7 @@ describe('streamed text', () => {
     const shown = makeStore();
     const text = 'First block.\n\nSecond block.\n\nThird one.';
     const inContext = (end: number) => (
-      <PanelContext.Provider
-        value={{
-          store: shown.store,
-          trans,
-          markdown,
-          openNotebook: async () => {},
-          showSent: async () => {},
-          showDiff: noDiff,
-          confirmDelete: async () => true
-        }}
-      >
+      <PanelContext.Provider value={surroundings(shown.store, { markdown })}>
         <Markdown text={text.slice(0, end)} />
       </PanelContext.Provider>
     );

@@ -1,22 +1,5 @@
 /** What a window says of how its copy of a notebook stands to the file. */
-import type { Op } from '../ops';
-import { PATH, Stage, cell, until } from './stage';
-
-const INSERT: Op = {
-  op: 'insert',
-  cell_id: 'd',
-  cell_type: 'raw',
-  source: '',
-  after: ['a'],
-  metadata: {}
-};
-const BEGIN: Op = {
-  op: 'begin_run',
-  cell_id: 'a',
-  source: 'x = 1',
-  run_id: 'r1',
-  metadata: {}
-};
+import { BEGIN, INSERT, PATH, Stage, cell, until } from './stage';
 
 let stage: Stage;
 
@@ -37,20 +20,20 @@ function setSource(source: string): void {
   stage.model.cells.get(0).sharedModel.setSource(source);
 }
 
+/** Ask for the file to be read anew; how often the window has announced itself since. */
+async function reload(): Promise<number> {
+  const before = stage.client.of('open_notebook').length;
+  stage.receive({ type: 'reload', notebook: PATH });
+  await until('said', () => stage.client.of('open_notebook').length > before);
+  return stage.client.of('open_notebook').length - before;
+}
+
 it('the agent’s work is no edit of the person’s', () => {
   const before = states().length;
   stage.op(INSERT);
   stage.stream(0, 'y = 2');
   stage.op(BEGIN);
-  stage.receive({
-    type: 'outputs',
-    notebook: PATH,
-    epoch: 1,
-    cell_id: 'a',
-    run_id: 'r1',
-    start: 0,
-    outputs: [{ output_type: 'stream', name: 'stdout', text: 'hi' }]
-  });
+  stage.outputs(0, [{ output_type: 'stream', name: 'stdout', text: 'hi' }]);
   expect(stage.model.dirty).toBe(true);
   expect(states()).toHaveLength(before);
 });
@@ -84,11 +67,8 @@ it('a kernel that says what it is has edited nothing', () => {
 it('a file that the agent has gone on in is read anew', async () => {
   const revert = jest.spyOn(stage.context, 'revert');
   stage.op(INSERT);
-  const before = stage.client.of('open_notebook').length;
-  stage.receive({ type: 'reload', notebook: PATH });
-  await until('said', () => stage.client.of('open_notebook').length > before);
+  expect(await reload()).toBe(1);
   expect(revert).toHaveBeenCalledTimes(1);
-  expect(stage.client.of('open_notebook')).toHaveLength(before + 1);
   expect(announced()).toMatchObject({
     applied: {},
     edited: false,
@@ -98,15 +78,13 @@ it('a file that the agent has gone on in is read anew', async () => {
 });
 
 it('keys that are pressed while it is read are kept', async () => {
-  const before = stage.client.of('open_notebook').length;
   const reads = jest.spyOn(stage.manager.contents, 'get');
   reads.mockImplementationOnce(async (...args) => {
     const file = await stage.manager.contents.get(...args);
     setSource('typed meanwhile');
     return file;
   });
-  stage.receive({ type: 'reload', notebook: PATH });
-  await until('said', () => stage.client.of('open_notebook').length > before);
+  await reload();
   expect(stage.source('a')).toBe('typed meanwhile');
   expect(announced()).toMatchObject({ edited: true });
   reads.mockRestore();
@@ -115,9 +93,7 @@ it('keys that are pressed while it is read are kept', async () => {
 it('but not over what the person has written', async () => {
   const revert = jest.spyOn(stage.context, 'revert');
   setSource('mine');
-  const before = stage.client.of('open_notebook').length;
-  stage.receive({ type: 'reload', notebook: PATH });
-  await until('said', () => stage.client.of('open_notebook').length > before);
+  await reload();
   expect(revert).not.toHaveBeenCalled();
   expect(announced()).toMatchObject({ edited: true });
   expect(stage.source('a')).toBe('mine');

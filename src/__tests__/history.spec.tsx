@@ -11,14 +11,7 @@ import React from 'react';
 import { byDay } from '../components/days';
 import { PanelContext } from '../components/context';
 import { Panel } from '../components/Panel';
-import { ModelMarkdown } from '../markdown';
-import { info, makeStore, settled, trans } from './panel-fakes';
-
-globalThis.ResizeObserver = class {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-};
+import { info, makeStore, settled, surroundings, trans } from './panel-fakes';
 
 const now = Date.now() / 1000;
 const GROWTH = info({ session_id: 's1', title: 'Growth', changed: now });
@@ -39,23 +32,18 @@ async function history(...known: (typeof GROWTH)[]) {
   made.api.known = known;
   render(
     <PanelContext.Provider
-      value={
-        {
-          ...made,
-          trans,
-          markdown: new ModelMarkdown(null, null),
-          openNotebook: async (path: string) => {
-            if (path === GONE) {
-              throw new Error(`${GONE} does not exist`);
-            }
-            opened.push(path);
-          },
-          confirmDelete: async (title: string) => {
-            asked.push(title);
-            return true;
+      value={surroundings(made.store, {
+        openNotebook: async path => {
+          if (path === GONE) {
+            throw new Error(`${GONE} does not exist`);
           }
-        } as unknown as React.ContextType<typeof PanelContext>
-      }
+          opened.push(path);
+        },
+        confirmDelete: async title => {
+          asked.push(title);
+          return true;
+        }
+      })}
     >
       <Panel />
     </PanelContext.Provider>

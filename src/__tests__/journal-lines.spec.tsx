@@ -8,28 +8,11 @@ import {
 import React from 'react';
 import { PanelContext } from '../components/context';
 import { Panel } from '../components/Panel';
-import { ModelMarkdown } from '../markdown';
-import { info, makeStore, noDiff, settled, trans } from './panel-fakes';
-
-globalThis.ResizeObserver = class {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-};
+import { info, makeStore, settled, surroundings } from './panel-fakes';
 
 async function shown(made = makeStore()): Promise<typeof made> {
   render(
-    <PanelContext.Provider
-      value={{
-        store: made.store,
-        trans,
-        markdown: new ModelMarkdown({ render: async text => text }, null),
-        openNotebook: async () => undefined,
-        showSent: async () => undefined,
-        showDiff: noDiff,
-        confirmDelete: async () => true
-      }}
-    >
+    <PanelContext.Provider value={surroundings(made.store)}>
       <Panel />
     </PanelContext.Provider>
   );

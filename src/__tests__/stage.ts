@@ -15,7 +15,14 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { Notebooks } from '../notebook';
 import type { Op } from '../ops';
-import type { Command, OpReceipt, Receipt, ServerFrame } from '../protocol';
+import type {
+  BeginRun,
+  Command,
+  Insert,
+  OpReceipt,
+  Receipt,
+  ServerFrame
+} from '../protocol';
 import type { IClient, IDraftView, IDrafts } from '../tokens';
 
 export class TestClient implements IClient {
@@ -94,6 +101,24 @@ export function cell(id: string, source: string, cell_type = 'code'): object {
     ? { ...bare, outputs: [], execution_count: null }
     : bare;
 }
+
+/** A draft, below the cell `a`. */
+export const INSERT: Insert = {
+  op: 'insert',
+  cell_id: 'd',
+  cell_type: 'raw',
+  source: '',
+  after: ['a'],
+  metadata: {}
+};
+/** A run of the cell `a`. */
+export const BEGIN: BeginRun = {
+  op: 'begin_run',
+  cell_id: 'a',
+  source: 'x = 1',
+  run_id: 'r1',
+  metadata: {}
+};
 
 export class Stage {
   static async make(cells: object[], startKernel = false): Promise<Stage> {
@@ -184,6 +209,35 @@ export class Stage {
       text,
       ...more
     });
+  }
+
+  /** Outputs of a run of the cell `a`, from `start` on. */
+  outputs(start: number, outputs: object[], run_id = 'r1'): void {
+    this.receive({
+      type: 'outputs',
+      notebook: PATH,
+      epoch: 1,
+      cell_id: 'a',
+      run_id,
+      start,
+      outputs: outputs as never
+    });
+  }
+
+  /** Show these data wherever the display `i` stands. */
+  display(data: Record<string, unknown>): void {
+    this.receive({
+      type: 'display',
+      notebook: PATH,
+      epoch: 1,
+      display_id: 'i',
+      data,
+      metadata: {}
+    });
+  }
+
+  read(request_id: number, save: boolean): void {
+    this.receive({ type: 'read', notebook: PATH, epoch: 1, request_id, save });
   }
 
   bars(panel = this.panel): HTMLElement[] {

@@ -6,7 +6,7 @@
  *   notebook  makes and opens a notebook, reads it, runs things in it
  *   panel     the sidebar
  */
-import { test as galata } from '@jupyterlab/galata';
+import { galata, test as base } from '@jupyterlab/galata';
 import { expect } from '@playwright/test';
 import { FakeModel } from './model';
 import { type App, NotebookHelper } from './notebook';
@@ -30,10 +30,18 @@ interface IListed {
   session_id?: string;
 }
 
+/** For `test.use`: a notebook is saved when the test, or the agent, saves it. */
+export const NO_AUTOSAVE = {
+  mockSettings: {
+    ...galata.DEFAULT_SETTINGS,
+    '@jupyterlab/docmanager-extension:plugin': { autosave: false }
+  }
+};
+
 const CONVERSATIONS = '/codeinterp/api/sessions';
 const KERNELS = '/api/sessions';
 
-export const test = galata.extend<IOptions & IFixtures>({
+export const test = base.extend<IOptions & IFixtures>({
   app: ['lab', { option: true }],
   appPath: async ({ app }, use) => {
     await use(app === 'lab' ? '/lab' : '');

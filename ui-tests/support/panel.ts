@@ -51,6 +51,13 @@ export class Panel {
     return card;
   }
 
+  /** A turn that adds a cell, `1 + 1`; resolves once its draft waits. */
+  async add(model: FakeModel): Promise<void> {
+    await model.play('one_cell');
+    await this.ask('Add');
+    await this.waiting('Add');
+  }
+
   /** A turn that adds a cell, edits the first and deletes the second. */
   async tidy(model: FakeModel): Promise<void> {
     await model.play('tidy');

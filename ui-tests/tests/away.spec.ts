@@ -1,40 +1,10 @@
 /** What becomes of a turn while its window is away, and of the window when it comes back. */
-import { galata } from '@jupyterlab/galata';
-import type { Page, WebSocketRoute } from '@playwright/test';
-import { expect, test } from '../support/fixtures';
+import { COUNTED, PRINTED, count } from '../support/counting';
+import { NO_AUTOSAVE, expect, test } from '../support/fixtures';
+import { line } from '../support/line';
 import type { NotebookHelper } from '../support/notebook';
 
-const COUNTED = [1, 2, 3, 4, 5, 6].map(n => `print(${n})`);
-
-test.use({
-  mockSettings: {
-    ...galata.DEFAULT_SETTINGS,
-    '@jupyterlab/docmanager-extension:plugin': { autosave: false }
-  }
-});
-
-/** Cuts the page's connection to the agent, and lets it come back. */
-async function line(page: Page) {
-  const open: WebSocketRoute[] = [];
-  let down = false;
-  await page.routeWebSocket(/\/codeinterp\/api\/channel/, async socket => {
-    if (down) {
-      await socket.close();
-    } else {
-      socket.connectToServer();
-      open.push(socket);
-    }
-  });
-  return {
-    cut: async () => {
-      down = true;
-      await Promise.all(open.map(socket => socket.close()));
-    },
-    mend: () => {
-      down = false;
-    }
-  };
-}
+test.use(NO_AUTOSAVE);
 
 async function counted(
   notebook: NotebookHelper,
@@ -44,7 +14,7 @@ async function counted(
   const outputs = (await notebook.cells())
     .slice(mine.length)
     .map(cell => (cell.outputs as { text: string }[]).map(o => o.text));
-  expect(outputs).toEqual([1, 2, 3, 4, 5, 6].map(n => [`${n}\n`]));
+  expect(outputs).toEqual(PRINTED);
 }
 
 test('a tab closed in mid-turn is opened again on finished work', async ({
@@ -55,10 +25,7 @@ test('a tab closed in mid-turn is opened again on finished work', async ({
 }) => {
   const file = await notebook.start(['x = 1']);
   await notebook.save();
-  await panel.mode.selectOption('Auto');
-  await model.speed({ first: 1.5 });
-  await model.play('count');
-  await panel.ask('Count');
+  await count(model, panel, 1.5);
   await expect(panel.log).toContainText('Count 2');
   // Lab asks whether to leave: there is an unsaved draft.
   page.on('dialog', dialog => void dialog.accept());
@@ -90,10 +57,7 @@ test('a tab that slept shows the file as it has become', async ({
   const connection = await line(page);
   const file = await notebook.start(['x = 1']);
   await notebook.save();
-  await panel.mode.selectOption('Auto');
-  await model.speed({ first: 0.7 });
-  await model.play('count');
-  await panel.ask('Count');
+  await count(model, panel, 0.7);
   await expect(panel.log).toContainText('Count 2');
   await connection.cut();
   await expect
@@ -124,11 +88,8 @@ test('what was typed and not saved is there when the tab comes back', async ({
   const connection = await line(page);
   const file = await notebook.start(['x = 1', '# mine']);
   await notebook.save();
-  await panel.mode.selectOption('Auto');
-  await model.speed({ first: 0.7 });
-  await model.play('count');
   await notebook.select(1);
-  await panel.ask('Count');
+  await count(model, panel, 0.7);
   await expect(panel.log).toContainText('Count 1');
   await notebook.enter(0);
   await page.keyboard.type('9');
@@ -157,10 +118,7 @@ test('a notebook closed in mid-turn is worked in as a file', async ({
 }) => {
   const file = await notebook.start(['x = 1']);
   await notebook.save();
-  await panel.mode.selectOption('Auto');
-  await model.speed({ first: 1.5 });
-  await model.play('count');
-  await panel.ask('Count');
+  await count(model, panel, 1.5);
   await expect(panel.log).toContainText('Count 1');
   await notebook.save();
   await notebook.command('application:close');

@@ -34,9 +34,7 @@ test('the panel follows the notebook in front, and a draft elsewhere is told', a
 }) => {
   const other = await notebook.create(['y = 1'], { name: 'other.ipynb' });
   const path = await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
 
   await notebook.command('docmanager:open', { path: other });
   await expect(panel.root).toContainText('other.ipynb');
@@ -58,9 +56,7 @@ test('code that a cell puts forward is a draft too', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await notebook.edit(1, 'get_ipython().set_next_input("put_forward = 1")');
   await panel.decide('Run');
   await expect(notebook.cell('put_forward = 1').nth(1)).toBeVisible();

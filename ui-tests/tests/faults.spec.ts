@@ -184,9 +184,7 @@ test('a kernel that dies in mid-run is told to both', async ({
 }) => {
   await notebook.start(['mine = 1']);
   await notebook.run(0);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await notebook.edit(
     1,
     'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)'
@@ -217,8 +215,7 @@ test('without a kernel nothing runs, and it is said', async ({
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('combobox').selectOption('No Kernel');
   await dialog.getByRole('button', { name: 'Select Kernel' }).click();
-  await model.play('one_cell');
-  await panel.ask('Add');
+  await panel.add(model);
   await panel.decide('Run');
   await panel.ended();
   expect(await model.told()).toContain('status=not_started');

@@ -74,9 +74,7 @@ test('with no notebook open the first message makes one', async ({
   await page.goto('');
   await panel.tab.click();
   await expect(panel.root.getByText('No notebook open')).toBeVisible();
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   const path = await notebook.front();
   expect(path).toMatch(/Untitled\d*\.ipynb$/);
   await notebook.attach(path);

@@ -134,8 +134,7 @@ test('a conversation is taken along as Markdown and as a recording', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
+  await panel.add(model);
   await panel.decide('Run');
   await panel.ended();
   const history = new History(panel);

@@ -1,9 +1,8 @@
 /** What lasts: the agent works on the server, and windows come and go. */
-import { galata } from '@jupyterlab/galata';
 import { writeFileSync } from 'fs';
-import type { WebSocketRoute } from '@playwright/test';
 import path from 'path';
-import { expect, test } from '../support/fixtures';
+import { NO_AUTOSAVE, expect, test } from '../support/fixtures';
+import { line } from '../support/line';
 import { Panel } from '../support/panel';
 import { LAB_URL, NOTEBOOKS } from '../support/servers';
 
@@ -13,12 +12,7 @@ while not pathlib.Path("go").exists():
     time.sleep(0.05)
 1 + 1`;
 
-test.use({
-  mockSettings: {
-    ...galata.DEFAULT_SETTINGS,
-    '@jupyterlab/docmanager-extension:plugin': { autosave: false }
-  }
-});
+test.use(NO_AUTOSAVE);
 
 test(
   'a page reloaded while a draft waits goes on with it',
@@ -65,9 +59,7 @@ test('a page reloaded while a cell runs shows its output once', async ({
   panel
 }) => {
   const file = await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await notebook.edit(1, `print("begun")\n${HELD}`);
   await panel.decide('Run');
   await expect(notebook.cell('begun')).toBeVisible();
@@ -96,8 +88,7 @@ test('a page reloaded after the turn shows the conversation as it was', async ({
   panel
 }) => {
   const file = await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
+  await panel.add(model);
   await panel.decide('Run');
   await panel.ended();
   const before = await panel.log.innerText();
@@ -116,9 +107,7 @@ test('a notebook closed in mid-turn and opened again goes on', async ({
   panel
 }) => {
   const file = await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await notebook.save();
   await notebook.command('application:close');
   await expect(page.locator('.jp-NotebookPanel')).toHaveCount(0);
@@ -184,9 +173,7 @@ test('of two windows on a notebook one is told, and can take over', async ({
   await expect(other.root).toContainText('open in another window');
   await expect(panel.root).not.toContainText('open in another window');
 
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await other.waiting('Add');
   await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(1);
 
@@ -211,24 +198,14 @@ test('a connection that is lost comes back, and the turn has gone on', async ({
   page,
   panel
 }) => {
-  const open: WebSocketRoute[] = [];
-  let down = false;
-  await page.routeWebSocket(/\/codeinterp\/api\/channel/, async socket => {
-    if (down) {
-      await socket.close();
-    } else {
-      socket.connectToServer();
-      open.push(socket);
-    }
-  });
+  const connection = await line(page);
   await notebook.start(['x = 1']);
   await model.play('slow_text');
   await panel.ask('Tell me');
   await expect(panel.log).toContainText('Paragraph 0');
-  down = true;
-  await Promise.all(open.map(socket => socket.close()));
+  await connection.cut();
   await expect(panel.root).toContainText(/connection .* is lost/);
-  down = false;
+  connection.mend();
   await expect(panel.root).not.toContainText(/connection .* is lost/);
   await expect(panel.log).toContainText('Paragraph 4');
   await expect(panel.log.getByText('Paragraph 0')).toHaveCount(1);

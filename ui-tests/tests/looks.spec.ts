@@ -103,9 +103,7 @@ test('the keyboard reaches the buttons under a draft, and nothing slips', async 
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   const bar = notebook.bar('Add');
   const run = bar.getByRole('button', { name: 'Run', exact: true });
   const reject = bar.getByRole('button', { name: 'Reject' });

@@ -9,8 +9,7 @@ import { NOTEBOOKS } from '../support/servers';
 /** The next message works at once. */
 async function goesOn(model: FakeModel, notebook: NotebookHelper, panel: Panel) {
   const before = await notebook.executed();
-  await model.play('one_cell');
-  await panel.ask('Add');
+  await panel.add(model);
   await panel.decide('Run', 'Add');
   await panel.ended();
   await expect(panel.log).toContainText('It is 2.');
@@ -52,9 +51,7 @@ test('Stop while a draft waits takes the draft away', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await panel.stopButton.click();
   await panel.ended();
   await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
@@ -99,8 +96,7 @@ test.describe("while the person's own cell runs", () => {
     await notebook.begin(0);
     await expect.poll(() => notebook.executed()).toEqual([HELD]);
 
-    await model.play('one_cell');
-    await panel.ask('Add');
+    await panel.add(model);
     await panel.decide('Run');
     await expect(
       panel.log.getByRole('img', { name: 'waiting for the kernel' })
@@ -126,8 +122,7 @@ test.describe("while the person's own cell runs", () => {
     await expect.poll(() => notebook.executed()).toEqual([HELD]);
 
     await notebook.select(1);
-    await model.play('one_cell');
-    await panel.ask('Add');
+    await panel.add(model);
     await panel.decide('Run');
     await expect(panel.log).toContainText('waiting for the kernel');
 

@@ -1,4 +1,5 @@
 /** The person works in the notebook while the agent works in it. */
+import { COUNTED, count } from '../support/counting';
 import { expect, test } from '../support/fixtures';
 
 test('add, move, split, merge, delete, undo, type and run beside the agent', async ({
@@ -8,11 +9,8 @@ test('add, move, split, merge, delete, undo, type and run beside the agent', asy
   panel
 }) => {
   await notebook.start(['a = 1', 'b = 2\nc = 3', 'd = 4', 'e = 5', '']);
-  await panel.mode.selectOption('Auto');
-  await model.speed({ first: 1.2 });
-  await model.play('count');
   await notebook.select(4);
-  await panel.ask('Count');
+  await count(model, panel, 1.2);
 
   await notebook.enter(0);
   await page.keyboard.press('ControlOrMeta+End');
@@ -42,7 +40,7 @@ test('add, move, split, merge, delete, undo, type and run beside the agent', asy
   const sources = await notebook.sources();
   expect(sources[0]).toBe(`a = 1${typed}`);
   expect(sources.filter(source => source.startsWith('print('))).toEqual(
-    [1, 2, 3, 4, 5, 6].map(n => `print(${n})`)
+    COUNTED
   );
   const mine = sources.filter(source => !source.startsWith('print('));
   expect(mine.join('\n').split('\n').filter(Boolean).sort()).toEqual(
