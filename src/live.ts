@@ -11,6 +11,7 @@ import { Signal } from '@lumino/signaling';
 import { FileState } from './file-state';
 import { keepFocus } from './focus';
 import { Hints } from './hints';
+import { provenance } from './cells';
 import { applyOp, readBack, runIdOf } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
 import { Proposal } from './proposal';
@@ -293,6 +294,20 @@ export class LiveNotebook implements IDisposable {
     cell.executionState = 'running';
     if (showOutputs(this.model, cell, frame.start, frame.outputs)) {
       this._displays.remember(frame.cell_id, frame.start, frame.outputs);
+    }
+  }
+
+  /**
+   * The run of this tool call is over. Mostly the op that ended it has said so; but none
+   * comes from a server that was stopped in mid-run.
+   */
+  runEnded(cellId: string, callId: string): void {
+    const cell = [...this.model.cells].find(c => c.id === cellId);
+    if (!cell || !isCode(cell) || cell.executionState !== 'running') {
+      return;
+    }
+    if (provenance(cell.sharedModel)['tool_call'] === callId) {
+      cell.executionState = 'idle';
     }
   }
 

@@ -99,21 +99,31 @@ export class Notebooks implements INotebooks, IDisposable {
     return revealCell(panel.content, cellId);
   }
 
-  async runAbove(path: string, cellIds: readonly string[]): Promise<boolean> {
+  async runAbove(
+    path: string,
+    cellIds: readonly string[],
+    but: readonly string[] = []
+  ): Promise<boolean> {
     const panel = this._panelOf(path);
-    const cells = [...(panel?.content.widgets ?? [])];
-    while (
-      cells.length &&
-      !cellIds.includes(cells[cells.length - 1].model.id)
-    ) {
-      cells.pop();
-    }
+    const all = panel?.content.widgets ?? [];
+    const lowest = Math.max(
+      ...all.map((cell, index) =>
+        cellIds.includes(cell.model.id) ? index : -1
+      )
+    );
+    const cells = all
+      .slice(0, lowest + 1)
+      .filter(cell => !but.includes(cell.model.id));
     if (!panel || !cells.length) {
       return false;
     }
     await this._kernels.get(this._find(path)!)?.revive();
     void NotebookActions.runCells(panel.content, cells, panel.sessionContext);
     return this.reveal(path, cells[cells.length - 1].model.id);
+  }
+
+  runEnded(path: string, cellId: string, callId: string): void {
+    this._find(path)?.runEnded(cellId, callId);
   }
 
   hasLost(path: string, kernelId: string): boolean {

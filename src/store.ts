@@ -7,11 +7,11 @@ import { ISignal, Signal } from '@lumino/signaling';
 import type { IApi, IReview, SentRequest } from './api';
 import { History } from './history';
 import { PanelState, shownView } from './panel-state';
-import type { Command, ServerFrame } from './protocol';
+import type { Command, Event, ServerFrame } from './protocol';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
-import { ICardItem, ISessionView, Mode, openDrafts } from './view';
+import { ICardItem, ISessionView, Mode, cutOff, openDrafts } from './view';
 
 export class Store implements IDrafts {
   constructor(options: {
@@ -241,13 +241,18 @@ export class Store implements IDrafts {
     await this.notebooks.reveal(this.state.now.notebook, cellId);
   }
 
-  /** Run the cells from the top to the last that the agent has run, as Lab does. */
+  /**
+   * Run the cells from the top to the last that the agent has run, as Lab does; but not
+   * one that was cut off, which may have had effects: of that the model knows.
+   */
   runAbove(): Promise<boolean> {
     const { notebook } = this.state.now;
     return this.state.attempt(async () => {
-      const ran = this.shown?.ran ?? [];
-      if (!(await this.notebooks.runAbove(notebook, ran))) {
-        const words = 'The cells that the agent ran are not in the notebook.';
+      const view = this.shown;
+      const ran = view?.ran ?? [];
+      const but = view ? cutOff(view) : [];
+      if (!(await this.notebooks.runAbove(notebook, ran, but))) {
+        const words = 'There is no cell to run again in the notebook.';
         throw new Error(this.state.trans.__(words));
       }
     });
@@ -328,9 +333,17 @@ export class Store implements IDrafts {
       }
     } else if (frame.type === 'event') {
       const changed = this._sessions.receive(frame);
-      if (changed && frame.event.type === 'turn_ended') {
-        this.state.patch({ freshKey: false });
+      if (changed) {
+        this._follow(changed, frame.event);
       }
+    }
+  }
+
+  private _follow({ info }: ISessionView, event: Event): void {
+    if (event.type === 'turn_ended') {
+      this.state.patch({ freshKey: false });
+    } else if (event.type === 'tool_done') {
+      this.notebooks.runEnded(info.notebook, event.cell_id, event.call_id);
     }
   }
 

@@ -69,10 +69,16 @@ export interface INotebooks {
   /** Bring the cell into view and mark it for a moment. False if it is not there. */
   reveal(path: string, cellId: string): Promise<boolean>;
   /**
-   * Run the code cells from the top to the lowest of these, as Lab itself runs cells.
-   * False if none of them is in the notebook.
+   * Run the code cells from the top to the lowest of these, `but` for some, as Lab itself
+   * runs cells. False if there is none.
    */
-  runAbove(path: string, cellIds: readonly string[]): Promise<boolean>;
+  runAbove(
+    path: string,
+    cellIds: readonly string[],
+    but?: readonly string[]
+  ): Promise<boolean>;
+  /** No code of this tool call runs in the cell any longer. */
+  runEnded(path: string, cellId: string, callId: string): void;
   /**
    * Whether what was in this kernel is gone from the notebook: it has another kernel or
    * none, or the kernel is dead or was restarted here; and when that may have changed.

@@ -147,6 +147,17 @@ export interface ISessionView {
   } | null;
 }
 
+/** Cells whose latest run was stopped before its end. */
+export function cutOff(view: ISessionView): string[] {
+  const ends = new Map<string, boolean>();
+  for (const item of view.items) {
+    if (item.kind === 'card' && item.phase === 'done' && item.cellId) {
+      ends.set(item.cellId, item.status === 'interrupted');
+    }
+  }
+  return [...ends.keys()].filter(cellId => ends.get(cellId));
+}
+
 /** The newest turn's items, newest first. */
 export function* currentTurn(view: ISessionView): Generator<Item> {
   for (let index = view.items.length - 1; index >= 0; index--) {

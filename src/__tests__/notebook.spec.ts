@@ -1,22 +1,6 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { Op } from '../ops';
-import { Stage, PATH, cell, draft, until } from './stage';
-
-const INSERT: Op = {
-  op: 'insert',
-  cell_id: 'd',
-  cell_type: 'raw',
-  source: '',
-  after: ['a'],
-  metadata: {}
-};
-const BEGIN: Op = {
-  op: 'begin_run',
-  cell_id: 'a',
-  source: 'x = 1',
-  run_id: 'r1',
-  metadata: {}
-};
+import { BEGIN, INSERT, PATH, Stage, cell, draft, until } from './stage';
 
 function setSource(source: string, expect: string): Op {
   return {
@@ -152,6 +136,15 @@ describe('ops', () => {
     );
   });
 
+  it('leave no cell as running whose run the server did not live to end', () => {
+    stage.op({ ...BEGIN, metadata: { tool_call: 't1' } }, { seq: 1 });
+    const cell = stage.model.cells.get(0) as ICodeCellModel;
+    stage.notebooks.runEnded(PATH, cell.id, 'another');
+    expect(cell.executionState).toBe('running');
+    stage.notebooks.runEnded(PATH, cell.id, 't1');
+    expect(cell.executionState).toBe('idle');
+  });
+
   it('are applied again after the document was rolled back', () => {
     stage.op(INSERT, { seq: 1 });
     stage.model.sharedModel.deleteCell(1);
@@ -285,16 +278,6 @@ describe('outputs', () => {
     expect(model.sharedModel.getOutputs()).toEqual(shown);
     return shown;
   };
-  const show = (start: number, list: object[], run_id = 'r1') =>
-    stage.receive({
-      type: 'outputs',
-      notebook: PATH,
-      epoch: 1,
-      cell_id: 'a',
-      run_id,
-      start,
-      outputs: list as never
-    });
   const text = (value: string, name = 'stdout') => ({
     output_type: 'stream',
     name,
@@ -313,11 +296,11 @@ describe('outputs', () => {
   });
 
   it('grow, and are neither doubled nor drawn again where they stay', () => {
-    show(0, [text('1\n')]);
-    show(1, [shown('A')]);
+    stage.outputs(0, [text('1\n')]);
+    stage.outputs(1, [shown('A')]);
     const kept = (stage.model.cells.get(0) as ICodeCellModel).outputs.get(1);
-    show(0, [text('1\n2\n'), shown('A')]);
-    show(2, [text('err', 'stderr')]);
+    stage.outputs(0, [text('1\n2\n'), shown('A')]);
+    stage.outputs(2, [text('err', 'stderr')]);
     expect(outputs()).toEqual([
       text('1\n2\n'),
       shown('A'),
@@ -329,58 +312,44 @@ describe('outputs', () => {
   });
 
   it('are replaced by fewer after clear_output', () => {
-    show(0, [text('1\n'), shown('A'), shown('B')]);
-    show(1, [shown('C')]);
+    stage.outputs(0, [text('1\n'), shown('A'), shown('B')]);
+    stage.outputs(1, [shown('C')]);
     expect(outputs()).toEqual([text('1\n'), shown('C')]);
-    show(0, []);
+    stage.outputs(0, []);
     expect(outputs()).toEqual([]);
   });
 
   it('of another run, or past a gap, are dropped', () => {
-    show(0, [text('no')], 'r0');
-    show(3, [text('no')]);
+    stage.outputs(0, [text('no')], 'r0');
+    stage.outputs(3, [text('no')]);
     expect(outputs()).toEqual([]);
   });
 
   it('carry out carriage returns', () => {
-    show(0, [text('10%\r20%')]);
-    show(0, [text('10%\r20%\r30%')]);
+    stage.outputs(0, [text('10%\r20%')]);
+    stage.outputs(0, [text('10%\r20%\r30%')]);
     expect(outputs()).toEqual([text('30%')]);
   });
 
   it('are all there at the end, streams in pieces joined', () => {
-    show(0, [text('a')]);
+    stage.outputs(0, [text('a')]);
     stage.op(finish([text('a'), text('b'), shown('X', 'i')]));
     expect(outputs()).toEqual([text('ab'), shown('X')]);
   });
 
   it('take new data by display id, wherever they stand', () => {
-    show(0, [shown('A', 'i'), shown('B', 'i'), shown('C', 'k')]);
-    const display = { data: { 'text/plain': 'new' }, metadata: {} };
-    stage.receive({
-      type: 'display',
-      notebook: PATH,
-      epoch: 1,
-      display_id: 'i',
-      ...display
-    });
+    stage.outputs(0, [shown('A', 'i'), shown('B', 'i'), shown('C', 'k')]);
+    stage.display({ 'text/plain': 'new' });
     expect(outputs()).toEqual([shown('new'), shown('new'), shown('C')]);
   });
 
   it('that are something else by now are not given new data', () => {
-    show(0, [shown('A', 'i')]);
+    stage.outputs(0, [shown('A', 'i')]);
     (stage.model.cells.get(0) as ICodeCellModel).clearExecution();
     (stage.model.cells.get(0) as ICodeCellModel).outputs.add(
       shown('theirs') as never
     );
-    stage.receive({
-      type: 'display',
-      notebook: PATH,
-      epoch: 1,
-      display_id: 'i',
-      data: { 'text/plain': 'new' },
-      metadata: {}
-    });
+    stage.display({ 'text/plain': 'new' });
     expect(outputs()).toEqual([shown('theirs')]);
   });
 });
@@ -414,13 +383,7 @@ describe('what the person deletes', () => {
 describe('reading', () => {
   it('answers with what stands there now', () => {
     stage.lease();
-    stage.receive({
-      type: 'read',
-      notebook: PATH,
-      epoch: 1,
-      request_id: 4,
-      save: false
-    });
+    stage.read(4, false);
     const [snapshot] = stage.client.of('snapshot');
     expect(snapshot).toMatchObject({ request_id: 4, epoch: 1 });
     expect(snapshot.cells.map(c => [c.cell_id, c.cell_type, c.source])).toEqual(
@@ -433,13 +396,7 @@ describe('reading', () => {
 
   it('gives no answer where none is asked for', () => {
     stage.lease();
-    stage.receive({
-      type: 'read',
-      notebook: PATH,
-      epoch: 1,
-      request_id: 0,
-      save: true
-    });
+    stage.read(0, true);
     expect(stage.client.of('snapshot')).toEqual([]);
   });
 });

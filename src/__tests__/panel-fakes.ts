@@ -3,7 +3,9 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type { IApi, IChange, IReview, IStatus } from '../api';
+import type { IPanelContext } from '../components/context';
 import type { IFile } from '../download';
+import { ModelMarkdown } from '../markdown';
 import type {
   Command,
   Draft,
@@ -17,6 +19,13 @@ import { emptyView, reduce } from '../state';
 import { Store } from '../store';
 import type { IClient, IDraftView, INotebooks } from '../tokens';
 import type { ISessionView } from '../view';
+
+// jsdom has no layout, so nothing in it has a size.
+globalThis.ResizeObserver = class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};
 
 export const trans = nullTranslator.load('');
 
@@ -126,7 +135,7 @@ export const running: Event = {
 };
 
 /** Where no difference is looked at. */
-export function noDiff(): IDisposable {
+function noDiff(): IDisposable {
   return { isDisposed: false, dispose: () => undefined };
 }
 
@@ -226,8 +235,21 @@ export class FakeNotebooks implements INotebooks {
     return kernelId !== this.kernelId;
   }
 
-  async runAbove(_: string, cellIds: readonly string[]): Promise<boolean> {
+  readonly notRunAgain: string[] = [];
+  /** Cell and tool call of the runs that are over. */
+  readonly runsEnded: [string, string][] = [];
+
+  runEnded(_: string, cellId: string, callId: string): void {
+    this.runsEnded.push([cellId, callId]);
+  }
+
+  async runAbove(
+    _: string,
+    cellIds: readonly string[],
+    but: readonly string[]
+  ): Promise<boolean> {
     this.ranAbove.push(cellIds);
+    this.notRunAgain.push(...but);
     return cellIds.some(cellId => this.sources.has(cellId));
   }
 
@@ -352,6 +374,23 @@ export function makeStore(): {
   const api = new FakeApi();
   const store = new Store({ client, notebooks, api, trans });
   return { store, client, notebooks, api };
+}
+
+/** What the panel is drawn in: nothing happens there but what `own` says. */
+export function surroundings(
+  store: Store,
+  own: Partial<IPanelContext> = {}
+): IPanelContext {
+  return {
+    store,
+    trans,
+    markdown: new ModelMarkdown({ render: async text => text }, null),
+    openNotebook: async () => undefined,
+    showSent: async () => undefined,
+    showDiff: noDiff,
+    confirmDelete: async () => true,
+    ...own
+  };
 }
 
 /** Let everything that is resolved already take effect. */

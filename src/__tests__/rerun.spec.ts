@@ -39,8 +39,14 @@ describe('running the cells above again', () => {
     expect(asked).toEqual(['a', 'draft', 'b']);
   });
 
+  it('leaves out those that it is told to', async () => {
+    await stage.notebooks.runAbove(PATH, ['b', 'a'], ['b']);
+    expect(asked).toEqual(['a', 'draft']);
+  });
+
   it('runs nothing where none of them is left', async () => {
     expect(await stage.notebooks.runAbove(PATH, ['gone'])).toBe(false);
+    expect(await stage.notebooks.runAbove(PATH, ['a'], ['a'])).toBe(false);
     expect(asked).toEqual([]);
   });
 });

@@ -11,7 +11,6 @@ import type { IChange } from '../api';
 import type { IDiff } from '../components/context';
 import { PanelContext } from '../components/context';
 import { Panel } from '../components/Panel';
-import { ModelMarkdown } from '../markdown';
 import type { Event, TurnStarted } from '../protocol';
 import {
   done,
@@ -21,14 +20,8 @@ import {
   running,
   settled,
   started,
-  trans
+  surroundings
 } from './panel-fakes';
-
-globalThis.ResizeObserver = class {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-};
 
 afterEach(cleanup);
 
@@ -40,21 +33,15 @@ async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
   const diffs: IDiff[] = [];
   render(
     <PanelContext.Provider
-      value={{
-        store: made.store,
-        trans,
-        markdown: new ModelMarkdown({ render: async text => text }, null),
-        openNotebook: async () => undefined,
-        showSent: async () => undefined,
+      value={surroundings(made.store, {
         showDiff: (host, diff) => {
           diffs.push(diff);
           host.textContent = `${diff.before} → ${diff.after}`;
           // As an editor does, which must leave the page before its place there.
           const dispose = () => expect(host.isConnected).toBe(true);
           return { isDisposed: false, dispose };
-        },
-        confirmDelete: async () => true
-      }}
+        }
+      })}
     >
       <Panel />
     </PanelContext.Provider>
@@ -264,6 +251,12 @@ describe('after the server was stopped', () => {
     expect(card.textContent).toContain('It may have had effects.');
   });
 
+  it('tells the notebook that no code runs there any longer', async () => {
+    const made = await panel([], started, opened, running, cutOff, stopped);
+    const { cell_id, call_id } = cutOff;
+    expect(made.notebooks.runsEnded).toEqual([[cell_id, call_id]]);
+  });
+
   it('goes on', async () => {
     const made = await panel([], started, opened, running, cutOff, stopped);
     await click('Continue');
@@ -278,9 +271,11 @@ describe('after the server was stopped', () => {
       made.notebooks.kernelChanged.emit('sales.ipynb');
     });
     expect(again()).not.toBeNull();
+    expect(screen.getByText(/The kernel is gone, too/)).toBeTruthy();
     expect(made.notebooks.ranAbove).toEqual([]);
     await click('Run the cells above again');
     expect(made.notebooks.ranAbove).toEqual([['cell1']]);
+    expect(made.notebooks.notRunAgain).toEqual(['cell1']);
     expect(again()).toBeNull();
     expect(made.client.ofType('retry')).toEqual([]);
   });
@@ -295,7 +290,7 @@ describe('after the server was stopped', () => {
     await click('Run the cells above again');
     await play(made);
     expect(screen.getByRole('alert').textContent).toContain(
-      'The cells that the agent ran are not in the notebook.'
+      'There is no cell to run again in the notebook.'
     );
     expect(again()).not.toBeNull();
   });

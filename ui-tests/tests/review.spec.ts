@@ -49,9 +49,7 @@ test(
   async ({ model, notebook, page, panel }) => {
     await notebook.start(['mine = 20']);
     await notebook.run(0);
-    await model.play('one_cell');
-    await panel.ask('Add');
-    await panel.waiting('Add');
+    await panel.add(model);
 
     await notebook.enter(1);
     await page.keyboard.press('ControlOrMeta+A');
@@ -80,9 +78,7 @@ for (const keys of ['Shift+Enter', 'Control+Enter', 'Alt+Enter']) {
     panel
   }) => {
     await notebook.start(['']);
-    await model.play('one_cell');
-    await panel.ask('Add');
-    await panel.waiting('Add');
+    await panel.add(model);
 
     await notebook.enter(1);
     await page.keyboard.type(' + 3');
@@ -100,8 +96,7 @@ test('a rejected draft goes, and the model is told', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
+  await panel.add(model);
   await panel.decide('Reject');
   await panel.ended();
 
@@ -119,9 +114,7 @@ test('a draft that the person deletes counts as rejected', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await model.play('one_cell');
-  await panel.ask('Add');
-  await panel.waiting('Add');
+  await panel.add(model);
   await notebook.select(1);
   await notebook.command('notebook:delete-cell');
   await panel.ended();
@@ -129,6 +122,27 @@ test('a draft that the person deletes counts as rejected', async ({
   expect(await notebook.sources()).toEqual(['x = 1']);
   expect(await notebook.executed()).toEqual([]);
   expect(await model.told()).toContain('status=rejected');
+});
+
+test('a draft made a code cell and run with all others counts as allowed, and runs once', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await panel.add(model);
+  await notebook.select(1);
+  await notebook.command('notebook:change-cell-to-code');
+  await notebook.command('notebook:run-all-cells');
+  await panel.ended();
+
+  expect(await notebook.executed()).toEqual(['x = 1', '1 + 1']);
+  const [, cell] = await notebook.cells();
+  expect(cell).toMatchObject({ cell_type: 'code', execution_count: 2 });
+  expect(cell.outputs).toHaveLength(1);
+  const told = await model.told();
+  expect(told).toContain('status=ok');
+  expect(told).toContain('The person ran this cell by themselves.');
 });
 
 test(
@@ -287,8 +301,7 @@ test('"Run all in this turn" asks no more', async ({
   expect(await notebook.executed()).toHaveLength(3);
   await expect(panel.mode).toHaveValue('review');
 
-  await model.play('one_cell');
-  await panel.ask('Add');
+  await panel.add(model);
   await panel.decide('Reject', 'Add');
   await panel.ended();
 });
