@@ -17,6 +17,11 @@ export function runIdOf(cell: ISharedBaseCell): string | undefined {
   return provenance(cell)['run_id'] as string | undefined;
 }
 
+/** The tool call that has run the cell last. */
+export function toolCallOf(cell: ISharedBaseCell): unknown {
+  return provenance(cell)['tool_call'];
+}
+
 export function placesOf(model: INotebookModel, cellId: string): number[] {
   return model.sharedModel.cells.flatMap((cell, index) =>
     cell.getId() === cellId ? [index] : []

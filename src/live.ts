@@ -8,10 +8,10 @@ import type { Contents } from '@jupyterlab/services';
 import { DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
+import { toolCallOf } from './cells';
 import { FileState } from './file-state';
 import { keepFocus } from './focus';
 import { Hints } from './hints';
-import { provenance } from './cells';
 import { applyOp, readBack, runIdOf } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
 import { Proposal } from './proposal';
@@ -47,6 +47,8 @@ export class LiveNotebook implements IDisposable {
       path: string;
       contents: Contents.IManager;
       drafts: () => readonly IDraftView[];
+      /** Whether this tool call has ended, as far as is known here. */
+      isOver: (callId: string) => boolean;
       post: (command: Command) => void;
     }
   ) {
@@ -263,6 +265,11 @@ export class LiveNotebook implements IDisposable {
         // From now on the file has the ids that the server knows.
         this.saveWork();
       }
+      const call = op.op === 'begin_run' ? op.metadata['tool_call'] : undefined;
+      if (typeof call === 'string' && this._options.isOver(call)) {
+        // Done again in a page that was reloaded meanwhile.
+        this.runEnded(op.cell_id, call);
+      }
       if (op.op === 'finish_run') {
         this._displays.remember(op.cell_id, 0, op.outputs);
       }
@@ -306,7 +313,7 @@ export class LiveNotebook implements IDisposable {
     if (!cell || !isCode(cell) || cell.executionState !== 'running') {
       return;
     }
-    if (provenance(cell.sharedModel)['tool_call'] === callId) {
+    if (toolCallOf(cell.sharedModel) === callId) {
       cell.executionState = 'idle';
     }
   }

@@ -223,6 +223,7 @@ export class Notebooks implements INotebooks, IDisposable {
     const live: LiveNotebook = new LiveNotebook(context, {
       path,
       drafts: () => this._draftsOf(live.path),
+      isOver: callId => !!this._drafts?.isOver(callId),
       contents: docManager.services.contents,
       post: command => client.post(command)
     });

@@ -159,6 +159,19 @@ export class Store implements IDrafts {
     return this._draftsChanged;
   }
 
+  isOver(callId: string): boolean {
+    return this._sessions
+      .all()
+      .some(({ items }) =>
+        items.some(
+          item =>
+            item.kind === 'card' &&
+            item.callId === callId &&
+            item.phase === 'done'
+        )
+      );
+  }
+
   drafts(notebook: string): readonly IDraftView[] {
     return this._sessions
       .all()

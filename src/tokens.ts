@@ -50,6 +50,8 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<void>;
+  /** Whether this tool call has ended, as far as is known here. */
+  isOver(callId: string): boolean;
 }
 
 /** The notebooks that are open in this window. */

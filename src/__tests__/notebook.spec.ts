@@ -145,6 +145,18 @@ describe('ops', () => {
     expect(cell.executionState).toBe('idle');
   });
 
+  it('are not shown as running if their call had ended before they came again', () => {
+    stage.drafts.over.add('t1');
+    stage.op({ ...BEGIN, metadata: { tool_call: 't1' } }, { seq: 1 });
+    const cell = stage.model.cells.get(0) as ICodeCellModel;
+    expect(cell.executionState).toBe('idle');
+    stage.op(
+      { ...BEGIN, run_id: 'r2', metadata: { tool_call: 't2' } },
+      { seq: 2 }
+    );
+    expect(cell.executionState).toBe('running');
+  });
+
   it('are applied again after the document was rolled back', () => {
     stage.op(INSERT, { seq: 1 });
     stage.model.sharedModel.deleteCell(1);

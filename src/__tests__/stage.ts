@@ -52,6 +52,12 @@ export class TestDrafts implements IDrafts {
   readonly draftsChanged: Signal<IDrafts, void> = new Signal(this);
   readonly decided: [string, string, boolean | undefined][] = [];
 
+  readonly over = new Set<string>();
+
+  isOver(callId: string): boolean {
+    return this.over.has(callId);
+  }
+
   drafts(notebook: string): readonly IDraftView[] {
     return this._drafts.filter(draft => draft.notebook === notebook);
   }

@@ -144,6 +144,7 @@ describe('deciding', () => {
       { draft_id: 'd1', state: 'waiting', sessionId: 's1', nonce: 'n1' }
     ]);
     expect(store.drafts('other.ipynb')).toEqual([]);
+    expect(store.isOver('nothing')).toBe(false);
     client.play('s1', decided);
     await changed();
     expect(store.drafts('sales.ipynb')).toEqual([]);
