@@ -100,6 +100,7 @@ export class LiveNotebook implements IDisposable {
    */
   announce(reverted = false): void {
     if (this.context.isReady && !this.isDisposed) {
+      this._announcement += 1;
       this._options.post({
         type: 'open_notebook',
         notebook: this.path,
@@ -107,9 +108,20 @@ export class LiveNotebook implements IDisposable {
         kernel_id: this.kernelId,
         ...this._file.known,
         reverted,
-        collaborative: !!this.model.collaborative
+        collaborative: !!this.model.collaborative,
+        announcement: this._announcement
       });
     }
+  }
+
+  /** False if the lease is out of date: older, or given to the copy as it was before. */
+  takeLease(lease: Lease): boolean {
+    const older = lease.epoch < (this.lease?.epoch ?? 0);
+    if (older || lease.announcement !== this._announcement) {
+      return false;
+    }
+    this.lease = lease;
+    return true;
   }
 
   /**
@@ -389,5 +401,6 @@ export class LiveNotebook implements IDisposable {
   private _seenEdits = new Set<string>();
   /** Above 0 while the agent's changes are made. */
   private _ours = 0;
+  private _announcement = 0;
   private _worked = false;
 }

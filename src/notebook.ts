@@ -319,8 +319,7 @@ export class Notebooks implements INotebooks, IDisposable {
 
   private _setLease(frame: Lease): void {
     const live = this._find(frame.notebook);
-    if (live && frame.epoch >= (live.lease?.epoch ?? 0)) {
-      live.lease = frame;
+    if (live?.takeLease(frame)) {
       this._leaseChanged.emit(live.path);
     }
   }

@@ -189,6 +189,7 @@ export interface Unsubscribe {
  * that there are changes of the person's own that the file lacks. ``reverted``: the person
  * went back to the file on purpose. ``kernel_id`` is "" without a kernel.
  * ``collaborative``: others edit the document through the server (real-time collaboration).
+ * ``announcement`` counts how often the window has said this of the notebook.
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -204,6 +205,7 @@ export interface OpenNotebook {
   edited?: boolean;
   reverted?: boolean;
   collaborative?: boolean;
+  announcement?: number;
   id?: number;
 }
 /**
@@ -801,11 +803,15 @@ export interface ReloadNotebook {
 }
 /**
  * Whether this window is the one that the agent works in, from ``epoch`` on.
+ *
+ * It goes with the copy of the ``announcement`` with that number: a window that has said
+ * something else since waits for another.
  */
 export interface Lease {
   type: 'lease';
   notebook: string;
   epoch: number;
   held: boolean;
+  announcement: number;
 }
 

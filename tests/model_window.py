@@ -148,6 +148,7 @@ class Page:
         self.socket: Socket | None = None
         self.asleep = False
         self.lease: c.Lease | None = None
+        self.announcement = 0
         self.receipts: dict[tuple[str, int], Receipt] = {}
         self.saving: tuple[dict[str, int], str] | None = None
         self.saved: dict[str, int] = {}
@@ -177,8 +178,18 @@ class Page:
         self.socket = self.lease = None
 
     def announce(self, reverted: bool = False) -> None:
+        self.announcement += 1
         self._post(
-            c.OpenNotebook(PATH, self.applied, "", self.saved, self.version, self.edited, reverted)
+            c.OpenNotebook(
+                PATH,
+                self.applied,
+                "",
+                self.saved,
+                self.version,
+                self.edited,
+                reverted,
+                announcement=self.announcement,
+            )
         )
 
     def tell_file(self) -> None:
@@ -188,7 +199,8 @@ class Page:
 
     def receive(self, frame: c.ServerFrame) -> None:
         if isinstance(frame, c.Lease):
-            if frame.epoch >= (self.lease.epoch if self.lease else 0):
+            newer = frame.epoch >= (self.lease.epoch if self.lease else 0)
+            if newer and frame.announcement == self.announcement:
                 self.lease = frame
         elif isinstance(frame, c.ReloadNotebook):
             self._reload()

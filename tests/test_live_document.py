@@ -136,6 +136,21 @@ async def test_the_holder_that_says_again_that_it_is_open_keeps_its_epoch() -> N
     assert (live.epoch, tab.ops) == (epoch, [1, 2, 2])
 
 
+async def test_a_lease_names_the_copy_that_it_is_for() -> None:
+    live = LiveNotebook("a.ipynb")
+    holder, other = Tab(live), Tab(live)
+    live.open(holder, Copy({}, announcement=1))
+    live.open(holder, Copy({}, announcement=2))
+    live.open(other, Copy({}, announcement=7))
+    live.take(other)
+    assert [(f.held, f.announcement) for f in holder.of(c.Lease)] == [
+        (True, 1),
+        (True, 2),
+        (False, 2),
+    ]
+    assert [(f.held, f.announcement) for f in other.of(c.Lease)] == [(False, 7), (True, 7)]
+
+
 async def test_an_epoch_never_comes_back() -> None:
     """Not in another notebook, nor in one that was forgotten and opened again."""
     seen = []

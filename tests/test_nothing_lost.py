@@ -237,8 +237,24 @@ class Machine(RuleBasedStateMachine):
 
     @rule(who=ANY)
     def agent_rests(self, who: int) -> None:
-        self.site.do(self._agent(who).end)
+        agent = self._agent(who)
+        self._given_up_before_it_is_heard(agent)
+        self.site.do(agent.end)
         self._settle()
+
+    def _given_up_before_it_is_heard(self, agent: Agent) -> None:
+        """A person has gone back to the file, and the turn ends before the server hears so."""
+        for wire in self.site.wires:
+            for command in wire.up:
+                if isinstance(command, c.OpenNotebook) and command.reverted:
+                    held = command.applied
+                elif isinstance(command, c.CloseNotebook):
+                    held = wire.page.saved
+                else:
+                    continue
+                for (session_id, seq), op in self.world.ops.items():
+                    if session_id == agent.session_id and seq > held.get(session_id, 0):
+                        self.world.give_up({op.cell_id})
 
     # --- what the person does --------------------------------------------------------
 
@@ -371,6 +387,11 @@ class Machine(RuleBasedStateMachine):
             others = cell["id"] in self.disk.by_pages
             if here.get(cell["id"]) != cell and (others or not attached):
                 self.world.give_up({cell["id"]})
+        # What another tab has saved may be that a cell is gone.
+        marks = marker(self.disk.now.book)
+        for (session_id, seq), op in self.world.ops.items():
+            if isinstance(op, Delete) and seq <= marks.get(session_id, 0):
+                self.world.give_up({op.cell_id} - set(ids(self.disk.now.book)))
 
     @rule(where=ANY, what=st.sampled_from(["save_is_over", "revert", "close"]))
     def person_goes_back(self, where: int, what: str) -> None:

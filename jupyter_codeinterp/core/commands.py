@@ -144,6 +144,7 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     that there are changes of the person's own that the file lacks. ``reverted``: the person
     went back to the file on purpose. ``kernel_id`` is "" without a kernel.
     ``collaborative``: others edit the document through the server (real-time collaboration).
+    ``announcement`` counts how often the window has said this of the notebook.
     """
 
     notebook: str
@@ -154,6 +155,7 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     edited: bool = False
     reverted: bool = False
     collaborative: bool = False
+    announcement: int = 0
     id: int = 0
 
 
@@ -360,11 +362,16 @@ class ReloadNotebook(_Frame, frozen=True, tag="reload"):
 
 
 class Lease(_Frame, frozen=True, tag="lease"):
-    """Whether this window is the one that the agent works in, from ``epoch`` on."""
+    """Whether this window is the one that the agent works in, from ``epoch`` on.
+
+    It goes with the copy of the ``announcement`` with that number: a window that has said
+    something else since waits for another.
+    """
 
     notebook: str
     epoch: int
     held: bool
+    announcement: int = 0
 
 
 ServerFrame = Union[

@@ -62,6 +62,7 @@ class Page(ReferenceWindow):
         self._edited = False
         self._edited_since = False
         self._lease: c.Lease | None = None
+        self._announcement = 0
         self._receipts: dict[tuple[str, int], Receipt] = {}
         self._hints: dict[str, str] = {}
         self._saving: asyncio.Task[None] | None = None
@@ -97,6 +98,7 @@ class Page(ReferenceWindow):
             await self.follow()
 
     async def announce(self) -> None:
+        self._announcement += 1
         await self.post(
             c.OpenNotebook(
                 self.path,
@@ -105,6 +107,7 @@ class Page(ReferenceWindow):
                 dict(self._saved),
                 self._version,
                 self._edited,
+                announcement=self._announcement,
             )
         )
 
@@ -163,7 +166,8 @@ class Page(ReferenceWindow):
         if isinstance(frame, c.EventFrame):
             await self._hear(frame)
         elif isinstance(frame, c.Lease):
-            if self._lease is None or frame.epoch >= self._lease.epoch:
+            newer = self._lease is None or frame.epoch >= self._lease.epoch
+            if newer and frame.announcement == self._announcement:
                 self._lease = frame
         elif isinstance(frame, c.ReloadNotebook):
             self._reloading = asyncio.ensure_future(self._reload())

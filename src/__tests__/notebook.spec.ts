@@ -102,6 +102,20 @@ describe('the lease', () => {
     expect(stage.source('d')).toBe('');
   });
 
+  it('is not taken for a copy that was another when it was given', () => {
+    const announcement = stage.client.of('open_notebook').length - 1;
+    const given = {
+      type: 'lease',
+      notebook: PATH,
+      epoch: 3,
+      held: true
+    } as const;
+    stage.receive({ ...given, announcement });
+    expect(stage.op(INSERT, { epoch: 3 })).toBeUndefined();
+    stage.receive({ ...given, announcement: announcement + 1 });
+    expect(stage.op(INSERT, { epoch: 3 })?.status).toBe('done');
+  });
+
   it('does not go back to an older epoch', () => {
     stage.lease(true, 2);
     stage.lease(false, 1);

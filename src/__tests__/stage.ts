@@ -184,7 +184,8 @@ export class Stage {
   }
 
   lease(held = true, epoch = 1): void {
-    this.receive({ type: 'lease', notebook: PATH, epoch, held });
+    const announcement = this.client.of('open_notebook').length;
+    this.receive({ type: 'lease', notebook: PATH, epoch, held, announcement });
   }
 
   /** Send an op; its receipt, undefined if there was none. */

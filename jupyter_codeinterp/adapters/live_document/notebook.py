@@ -119,14 +119,14 @@ class LiveNotebook:
         elif copy.told_to_reload:
             self._offer(window)
         else:
-            window.send(Lease(self.path, self.epoch, False))
+            self._tell(window, held=False)
 
     def _offer(self, window: Window) -> None:
         """The lease to this window, unless it must read the file anew first."""
         copy = self._windows[window]
         newest = self._hand_over.version or copy.file
         if copy.collaborative:
-            window.send(Lease(self.path, self.epoch, False))
+            self._tell(window, held=False)
         elif not newest and self._owner is not None and self._is_behind(copy):
             self._hand_over.look(window, copy, self._saved)
         elif newest not in ("", copy.version) and not (copy.edited or copy.told_to_reload):
@@ -217,7 +217,7 @@ class LiveNotebook:
         before, self._holder = self._holder, holder
         self.epoch = next(_epochs)
         if before in self._windows and before is not holder:
-            before.send(Lease(self.path, self.epoch, False))
+            self._tell(before, held=False)
         if not self.in_file:
             self._hand_over.version = ""
         self._known.set()
@@ -232,10 +232,15 @@ class LiveNotebook:
         self._reads.ask_elsewhere()
 
     def _bring_up_to_date(self, window: Window, applied: Mapping[str, int] | None = None) -> None:
-        window.send(Lease(self.path, self.epoch, True))
+        self._tell(window, held=True)
         self._outbox.resend(self._windows[window].applied if applied is None else applied)
         for frame in self._shown.frames(self.path, self.epoch):
             self._post(frame)
+
+    def _tell(self, window: Window, *, held: bool) -> None:
+        copy = self._windows.get(window)
+        announcement = copy.announcement if copy is not None else 0
+        window.send(Lease(self.path, self.epoch, held, announcement))
 
     def _post(self, frame: ServerFrame) -> None:
         if self._holder is not None:

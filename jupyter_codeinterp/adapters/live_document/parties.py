@@ -32,6 +32,7 @@ class Copy(msgspec.Struct):
     version: str = ""
     edited: bool = False
     collaborative: bool = False
+    announcement: int = 0
     file: str = ""
     """The file's version as it was when somebody looked, to see how old the copy is."""
     lacks: dict[str, StoredOps] = {}
@@ -47,6 +48,7 @@ class Copy(msgspec.Struct):
             command.version,
             command.edited,
             command.collaborative,
+            command.announcement,
         )
 
 
