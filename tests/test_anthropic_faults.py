@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.anthropic_model import AnthropicModel
+from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import (
     ModelDone,

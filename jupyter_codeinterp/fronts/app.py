@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_core.utils import ensure_async
@@ -21,7 +22,6 @@ from traitlets import Dict, Enum, Float, Integer, Unicode
 from .._version import __version__
 from ..adapters.live_document import LiveNotebook, StandIn
 from ..adapters.sqlite_store import Keeping, SqliteStore
-from ..adapters.zmq_kernel import KernelPool, ZmqKernel
 from ..core.commands import OpReceipt, SnapshotTaken
 from ..core.events import Mode
 from ..core.ports import Kernel
@@ -32,6 +32,9 @@ from .channel import Tickets
 from .hub import Hub
 from .models import Models
 from .routes import handlers
+
+if TYPE_CHECKING:
+    from ..adapters.zmq_kernel import KernelPool
 
 CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 MAX_FILES = 50
@@ -134,7 +137,6 @@ class CodeInterp(ExtensionApp):
             self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
         )
         self.store = SqliteStore(folder / "sessions.db", secrets.scrub, keeping)
-        self.kernels = KernelPool(server.kernel_manager)
         self.hub = Hub(
             self.store,
             model=self.models.get,
@@ -180,6 +182,12 @@ class CodeInterp(ExtensionApp):
             cost=self.max_cost,
         )
 
+    @cached_property
+    def _kernels(self) -> KernelPool:
+        from ..adapters.zmq_kernel import KernelPool  # not at the server's start
+
+        return KernelPool(self._server.kernel_manager)
+
     def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
         async def current_id() -> str | None:
             """As the notebook's window says. While there is none, or it has not connected to
@@ -191,7 +199,9 @@ class CodeInterp(ExtensionApp):
             ids = (s["kernel"]["id"] for s in sessions if s["path"] == live.path and s["kernel"])
             return next(ids, None)
 
-        return ZmqKernel(self.kernels, current_id)
+        from ..adapters.zmq_kernel import ZmqKernel
+
+        return ZmqKernel(self._kernels, current_id)
 
     def _make_stand_in(self, notebook: LiveNotebook) -> StandIn:
         """Who works in the notebook's file while no window has it open."""
@@ -231,6 +241,7 @@ class CodeInterp(ExtensionApp):
 
     async def stop_extension(self) -> None:
         await self.hub.close()
-        self.kernels.close()
+        if "_kernels" in vars(self):
+            self._kernels.close()
         await self.models.close()
         self.store.close()

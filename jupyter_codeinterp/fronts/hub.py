@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SESSION = "jupyter_codeinterp.core.session"
+NOT_AT_THE_START = (
+    "jupyter_codeinterp.core.session",
+    "jupyter_codeinterp.adapters.zmq_kernel",
+    "jupyter_codeinterp.adapters.anthropic_model.model",
+)
 
 Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
@@ -98,9 +102,10 @@ class Hub:
 
     def join(self, window: FrontWindow) -> None:
         self._windows.add(window)
-        # Half of the imports of the whole extension: not at the server's start, and not on
-        # the event loop.
-        asyncio.get_running_loop().run_in_executor(None, import_module, SESSION)
+        # Most imports of the whole extension: not at the server's start, and not on the
+        # event loop.
+        for name in NOT_AT_THE_START:
+            asyncio.get_running_loop().run_in_executor(None, import_module, name)
         for session in self._sessions.values():
             if session.running:
                 window.send(_changed(session))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
@@ -13,13 +14,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from .. import demo
-from ..adapters.anthropic_model import AnthropicModel
 from ..adapters.anthropic_model.credentials import ANTHROPIC_URL, origin
 from ..core.errors import CommandError, ModelError
 from ..core.ports import Model, ModelInfo
 from ..core.secrets import Secrets
 
 if TYPE_CHECKING:
+    from ..adapters.anthropic_model.model import AnthropicModel
     from ..adapters.replay_model import ReplayModel
 
 DEMO_MODEL = "offline-demo"
@@ -66,7 +67,7 @@ class Models:
         self._default_model = default_model
         self._base_url = base_url
         self._stored = self._load()
-        self._asked = AnthropicModel(self._endpoint, **options)
+        self._options = options
         self._demo_pace = demo_pace
         for name in KEY_VARIABLES:
             secrets.add(os.environ.get(name, ""))
@@ -104,10 +105,14 @@ class Models:
         return self._base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
 
     @cached_property
-    def _demo(self) -> ReplayModel:
-        from ..adapters.replay_model import ReplayModel  # not at the server's start
+    def _asked(self) -> AnthropicModel:
+        return _anthropic(self._endpoint, **self._options)
 
+    @cached_property
+    def _demo(self) -> ReplayModel:
         """Made when it is first asked for: it reads the recording."""
+        from ..adapters.replay_model import ReplayModel
+
         pace = self._demo_pace
         return ReplayModel() if pace is None else ReplayModel(pace=pace)
 
@@ -160,7 +165,7 @@ class Models:
             raise CommandError("empty_key", "Paste a key first.")
         tried = Stored(key or None, base_url or self._home, model or None)
         self._secrets.add(key)
-        probe = AnthropicModel(lambda: (tried.api_key, tried.base_url))
+        probe = _anthropic(lambda: (tried.api_key, tried.base_url))
         try:
             await probe.list_models()
         finally:
@@ -190,7 +195,16 @@ class Models:
         return [server for server in found if server is not None]
 
     async def close(self) -> None:
-        await self._asked.aclose()
+        if "_asked" in vars(self):
+            await self._asked.aclose()
+
+
+def _anthropic(
+    endpoint: Callable[[], tuple[str | None, str | None]], **options: Any
+) -> AnthropicModel:
+    from ..adapters.anthropic_model.model import AnthropicModel  # not at the server's start
+
+    return AnthropicModel(endpoint, **options)
 
 
 async def _probe(name: str, url: str) -> dict[str, Any] | None:
@@ -202,7 +216,7 @@ async def _probe(name: str, url: str) -> dict[str, Any] | None:
     except (OSError, asyncio.TimeoutError):
         return None
     writer.close()
-    model = AnthropicModel(lambda: (None, url), attempts=1)
+    model = _anthropic(lambda: (None, url), attempts=1)
     try:
         models = await asyncio.wait_for(model.list_models(), LOCAL_TIMEOUT)
     except (ModelError, asyncio.TimeoutError):

@@ -52,17 +52,23 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
             end.removed.length
           )}
         </span>
-        <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {trans.__('Review changes')}
-        </Button>
-        {isOpen && (
-          <>
-            <span aria-hidden="true">·</span>
-            <Button look="link" disabled={busy} onClick={() => void undo()}>
-              {trans.__('Undo turn')}
-            </Button>
-          </>
-        )}
+        <span className="jp-codeinterp-End-actions">
+          <Button
+            look="link"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            {trans.__('Review changes')}
+          </Button>
+          {isOpen && (
+            <>
+              <span aria-hidden="true">·</span>
+              <Button look="link" disabled={busy} onClick={() => void undo()}>
+                {trans.__('Undo turn')}
+              </Button>
+            </>
+          )}
+        </span>
       </div>
       <p className="jp-codeinterp-End-result" role="status">
         {outcome(item, trans).join(' ')}

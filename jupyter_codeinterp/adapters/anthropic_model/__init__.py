@@ -7,9 +7,6 @@ wire.py          a ModelRequest as the body of POST /v1/messages
 connection.py    one client of the SDK; its errors as Faults. Alone imports the SDK
 faults.py        what went wrong, in words, and whether to try again
 accumulator.py   the raw events of a stream -> ModelEvents; pure
+
+Nothing is imported here: the server's start needs ``credentials`` alone.
 """
-
-from .model import AnthropicModel
-from .profile import ANTHROPIC, OTHER, Profile
-
-__all__ = ["ANTHROPIC", "OTHER", "AnthropicModel", "Profile"]
