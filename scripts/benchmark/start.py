@@ -11,7 +11,7 @@ from .figures import Bound, Figure
 from .servers import Server, jupyter_server
 
 OURS = "jupyter_codeinterp"
-PAIRS = 7
+PAIRS = 21
 """Of which the first is not counted."""
 
 
