@@ -223,6 +223,29 @@ async def test_an_answer_that_is_no_stream_is_said() -> None:
     assert caught.value.code == "server_error"
 
 
+@pytest.mark.parametrize("data", ["[1]", '"message"', "null", '{"type": 1, "index": {}}', "{"])
+def test_a_stream_of_something_else_is_said(data: str) -> None:
+    @on_loop
+    async def run() -> None:
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
+            writer.write(b"Connection: close\r\n\r\n")
+            writer.write(f"event: message_start\ndata: {data}\n\n".encode())
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            host, port = server.sockets[0].getsockname()
+            model = AnthropicModel(lambda: (KEY, f"http://{host}:{port}"), attempts=1)
+            with pytest.raises(ModelError) as caught:
+                await events(model, asking())
+            await model.aclose()
+        assert caught.value.code == "server_error"
+
+    run()
+
+
 # --- stopping --------------------------------------------------------------------------
 
 

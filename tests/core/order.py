@@ -27,7 +27,8 @@ def request_problems(bench: Bench) -> list[str]:
     history = History()
     found: list[str] = []
     for request, reply in zip(bench.model.requests, bench.model.replies, strict=True):
-        body = {**request_body(request, ANTHROPIC, 1_000, None), "stream": True}
+        wire = msgspec.to_builtins(request_body(request, ANTHROPIC, 1_000, None))
+        body = {**wire, "stream": True}
         found += [*problems(body), *history.problems(body)]
         given = history.begin(body)
         if reply is not None:

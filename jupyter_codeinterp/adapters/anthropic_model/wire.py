@@ -33,6 +33,8 @@ _EPHEMERAL = {"type": "ephemeral"}
 def request_body(
     request: ModelRequest, profile: Profile, max_tokens: int, effort: str | None
 ) -> dict[str, Any]:
+    """The content of the messages stays as it is, for ``msgspec`` to encode: of a long
+    conversation a copy of it all would be a good part of the server's share of a step."""
     body: dict[str, Any] = {"model": request.model, "max_tokens": max_tokens}
     if request.system:
         system: dict[str, Any] = {"type": "text", "text": request.system}
@@ -77,7 +79,7 @@ def _message(message: Message, profile: Profile) -> dict[str, Any]:
     content += images
     if not content or isinstance(content[-1], (Thinking, RedactedThinking)):
         content.append(Text(NOTHING_SAID))
-    return {"role": message.role, "content": msgspec.to_builtins(content)}
+    return {"role": message.role, "content": content}
 
 
 def _result(result: ToolResult, profile: Profile, images: list[AnyBlock]) -> ToolResult:
