@@ -12,6 +12,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.gateway.managers import GatewayMappingKernelManager
 
 from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
+from jupyter_codeinterp.adapters.zmq_kernel import link as link_module
 from jupyter_codeinterp.adapters.zmq_kernel.kernel import ZmqSlot
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.ports import (
@@ -22,6 +23,7 @@ from jupyter_codeinterp.core.ports import (
 from tests.kernels import (
     Gate,
     Intruder,
+    Person,
     drop_idle,
     install_bash_kernel,
     kernel_manager,
@@ -67,6 +69,35 @@ async def test_a_cell_that_the_person_runs_after_hold_goes_first() -> None:
         stream = slot.execute("print(y)", msg_id=slot.new_msg_id())
         events = [event async for event in stream]
         assert text(last(events)) == "1\n"
+
+
+@pytest.mark.parametrize(("still", "asked"), [(60, 1), (0, 2)])
+async def test_a_kernel_that_has_been_still_for_a_moment_is_not_asked_again(
+    still: float, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_module, "STILL", still)
+    async with python_and_person() as (kernel, person, _):
+        await run(kernel, "'first'")
+        await until(lambda: person.sources() == ["'first'"])
+        before = fences(person)
+        await run(kernel, "'second'")
+        await until(lambda: person.sources() == ["'first'", "'second'"])
+        assert fences(person) - before == asked
+
+
+async def test_a_kernel_that_has_done_anything_is_asked_again() -> None:
+    async with python_and_person() as (kernel, person, _), kernel.hold() as slot:
+        await person.finished(person.run("'theirs'"))
+        before = fences(person)
+        await consume(slot, "'ours'")
+        await until(lambda: person.sources() == ["'theirs'", "'ours'"])
+        assert fences(person) - before == 1
+
+
+def fences(person: Person) -> int:
+    """How often the kernel has said that it is idle, when asked (and once what it is)."""
+    kinds = ((m["msg_type"], m["parent_header"].get("msg_type")) for m in person.messages)
+    return sum(kind == ("status", "kernel_info_request") for kind in kinds) // 2
 
 
 def last(events: list[ExecutionEvent]) -> ExecutionDone:

@@ -5,7 +5,9 @@ idle, which start of the kernel this is.
 tell nothing of what began before we connected, and one may be lost. So before anything is
 sent that has effects, a fence goes first: a ``kernel_info_request`` on the shell channel.
 It has no effects, waits in the kernel's own queue behind everybody's cells, and its answer
-says that they are done. If a cell began meanwhile, another fence follows.
+says that they are done. If a cell began meanwhile, another fence follows. An idle kernel
+begins what it is asked at once and says so: for a moment without a word from it, the answer
+stays good.
 
 *Start.* A restart keeps the kernel's id. It is seen by the process id where the kernel has
 one here, by the autorestarter's callback, and by the session id in the kernel's replies.
@@ -33,6 +35,8 @@ from .elsewhere import Elsewhere
 from .widgets import OutputWidgets
 from .wire import Message, Wire
 
+STILL = 0.25
+"""Seconds for which a fence is good if the kernel has published nothing since."""
 POLL = 0.2
 """Seconds between looks at the kernel process."""
 LOST_IDLE = 2.0
@@ -84,6 +88,7 @@ class KernelLink:
         self._cells_seen = 0
         self._was_busy = False
         self._fence: asyncio.Task[bool] | None = None
+        self._still_until = 0.0
         self._idle: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self.elsewhere = Elsewhere(self.settle, self.spawn)
@@ -153,6 +158,8 @@ class KernelLink:
                 await asyncio.sleep(POLL)
 
     async def _is_settled(self) -> bool:
+        if self._is_still():
+            return True
         if self._fence is not None and not self._fence.done():
             # Sent for somebody who gave up waiting. What it says will be out of date.
             await asyncio.shield(self._fence)
@@ -160,7 +167,18 @@ class KernelLink:
         seen = self._cells_seen
         self._fence = self.spawn(self._send_fence())
         heard = await asyncio.shield(self._fence)
-        return heard and not self._running and seen == self._cells_seen
+        settled = heard and not self._running and seen == self._cells_seen
+        if settled:
+            self._still_until = asyncio.get_running_loop().time() + STILL
+        return settled
+
+    def _is_still(self) -> bool:
+        """Whether the last fence is good yet, in the same process. A process that cannot be
+        told from its successor is asked each time."""
+        self.observe()
+        known = self._process is not None and self._process_id() == self._process
+        now = asyncio.get_running_loop().time()
+        return now < self._still_until and known and not self.is_ending and not self.closed
 
     async def _send_fence(self) -> bool:
         """True if its idle was heard, so that what was published before it was heard too."""
@@ -178,6 +196,8 @@ class KernelLink:
     # --- what it publishes -----------------------------------------------------------
 
     def _on_iopub(self, message: Message) -> None:
+        if message.parent_id not in self._idle:
+            self._still_until = 0.0
         state = (message.content or {}).get("execution_state")
         self.counter.count(message.msg_id, ends=message.msg_type == "status" and state == "idle")
         if message.msg_type == "status":
@@ -293,6 +313,7 @@ class KernelLink:
             self._wire = None
         self._session = ""
         self._running = ""
+        self._still_until = 0.0
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
