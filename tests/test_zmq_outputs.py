@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.adapters.zmq_kernel import run as run_module
 from jupyter_codeinterp.adapters.zmq_kernel.run import Run
 from jupyter_codeinterp.adapters.zmq_kernel.wire import Message
 from jupyter_codeinterp.core.ports import (
@@ -90,6 +91,16 @@ async def test_payloads(tmp_path: Path) -> None:
         assert "loaded = 1" in done.next_inputs[0]
         _, done = await run(kernel, "len?")
         assert "Return the number of items" in done.pages[0]
+
+
+async def test_what_a_quick_cell_puts_out_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "FLUSH", 60)
+    async with python() as (kernel, _, _):
+        await run(kernel, "shown = display('a', display_id=True)")
+        events, done = await run(kernel, "print(1)\nshown.update('b')\n2")
+        kinds = [type(event) for event in events]
+        assert kinds == [ExecutionStarted, DisplayUpdated, ExecutionDone]
+        assert [o["output_type"] for o in done.outputs] == ["stream", "execute_result"]
 
 
 async def test_outputs_are_coalesced() -> None:

@@ -137,7 +137,8 @@ class ExecutionStarted(msgspec.Struct, frozen=True):
 
 
 class OutputsChanged(msgspec.Struct, frozen=True):
-    """From index ``start`` on, the outputs are now ``outputs``. At most 10 a second."""
+    """From index ``start`` on, the outputs are now ``outputs``. At most 10 a second, and
+    nothing that ``ExecutionDone`` comes at once to tell."""
 
     start: int
     outputs: tuple[Output, ...]

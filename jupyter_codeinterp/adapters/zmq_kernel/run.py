@@ -26,7 +26,8 @@ from .link import GONE, LOST_IDLE, KernelLink
 from .wire import Message
 
 FLUSH = 0.1
-"""Seconds between two ``OutputsChanged``, at the least."""
+"""Seconds from the beginning to the first ``OutputsChanged`` and between two of them, at the
+least. So what a quick cell puts out goes to be shown once, with its end."""
 FLUSH_RATE = 500_000
 """Characters a second that are sent on to be shown: larger outputs go less often."""
 FLOOD = 256_000_000
@@ -116,6 +117,7 @@ class Run:
             self._update_display(content, message.size)
         elif kind == "execute_input":
             self._started_at = self._loop.time()
+            self._next_flush = self._started_at + FLUSH
             self._first = self._link.counter.mark()
             self._count = (content or {}).get("execution_count")
             if self._cause == "interrupted":
@@ -181,12 +183,13 @@ class Run:
                 self._announced = True
                 yield ExecutionStarted(self._count)
             now = self._loop.time()
-            over = self._is_over(now)
-            if over or now >= self._next_flush:
+            if self._is_over(now):
+                for update in self._displays_elsewhere():
+                    yield update
+                return
+            if now >= self._next_flush:
                 for event in self._flush(now):
                     yield event
-            if over:
-                return
             self._enforce_limits(now)
             await self._sleep(now)
 
@@ -251,8 +254,12 @@ class Run:
             yield OutputsChanged(*changed)
         if self._foreign:
             self._next_flush = max(self._next_flush, now + FLUSH)
-            yield from self._foreign.values()
-            self._foreign = {}
+            yield from self._displays_elsewhere()
+
+    def _displays_elsewhere(self) -> Iterator[DisplayUpdated]:
+        """What has changed outside this run's outputs since it was last asked for."""
+        foreign, self._foreign = self._foreign, {}
+        yield from foreign.values()
 
     # --- the end ---------------------------------------------------------------------
 
