@@ -21,21 +21,21 @@ export function GoOn({ code }: { code: string }): JSX.Element {
   return (
     <>
       {stopped && lost && !ran && (
-        <p>
-          {trans.__(
-            'The kernel is gone, too. To have the variables again, run the cells above; then continue.'
-          )}
-        </p>
-      )}
-      {stopped && lost && !ran && (
-        <Button
-          title={trans.__(
-            'Run all code cells from the top to the last that the agent ran, but for one that was cut off'
-          )}
-          onClick={() => void runAbove()}
-        >
-          {trans.__('Run the cells above again')}
-        </Button>
+        <>
+          <p>
+            {trans.__(
+              'The kernel is gone, too. To have the variables again, run the cells above; then continue.'
+            )}
+          </p>
+          <Button
+            title={trans.__(
+              'Run all code cells from the top to the last that the agent ran, but for one that was cut off'
+            )}
+            onClick={() => void runAbove()}
+          >
+            {trans.__('Run the cells above again')}
+          </Button>
+        </>
       )}
       <Button disabled={busy} onClick={() => void retry()}>
         {stopped ? trans.__('Continue') : trans.__('Try again')}
