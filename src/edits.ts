@@ -43,10 +43,12 @@ export function watchEdits(
 }
 
 /**
- * Keeps what is typed into cells while the notebook is read anew, which replaces them all.
- * `putBack` writes it into the cells that are there then.
+ * Keeps what is typed into cells until it is disposed: for a notebook that is read anew,
+ * which replaces them all. `putBack` writes it into the cells that are there then.
  */
-export function keepTyping(model: INotebookModel): { putBack(): void } {
+export function keepTyping(
+  model: INotebookModel
+): IDisposable & { putBack(): void } {
   const { sharedModel } = model;
   const { ydoc } = sharedModel as YNotebook;
   const before = new Map(
@@ -62,15 +64,16 @@ export function keepTyping(model: INotebookModel): { putBack(): void } {
     }
   };
   ydoc.on('afterTransaction', look);
-  return {
-    putBack: () => {
-      ydoc.off('afterTransaction', look);
-      for (const cell of sharedModel.cells) {
-        const source = typed.get(cell.getId());
-        if (source !== undefined) {
-          cell.setSource(source);
-        }
+  const keeping = new DisposableDelegate(() =>
+    ydoc.off('afterTransaction', look)
+  );
+  const putBack = () => {
+    for (const cell of sharedModel.cells) {
+      const source = typed.get(cell.getId());
+      if (source !== undefined) {
+        cell.setSource(source);
       }
     }
   };
+  return Object.assign(keeping, { putBack });
 }

@@ -67,7 +67,12 @@ export class FileState implements IDisposable {
     }
     const typing = keepTyping(this._context.model);
     this._reloading = true;
-    await this._context.revert().finally(() => (this._reloading = false));
+    try {
+      await this._context.revert();
+    } finally {
+      this._reloading = false;
+      typing.dispose();
+    }
     this.noteRead();
     this._holder.replaced();
     typing.putBack();

@@ -1,4 +1,5 @@
 /** What a window says of how its copy of a notebook stands to the file. */
+import type { YNotebook } from '@jupyter/ydoc';
 import { BEGIN, INSERT, PATH, Stage, cell, until } from './stage';
 
 let stage: Stage;
@@ -88,6 +89,27 @@ it('keys that are pressed while it is read are kept', async () => {
   expect(stage.source('a')).toBe('typed meanwhile');
   expect(announced()).toMatchObject({ edited: true });
   reads.mockRestore();
+});
+
+it('a file that cannot be read anew leaves the copy as it is', async () => {
+  const { ydoc } = stage.model.sharedModel as YNotebook;
+  const listening = jest.spyOn(ydoc, 'on');
+  const listened = jest.spyOn(ydoc, 'off');
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const revert = jest.spyOn(stage.context, 'revert');
+  revert.mockRejectedValueOnce(new Error('no such file'));
+  stage.op(INSERT);
+  expect(await reload()).toBe(1);
+  expect(warn.mock.calls.map(String)).toContainEqual(
+    expect.stringContaining('could not be read anew')
+  );
+  expect(announced()).toMatchObject({ applied: { S: 1 }, edited: false });
+  // Lab listens, too; what is taken away is ours.
+  expect(listened).toHaveBeenCalledTimes(1);
+  expect(listening.mock.calls).toContainEqual(listened.mock.calls[0]);
+  setSource('mine');
+  expect(last(states())).toMatchObject({ edited: true });
+  warn.mockRestore();
 });
 
 it('but not over what the person has written', async () => {
