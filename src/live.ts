@@ -14,7 +14,7 @@ import { keepFocus } from './focus';
 import { Hints } from './hints';
 import { applyOp, readBack, runIdOf } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
-import { Proposal } from './proposal';
+import { Proposals } from './proposal';
 import type {
   Command,
   DisplayFrame,
@@ -58,6 +58,7 @@ export class LiveNotebook implements IDisposable {
       _options.contents
     );
     this._disposables.add(this._saver);
+    this._disposables.add(this.proposals);
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
     this._file = new FileState(context, {
       ours: () => this._ours > 0,
@@ -77,6 +78,7 @@ export class LiveNotebook implements IDisposable {
   /** Where the server knows the notebook. */
   path: string;
   readonly panels = new Set<NotebookPanel>();
+  readonly proposals = new Proposals();
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
 
@@ -175,32 +177,8 @@ export class LiveNotebook implements IDisposable {
       return null;
     }
     return draft.kind === 'edit'
-      ? this.proposal(draft.draft_id).source
+      ? this.proposals.get(draft.draft_id).source
       : cell.getSource();
-  }
-
-  proposal(draftId: string): Proposal {
-    let proposal = this._proposals.get(draftId);
-    if (!proposal) {
-      proposal = new Proposal();
-      this._proposals.set(draftId, proposal);
-    }
-    return proposal;
-  }
-
-  /** Bring proposals in step with the drafts that are open. */
-  followDrafts(): void {
-    const drafts = this._options.drafts();
-    const edits = drafts.filter(draft => draft.kind === 'edit');
-    edits.forEach(draft => this.proposal(draft.draft_id).follow(draft));
-    const open = new Set(edits.map(draft => draft.draft_id));
-    for (const id of this._seenEdits) {
-      if (!open.has(id)) {
-        this._proposals.get(id)?.dispose();
-        this._proposals.delete(id);
-      }
-    }
-    this._seenEdits = open;
   }
 
   /** Save if the agent has worked here since the last save. */
@@ -217,8 +195,6 @@ export class LiveNotebook implements IDisposable {
 
   dispose(): void {
     this._disposables.dispose();
-    this._proposals.forEach(proposal => proposal.dispose());
-    this._proposals.clear();
     Signal.clearData(this);
   }
 
@@ -298,7 +274,7 @@ export class LiveNotebook implements IDisposable {
 
   private _stream(frame: StreamFrame): void {
     if (frame.kind === 'edit') {
-      this.proposal(frame.draft_id).append(frame.start, frame.text);
+      this.proposals.get(frame.draft_id).append(frame.start, frame.text);
     } else if (this._hints.append(frame.cell_id, frame.start, frame.text)) {
       this._worked = true;
     }
@@ -396,9 +372,7 @@ export class LiveNotebook implements IDisposable {
   private readonly _hints: Hints;
   private readonly _disposables = new DisposableSet();
   private readonly _displays = new Displays();
-  private readonly _proposals = new Map<string, Proposal>();
   private readonly _receipts = new Map<string, Receipt>();
-  private _seenEdits = new Set<string>();
   /** Above 0 while the agent's changes are made. */
   private _ours = 0;
   private _announcement = 0;

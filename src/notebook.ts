@@ -167,7 +167,7 @@ export class Notebooks implements INotebooks, IDisposable {
   get activeProposal(): Proposal | undefined {
     const draft = this.activeDraft;
     return draft?.kind === 'edit'
-      ? this._find(draft.notebook)?.proposal(draft.draft_id)
+      ? this._find(draft.notebook)?.proposals.get(draft.draft_id)
       : undefined;
   }
 
@@ -203,7 +203,7 @@ export class Notebooks implements INotebooks, IDisposable {
     const bars = new DraftBars(panel.content, {
       drafts: () => this._draftsOf(live.path),
       decide: (id, action, all) => this.decide(id, action, all),
-      proposal: id => live.proposal(id),
+      proposal: id => live.proposals.get(id),
       editors: this._options.editorServices,
       trans: this._options.trans
     });
@@ -278,7 +278,7 @@ export class Notebooks implements INotebooks, IDisposable {
 
   private _onDrafts(): void {
     for (const live of this._live.values()) {
-      live.followDrafts();
+      live.proposals.follow(this._draftsOf(live.path));
     }
     for (const bars of this._bars.values()) {
       bars.update();

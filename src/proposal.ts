@@ -1,4 +1,4 @@
-/** The new source of a proposed edit, which the person may change before it runs. */
+/** The new sources of proposed edits, which the person may change before they run. */
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IDisposable } from '@lumino/disposable';
 import { normalise, updateSource } from './sources';
@@ -51,4 +51,45 @@ export class Proposal implements IDisposable {
 
   private _whole = false;
   private _nonce = '';
+}
+
+/** The proposals of one notebook, by their drafts. */
+export class Proposals implements IDisposable {
+  /** Made when it is first asked for. */
+  get(draftId: string): Proposal {
+    let proposal = this._proposals.get(draftId);
+    if (!proposal) {
+      proposal = new Proposal();
+      this._proposals.set(draftId, proposal);
+    }
+    return proposal;
+  }
+
+  /** Come in step with the drafts that are open; those that were have had their use. */
+  follow(drafts: readonly IDraftView[]): void {
+    const edits = drafts.filter(draft => draft.kind === 'edit');
+    edits.forEach(draft => this.get(draft.draft_id).follow(draft));
+    const open = new Set(edits.map(draft => draft.draft_id));
+    for (const id of this._open) {
+      if (!open.has(id)) {
+        this._proposals.get(id)?.dispose();
+        this._proposals.delete(id);
+      }
+    }
+    this._open = open;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    this._proposals.forEach(proposal => proposal.dispose());
+    this._proposals.clear();
+  }
+
+  private readonly _proposals = new Map<string, Proposal>();
+  private _open = new Set<string>();
+  private _isDisposed = false;
 }

@@ -87,6 +87,18 @@ export class Sessions {
     return null;
   }
 
+  /** Whether the tool call is known to have ended. */
+  isOver(callId: string): boolean {
+    return this.all().some(({ items }) =>
+      items.some(
+        item =>
+          item.kind === 'card' &&
+          item.callId === callId &&
+          item.phase === 'done'
+      )
+    );
+  }
+
   /** Change an open draft's card in this window only, until the server says more. */
   patchDraft(draftId: string, change: Partial<ICardItem>): void {
     const found = this.findDraft(draftId);

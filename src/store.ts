@@ -160,16 +160,7 @@ export class Store implements IDrafts {
   }
 
   isOver(callId: string): boolean {
-    return this._sessions
-      .all()
-      .some(({ items }) =>
-        items.some(
-          item =>
-            item.kind === 'card' &&
-            item.callId === callId &&
-            item.phase === 'done'
-        )
-      );
+    return this._sessions.isOver(callId);
   }
 
   drafts(notebook: string): readonly IDraftView[] {
