@@ -45,21 +45,21 @@ def gate(tmp_path: Path) -> Gate:
 
 
 async def test_hold_waits_for_all_that_the_person_has_queued(gate: Gate) -> None:
-    async with python_and_person() as (kernel, person, _):
+    async with python_and_person() as (kernel, person, link):
         await person.begun(person.run(gate.source))
         for n in range(3):
             person.run(f"x = {n}; time.sleep(0.1)")
         # We connect only now, when their cell has been running for a while.
         info = await kernel.info()
         assert info.language == "python"
-        assert kernel.busy()
+        assert link.busy
         ours = asyncio.create_task(run(kernel, "print(x)"))
         gate.open()
         _, done = await ours
         assert text(done) == "2\n"
         await until(lambda: "print(x)" in person.sources())
         assert person.sources()[-2:] == ["x = 2; time.sleep(0.1)", "print(x)"]
-        assert not kernel.busy()
+        assert not link.busy
 
 
 async def test_a_cell_that_the_person_runs_after_hold_goes_first() -> None:
@@ -170,14 +170,14 @@ async def consume(slot: Any, source: str) -> None:
 
 
 async def test_a_lost_idle_of_theirs_does_not_stop_us() -> None:
-    async with python_and_person() as (kernel, person, _):
+    async with python_and_person() as (kernel, person, link):
         await drop_idle(kernel)
         theirs = person.run("'LOST'")
         await until(lambda: person.has(theirs, "execute_result"))
-        await until(kernel.busy)
+        await until(lambda: link.busy)
         _, done = await run(kernel, "1")
         assert done.status == "ok"
-        assert not kernel.busy()
+        assert not link.busy
 
 
 async def test_one_lock_for_all_notebooks_of_a_kernel() -> None:
@@ -187,7 +187,7 @@ async def test_one_lock_for_all_notebooks_of_a_kernel() -> None:
         async with one.hold() as slot:
             assert kernels.kernel_model(kernel_id)["connections"] == 1
             waiting = asyncio.create_task(run(other, "order = order + ['second']; print(order)"))
-            await until(lambda: other._link is not None and other.busy())
+            await until(lambda: other.kernel_id == kernel_id)
             await consume(slot, "order = ['first']")
             assert not waiting.done()
         _, done = await waiting
@@ -223,7 +223,7 @@ async def has_stopped(slot: ZmqSlot) -> ExecutionDone:
 
 
 async def test_stop_of_code_that_does_not_obey(gate: Gate) -> None:
-    async with python() as (kernel, _, _):
+    async with python() as (kernel, link, _):
         async with kernel.hold() as slot:
             source = (
                 "import signal, time\nwas = signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -235,7 +235,7 @@ async def test_stop_of_code_that_does_not_obey(gate: Gate) -> None:
                     if isinstance(event, OutputsChanged):
                         break
             assert await slot.stopped() is None
-        assert kernel.busy()
+        assert link.busy
         gate.open()
         _, done = await run(kernel, "print('free again')")
         assert text(done) == "free again\n"
@@ -306,14 +306,14 @@ async def test_a_notebook_whose_kernel_changes() -> None:
         current[0] = old
         async with first.hold():
             waits = asyncio.create_task(held_id(kernel))
-            await until(kernel.busy)
+            await until(lambda: kernel.kernel_id == old)
             current[0] = new
         assert await waits == new
         current[0] = old
         theirs = asyncio.create_task(run(first, "import time; time.sleep(30)"))
         await until(lambda: bool(pool.get(old)[0].listeners))
         waits = asyncio.create_task(held_id(kernel))
-        await until(kernel.busy)
+        await until(lambda: kernel.kernel_id == old)
         current[0] = new
         await kernels.shutdown_kernel(old, now=True)
         assert await waits == new
@@ -336,7 +336,6 @@ async def test_no_kernel() -> None:
         with pytest.raises(KernelError, match="shut down") as raised:
             await kernel.info()
         await until(lambda: link.closed)
-        assert not kernel.busy()
 
 
 async def test_a_gateway_is_refused_in_words() -> None:

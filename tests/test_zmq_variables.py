@@ -113,11 +113,11 @@ async def test_variables_while_a_cell_runs_leave_it_alone(gate: Gate) -> None:
 
 @pytest.mark.usefixtures("patient")
 async def test_variables_of_a_busy_kernel_not_asked_before_are_not_available(gate: Gate) -> None:
-    async with python_and_person() as (kernel, person, _):
+    async with python_and_person() as (kernel, person, link):
         theirs = person.run(gate.source)
         await person.begun(theirs)
         assert await kernel.variables() is None
         gate.open()
         await person.finished(theirs)
-        await until(lambda: not kernel.busy())
+        await until(lambda: not link.busy)
         assert await kernel.variables() == []

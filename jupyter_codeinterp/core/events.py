@@ -201,7 +201,8 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
-    """The kernel is busy with something else; the run waits for it on the server."""
+    """The kernel has been busy with something else for a moment; the run waits for it on the
+    server."""
 
     call_id: str
 

@@ -41,6 +41,10 @@ DISOBEYED = "The kernel has not obeyed the interrupt yet."
 QUEUED = "It waits in the kernel behind a cell of the person's, and is interrupted when it begins."
 
 
+WAITS = 0.2
+"""Seconds after which it is said that the run waits for the kernel."""
+
+
 class Execution:
     """``result`` is set when it has come to an end, also by Stop."""
 
@@ -74,10 +78,15 @@ class Execution:
 
     async def events(self) -> AsyncIterator[Event]:
         turn = self.turn
-        if turn.kernel.busy():
-            yield KernelWaiting(self._call.id)
         try:
-            async with turn.kernel.hold() as slot:
+            async with contextlib.AsyncExitStack() as stack:
+                holding = asyncio.ensure_future(stack.enter_async_context(turn.kernel.hold()))
+                try:
+                    if not (await asyncio.wait({holding}, timeout=WAITS))[0]:
+                        yield KernelWaiting(self._call.id)
+                    slot = await holding
+                finally:
+                    holding.cancel()
                 self._slot = slot
                 if self._watch.run is not None:
                     return

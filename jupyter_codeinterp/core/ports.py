@@ -230,9 +230,6 @@ class Kernel(Protocol):
     def kernel_id(self) -> str:
         """Of the kernel as it was when it was last asked for; "" if there was none."""
 
-    def busy(self) -> bool:
-        """Whether a run would have to wait."""
-
     def hold(self) -> AbstractAsyncContextManager[Slot]:
         """Wait until the kernel is idle and keep every other session of ours out.
         Nothing is sent to a kernel that is busy: it could not be taken back."""

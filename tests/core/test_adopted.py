@@ -14,7 +14,7 @@ from jupyter_codeinterp.core.document import BeginRun, FinishRun
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.events import Draft
 from tests.core.conftest import Room, open_room
-from tests.kernels import Gate, Intruder, until
+from tests.kernels import Gate, Intruder
 from tests.scripted import Bench, call, last_cell, mend, run, say
 
 Benches = Callable[..., Bench]
@@ -144,8 +144,7 @@ async def test_run_was_pressed_and_waited_for_the_kernel(
     b = bench(run("print('once')"), say("Done."))
     b.send()
     draft = await b.draft()
-    room.person.run(gate.source)
-    await until(room.kernel.busy)
+    await room.person.begun(room.person.run(gate.source))
     b.decide(draft)
     await b.event(e.KernelWaiting)
     room.person.run("print('once')")

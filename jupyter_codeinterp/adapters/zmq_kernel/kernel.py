@@ -78,11 +78,6 @@ class ZmqKernel:
     def kernel_id(self) -> str:
         return self._link.kernel_id if self._link is not None else ""
 
-    def busy(self) -> bool:
-        """As of the kernel that the notebook had when it was last asked for."""
-        link = self._link
-        return link is not None and not link.closed and (link.lock.locked() or link.busy)
-
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:
         while True:
