@@ -572,7 +572,8 @@ export interface DraftDecided {
   reason: string;
 }
 /**
- * The kernel is busy with something else; the run waits for it on the server.
+ * The kernel has been busy with something else for a moment; the run waits for it on the
+ * server.
  */
 export interface KernelWaiting {
   type: 'kernel_waiting';
