@@ -1,14 +1,25 @@
-/** Saves a notebook after the agent's work, one save at a time, and never with a dialog. */
+/**
+ * Saves a notebook after the agent's work, never with a dialog; and has all saves of it wait
+ * for each other. Of two at a time, as Lab has them (the person's own, the timer's), each
+ * takes the other for a change on disk, and the person is asked which file is right.
+ */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { Contents } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 
+type Save = () => Promise<void>;
+
+/** Milliseconds after which a save without an end, or with a question open, is not waited for. */
+const PATIENCE = 30_000;
+
 export class Saver implements IDisposable {
   constructor(
     private readonly _context: DocumentRegistry.Context,
-    private readonly _contents: Contents.IManager
+    private readonly _contents: Contents.IManager,
+    private readonly _patience = PATIENCE
   ) {
-    _context.saveState.connect(this._onSaveState, this);
+    this._labs = _context.save;
+    _context.save = this._ours;
   }
 
   get isDisposed(): boolean {
@@ -17,70 +28,77 @@ export class Saver implements IDisposable {
 
   dispose(): void {
     this._isDisposed = true;
-    this._context.saveState.disconnect(this._onSaveState, this);
+    if (this._context.save === this._ours) {
+      this._context.save = this._labs;
+    }
   }
 
-  /**
-   * Save what there is to save, now or after the save that is under way (Lab's own
-   * included: two at a time would take each other for a change on disk).
-   */
+  /** Save what there is to save, now or after the saves that are under way. */
   request(): void {
-    if (this._checking || this._saving) {
-      this._again = true;
+    if (this._requested) {
       return;
     }
-    this._save()
-      .catch((reason: unknown) => {
-        console.warn(`${this._context.path} was not saved`, reason);
-      })
-      .finally(() => this._next());
+    this._requested = true;
+    const begun = () => (this._requested = false);
+    this._inTurn(() => {
+      begun();
+      return this._saveWork();
+    }).catch((reason: unknown) => {
+      begun();
+      console.warn(`${this._context.path} was not saved`, reason);
+    });
   }
 
-  private async _save(): Promise<void> {
+  private async _saveWork(): Promise<void> {
     const { model, path } = this._context;
     // A shared document is saved by the server.
     if (!model.dirty || model.readOnly || model.collaborative || !path) {
       return;
     }
     await this._check();
-    if (this._saving) {
-      this._again = true;
-    } else if (!this._isDisposed && !this._context.isDisposed) {
-      // A save that the person cancels ends without a state of its own.
-      await this._context.save().finally(() => (this._saving = false));
+    if (!this._isDisposed && !this._context.isDisposed) {
+      await this._labs.call(this._context);
     }
   }
 
   /** Throws if Lab would ask the person about a conflict. */
   private async _check(): Promise<void> {
     const { contentsModel, lastModifiedCheckMargin, path } = this._context;
-    this._checking = true;
-    try {
-      const options = { content: false, hash: true };
-      const disk = await this._contents.get(path, options);
-      if (changed(disk, contentsModel, lastModifiedCheckMargin)) {
-        throw new Error('The file has changed on disk.');
+    const options = { content: false, hash: true };
+    const disk = await this._contents.get(path, options);
+    if (changed(disk, contentsModel, lastModifiedCheckMargin)) {
+      throw new Error('The file has changed on disk.');
+    }
+  }
+
+  /**
+   * One that waits for another fails with it: the person has been told of that, or has
+   * answered Lab's question, and is not asked the same again.
+   */
+  private _inTurn(save: Save): Promise<void> {
+    const after = this._last ? this._atLength(this._last).then(save) : save();
+    const over = () => {
+      if (this._last === after) {
+        this._last = null;
       }
-    } finally {
-      this._checking = false;
-    }
+    };
+    this._last = after;
+    after.then(over, over);
+    return after;
   }
 
-  private _next(): void {
-    if (this._again && !this._checking && !this._saving && !this._isDisposed) {
-      this._again = false;
-      this.request();
-    }
+  private _atLength(save: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, this._patience);
+      save.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
   }
 
-  private _onSaveState(_: unknown, state: DocumentRegistry.SaveState): void {
-    this._saving = state === 'started';
-    this._next();
-  }
-
-  private _checking = false;
-  private _saving = false;
-  private _again = false;
+  private readonly _labs: Save;
+  private readonly _ours: Save = () =>
+    this._inTurn(() => this._labs.call(this._context));
+  private _last: Promise<void> | null = null;
+  private _requested = false;
   private _isDisposed = false;
 }
 

@@ -1,5 +1,7 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
+import { dismissDialog } from '@jupyterlab/testing';
 import type { Op } from '../ops';
+import { Saver } from '../saving';
 import { BEGIN, INSERT, PATH, Stage, cell, draft, until } from './stage';
 
 function setSource(source: string, expect: string): Op {
@@ -449,7 +451,7 @@ describe('saving', () => {
     await stage.context.save();
     stage.model.setMetadata('theirs', true);
     stage.lease();
-    const save = jest.spyOn(stage.context, 'save');
+    const save = jest.spyOn(stage.manager.contents, 'save').mockClear();
     hide();
     stage.op(INSERT);
     hide();
@@ -472,23 +474,76 @@ describe('saving', () => {
     expect(await saved()).toContain(stage.model.cells.get(0).id);
   });
 
-  it('waits for a save of the person, then saves what came since', async () => {
-    stage.lease();
-    stage.op(BEGIN);
-    const put = jest.spyOn(stage.manager.contents, 'save');
+  const LATE = { output_type: 'stream', name: 'stdout', text: 'late' };
+
+  /** How many saves of Lab have run at the same time, at the most. */
+  const atOnce = () => {
     let running = 0;
     let most = 0;
     stage.context.saveState.connect((_, state) => {
       running += state === 'started' ? 1 : -1;
       most = Math.max(most, running);
     });
+    return () => most;
+  };
+
+  it('waits for a save of the person, then saves what came since', async () => {
+    stage.lease();
+    stage.op(BEGIN);
+    const put = jest.spyOn(stage.manager.contents, 'save');
+    const most = atOnce();
     const theirs = stage.context.save();
-    stage.op(finish([{ output_type: 'stream', name: 'stdout', text: 'late' }]));
+    stage.op(finish([LATE]));
     await theirs;
     await until('saved again', () => put.mock.calls.length === 2);
-    await until('clean', () => !stage.model.dirty && running === 0);
-    expect(most).toBe(1);
+    await until('clean', () => !stage.model.dirty);
+    expect(most()).toBe(1);
     expect(await saved()).toContain('late');
+  });
+
+  it('is waited for by a save of the person', async () => {
+    stage.lease();
+    stage.op(BEGIN);
+    const most = atOnce();
+    stage.op(finish([LATE]));
+    stage.model.setMetadata('theirs', true);
+    await Promise.all([stage.context.save(), stage.context.save()]);
+    expect(most()).toBe(1);
+    expect(stage.model.dirty).toBe(false);
+    expect(document.querySelector('.jp-Dialog')).toBeNull();
+  });
+
+  it('who waited for a save that failed is not asked again', async () => {
+    const put = jest.spyOn(stage.manager.contents, 'save').mockClear();
+    put.mockRejectedValueOnce(new Error('no room'));
+    const both = await Promise.allSettled([
+      stage.context.save(),
+      stage.context.save()
+    ]);
+    expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(put).toHaveBeenCalledTimes(1);
+    await dismissDialog();
+    expect(document.querySelector('.jp-Dialog')).toBeNull();
+    await stage.context.save();
+    expect(put).toHaveBeenCalledTimes(2);
+  });
+
+  it('does not wait for ever', async () => {
+    const { context, manager } = stage;
+    const put = jest.spyOn(manager.contents, 'save').mockClear();
+    put.mockReturnValueOnce(new Promise(() => undefined));
+    stage.panel.dispose();
+    const saver = new Saver(context as never, manager.contents, 10);
+    void context.save();
+    await context.save();
+    expect(put).toHaveBeenCalledTimes(2);
+    saver.dispose();
+  });
+
+  it('is Lab’s own again when the extension lets go', async () => {
+    const { context } = stage;
+    stage.panel.dispose();
+    expect(Object.getPrototypeOf(context).save).toBe(context.save);
   });
 
   it('never overwrites a file that has changed on disk, and asks nobody', async () => {

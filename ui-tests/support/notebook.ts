@@ -10,8 +10,6 @@ declare global {
   interface Window {
     /** Every code that the kernel of the open notebook began to run, from any client. */
     codeinterpExecuted?: string[];
-    /** Resolves when no save of the open notebook is under way. */
-    codeinterpSaved?: Promise<void>;
   }
 }
 
@@ -83,13 +81,6 @@ export class NotebookHelper {
       const { context, sessionContext } = panel!;
       await Promise.all([context.ready, panel!.revealed]);
       window.codeinterpExecuted = [];
-      let saved: () => void = () => undefined;
-      context.saveState.connect((_, state) => {
-        saved();
-        if (state === 'started') {
-          window.codeinterpSaved = new Promise(resolve => (saved = resolve));
-        }
-      });
       sessionContext.iopubMessage.connect((_, message) => {
         if (message.header.msg_type === 'execute_input') {
           const { code } = message.content as { code: string };
@@ -203,12 +194,8 @@ export class NotebookHelper {
     });
   }
 
-  /** Not while a save of the agent's work is under way: Lab would take that for a conflict. */
   async save(): Promise<void> {
-    await this._handle.evaluate(async panel => {
-      await window.codeinterpSaved;
-      await panel!.context.save();
-    });
+    await this._handle.evaluate(panel => panel!.context.save());
   }
 
   /** The repr of a Python expression in the kernel, or `Name: message` of its exception. */

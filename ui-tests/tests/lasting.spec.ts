@@ -122,6 +122,44 @@ test('a notebook closed in mid-turn and opened again goes on', async ({
   expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
 });
 
+test('who saves while the page saves the agent’s work is asked nothing', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await panel.add(model);
+  let release = () => undefined;
+  const released = new Promise<void>(resolve => {
+    release = () => void resolve();
+  });
+  let written = 0;
+  await page.route(`**/api/contents/${file}*`, async route => {
+    if (route.request().method() !== 'PUT') {
+      return route.continue();
+    }
+    const response = await route.fetch();
+    written += 1;
+    // The file is written, and the page does not know yet.
+    await released;
+    await route.fulfill({ response });
+  });
+  await panel.decide('Run');
+  await expect.poll(() => written).toBe(1);
+  await notebook.select(0);
+  await page.keyboard.press('Control+s');
+  // Time enough for Lab to look at the file.
+  await notebook.saved(file);
+  release();
+
+  await expect.poll(() => written).toBe(2);
+  await panel.ended();
+  await expect(page.locator('.jp-Dialog')).toHaveCount(0);
+  const [, cell] = (await notebook.saved(file)).cells;
+  expect(cell).toMatchObject({ source: '1 + 1', execution_count: 1 });
+});
+
 test('a notebook renamed in mid-turn takes its conversation with it', async ({
   model,
   notebook,
