@@ -135,7 +135,7 @@ test('who saves while the page saves the agent’s work is asked nothing', async
     release = () => void resolve();
   });
   let written = 0;
-  await page.route(`**/api/contents/${file}*`, async route => {
+  await page.route(`**/${path.basename(file)}?*`, async route => {
     if (route.request().method() !== 'PUT') {
       return route.continue();
     }
