@@ -1,13 +1,15 @@
 /**
- * Saves a notebook after the agent's work, never with a dialog; and has all saves of it wait
- * for each other. Of two at a time, as Lab has them (the person's own, the timer's), each
- * takes the other for a change on disk, and the person is asked which file is right.
+ * Saves a notebook after the agent's work, never with a dialog; and has all saves of it, and
+ * its renaming, wait for each other. Of two saves at a time, as Lab has them (the person's
+ * own, the timer's), each takes the other for a change on disk, and the person is asked which
+ * file is right; and one that is under way looks for the file by its old name at its end.
  */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { Contents } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 
 type Save = () => Promise<void>;
+type Rename = (name: string) => Promise<void>;
 
 /** Milliseconds after which a save without an end, or with a question open, is not waited for. */
 const PATIENCE = 30_000;
@@ -18,8 +20,8 @@ export class Saver implements IDisposable {
     private readonly _contents: Contents.IManager,
     private readonly _patience = PATIENCE
   ) {
-    this._labs = _context.save;
-    _context.save = this._ours;
+    this._labs = { save: _context.save, rename: _context.rename };
+    Object.assign(_context, this._ours);
   }
 
   get isDisposed(): boolean {
@@ -28,9 +30,7 @@ export class Saver implements IDisposable {
 
   dispose(): void {
     this._isDisposed = true;
-    if (this._context.save === this._ours) {
-      this._context.save = this._labs;
-    }
+    Object.assign(this._context, this._labs);
   }
 
   /** Save what there is to save, now or after the saves that are under way. */
@@ -57,7 +57,7 @@ export class Saver implements IDisposable {
     }
     await this._check();
     if (!this._isDisposed && !this._context.isDisposed) {
-      await this._labs.call(this._context);
+      await this._labs.save.call(this._context);
     }
   }
 
@@ -71,12 +71,14 @@ export class Saver implements IDisposable {
     }
   }
 
-  /**
-   * One that waits for another fails with it: the person has been told of that, or has
-   * answered Lab's question, and is not asked the same again.
-   */
-  private _inTurn(save: Save): Promise<void> {
-    const after = this._last ? this._atLength(this._last).then(save) : save();
+  /** What comes after one that failed is `otherwise`: by default it fails with it. */
+  private _inTurn(
+    next: () => Promise<void>,
+    otherwise?: () => Promise<void>
+  ): Promise<void> {
+    const after = this._last
+      ? this._atLength(this._last).then(next, otherwise)
+      : next();
     const over = () => {
       if (this._last === after) {
         this._last = null;
@@ -87,16 +89,23 @@ export class Saver implements IDisposable {
     return after;
   }
 
-  private _atLength(save: Promise<void>): Promise<void> {
+  private _atLength(last: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(resolve, this._patience);
-      save.then(resolve, reject).finally(() => clearTimeout(timer));
+      last.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   }
 
-  private readonly _labs: Save;
-  private readonly _ours: Save = () =>
-    this._inTurn(() => this._labs.call(this._context));
+  private readonly _labs: { save: Save; rename: Rename };
+  private readonly _ours: { save: Save; rename: Rename } = {
+    // A save that waits for one that fails: the person has been told of that, or has
+    // answered Lab's question, and is not asked the same again.
+    save: () => this._inTurn(() => this._labs.save.call(this._context)),
+    rename: name => {
+      const rename = () => this._labs.rename.call(this._context, name);
+      return this._inTurn(rename, rename);
+    }
+  };
   private _last: Promise<void> | null = null;
   private _requested = false;
   private _isDisposed = false;

@@ -528,6 +528,26 @@ describe('saving', () => {
     expect(put).toHaveBeenCalledTimes(2);
   });
 
+  it('is waited for by a renaming, also if it fails', async () => {
+    const { context, manager } = stage;
+    const order: string[] = [];
+    const put = jest.spyOn(manager.contents, 'save').mockClear();
+    put.mockImplementationOnce(async () => {
+      await Promise.resolve();
+      order.push(`saved ${context.path}`);
+      throw new Error('no room');
+    });
+    const rename = jest.spyOn(manager.contents, 'rename');
+    rename.mockImplementationOnce((_, to) => {
+      order.push(`renamed ${to}`);
+      return Promise.resolve({} as never);
+    });
+    const saving = context.save();
+    await Promise.allSettled([saving, context.rename('other.ipynb')]);
+    expect(order).toEqual([`saved ${PATH}`, 'renamed other.ipynb']);
+    await dismissDialog();
+  });
+
   it('does not wait for ever', async () => {
     const { context, manager } = stage;
     const put = jest.spyOn(manager.contents, 'save').mockClear();
@@ -543,7 +563,8 @@ describe('saving', () => {
   it('is Lab’s own again when the extension lets go', async () => {
     const { context } = stage;
     stage.panel.dispose();
-    expect(Object.getPrototypeOf(context).save).toBe(context.save);
+    const { save, rename } = Object.getPrototypeOf(context) as typeof context;
+    expect(context).toMatchObject({ save, rename });
   });
 
   it('never overwrites a file that has changed on disk, and asks nobody', async () => {

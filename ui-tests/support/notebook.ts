@@ -198,6 +198,11 @@ export class NotebookHelper {
     await this._handle.evaluate(panel => panel!.context.save());
   }
 
+  /** As "Rename Notebook…" does when the name has been typed. */
+  async rename(name: string): Promise<void> {
+    await this._handle.evaluate((panel, to) => panel!.context.rename(to), name);
+  }
+
   /** The repr of a Python expression in the kernel, or `Name: message` of its exception. */
   async value(expression: string): Promise<string> {
     return this._handle.evaluate(async (panel, asked) => {
