@@ -39,14 +39,17 @@ export class Saver implements IDisposable {
       return;
     }
     this._requested = true;
-    const begun = () => (this._requested = false);
-    this._inTurn(() => {
-      begun();
-      return this._saveWork();
-    }).catch((reason: unknown) => {
-      begun();
-      console.warn(`${this._context.path} was not saved`, reason);
-    });
+    const work = async (save: () => Promise<void>) => {
+      this._requested = false;
+      // Nobody who saves after it fails with it: they are to be told by Lab.
+      await save().catch((reason: unknown) => {
+        console.warn(`${this._context.path} was not saved`, reason);
+      });
+    };
+    void this._inTurn(
+      () => work(() => this._saveWork()),
+      reason => work(() => Promise.reject(reason))
+    );
   }
 
   private async _saveWork(): Promise<void> {
@@ -74,7 +77,7 @@ export class Saver implements IDisposable {
   /** What comes after one that failed is `otherwise`: by default it fails with it. */
   private _inTurn(
     next: () => Promise<void>,
-    otherwise?: () => Promise<void>
+    otherwise?: (reason: Error) => Promise<void>
   ): Promise<void> {
     const after = this._last
       ? this._atLength(this._last).then(next, otherwise)

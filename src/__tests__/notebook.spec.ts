@@ -1,5 +1,5 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
-import { dismissDialog } from '@jupyterlab/testing';
+import { dismissDialog, waitForDialog } from '@jupyterlab/testing';
 import type { Op } from '../ops';
 import { Saver } from '../saving';
 import { BEGIN, INSERT, PATH, Stage, cell, draft, until } from './stage';
@@ -585,6 +585,14 @@ describe('saving', () => {
     );
     expect(stage.model.dirty).toBe(true);
     expect(document.querySelector('.jp-Dialog')).toBeNull();
+
+    // But who saves by hand at that moment is asked.
+    stage.op({ ...INSERT, cell_id: 'e' });
+    stage.read(0, true);
+    const theirs = stage.context.save();
+    await waitForDialog();
+    await dismissDialog();
+    await expect(theirs).rejects.toThrow('Cancel');
     get.mockRestore();
     warn.mockRestore();
   });
