@@ -176,9 +176,9 @@ class KernelLink:
         """Whether the last fence is good yet, in the same process. A process that cannot be
         told from its successor is asked each time."""
         self.observe()
-        known = self._process is not None and self._process_id() == self._process
         now = asyncio.get_running_loop().time()
-        return now < self._still_until and known and not self.is_ending and not self.closed
+        known = self._process_id() is not None
+        return now < self._still_until and known and not self.is_ending
 
     async def _send_fence(self) -> bool:
         """True if its idle was heard, so that what was published before it was heard too."""
