@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
-from importlib.metadata import version
 from pathlib import Path
 
+from scripts.documents import cores, made_by, renew
 from scripts.tables import table
 
 from .verdict import Verdict
 
 DOCUMENT = Path("docs/reliability.md")
-BEGIN, END = "<!-- begin: scripts/torture --write -->", "<!-- end -->"
+COMMAND = "scripts/torture"
 PACKAGES = ("jupyter_server", "ipykernel", "anthropic")
 HEADER = (
     "fault",
@@ -37,12 +33,10 @@ FAULTS = {
 
 
 def markdown(verdicts: Mapping[str, Sequence[Verdict]], seconds: float) -> str:
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    took = f"{seconds / 60:.0f} minutes"
     return "\n".join(
         [
-            f"`scripts/torture`, {date.today():%d %B %Y}: {seconds / 60:.0f} minutes, "
-            f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
-            f"Python {platform.python_version()}, {versions}.",
+            made_by(COMMAND, [took, cores()], PACKAGES),
             "",
             figures(verdicts),
             "",
@@ -77,8 +71,4 @@ def _said(verdicts: Sequence[Verdict]) -> str:
 
 
 def write(verdicts: Mapping[str, Sequence[Verdict]], seconds: float) -> None:
-    """Replace what stands between the two marks."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    block = f"{BEGIN}\n\n{markdown(verdicts, seconds)}\n\n{END}"
-    marked = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    DOCUMENT.write_text(marked.sub(lambda _: block, text), encoding="utf-8")
+    renew(DOCUMENT, COMMAND, markdown(verdicts, seconds))
