@@ -1,6 +1,7 @@
 /**
  * A turn in a notebook of 1,000 cells in headless Chromium: how long each frame of the
- * server, and each thing that Lab does by itself, keeps the page's main thread.
+ * server, and each thing that Lab does by itself, keeps the page's main thread, and how much
+ * of that it was given a processor.
  *
  *   node browser.mjs '{"url": …, "chromium": …}'     prints JSON, see browser.py
  */
@@ -18,9 +19,13 @@ const AFTER = 300;
 const REST = 1000;
 const REPEATS = 5;
 
+/** Names of the marks around what a message of the channel sets off. */
+const BEGIN = 'codeinterp-begin';
+const END = 'codeinterp-end';
+
 /** In the page, before its own scripts: times the channel's frames, keeps the long tasks. */
-function instrument() {
-  const seen = { frames: [], tasks: [], ended: false };
+function instrument({ BEGIN, END }) {
+  const seen = { frames: [], tasks: [], messages: 0, ended: false };
   window.codeinterpBench = seen;
   new PerformanceObserver(list => {
     for (const { startTime, duration } of list.getEntries()) {
@@ -35,13 +40,16 @@ function instrument() {
         return;
       }
       super.onmessage = message => {
+        performance.mark(BEGIN);
         const start = performance.now();
         handler.call(this, message);
         const duration = performance.now() - start;
+        performance.mark(END);
+        const number = seen.messages++;
         // A message of several frames counts whole for each of them.
         for (const line of message.data.split('\n')) {
           const { type, op, event } = JSON.parse(line);
-          seen.frames.push({ kind: op?.op ?? type, start, duration });
+          seen.frames.push({ kind: op?.op ?? type, number, start, duration });
           seen.ended ||= event?.type === 'turn_ended';
         }
       };
@@ -93,6 +101,21 @@ async function turn(page) {
   return start;
 }
 
+/**
+ * Milliseconds of processor time that the main thread had for each message since `first`: the
+ * browser notes the thread's own clock (`tts`, microseconds) with every mark.
+ */
+function processorTimes(trace, first) {
+  const clocks = name =>
+    JSON.parse(trace)
+      .traceEvents.filter(event => event.name === name)
+      .sort((one, other) => one.ts - other.ts)
+      .map(event => event.tts / 1000);
+  const [begins, ends] = [clocks(BEGIN), clocks(END)];
+  const times = ends.map((end, index) => end - begins[index]);
+  return number => times[number - first];
+}
+
 /** The longest task that overlaps the time from `start` to AFTER; 0 if none is long. */
 function longest(tasks, { start, duration = 0 }) {
   const near = tasks.filter(
@@ -113,19 +136,26 @@ async function main() {
     const page = await browser.newPage({
       viewport: { width: 1280, height: 800 }
     });
-    await page.addInitScript(instrument);
+    await page.addInitScript(instrument, { BEGIN, END });
     await page.goto(url);
     await page.locator('#codeinterp-panel').waitFor({ timeout: 60_000 });
     await page.locator('.jp-Notebook .jp-Cell').first().click();
     await atRest(page);
     const byHand = await insertByHand(page);
+    const first = await page.evaluate(() => window.codeinterpBench.messages);
+    await browser.startTracing(page, { categories: ['blink.user_timing'] });
     const began = await turn(page);
+    const processor = processorTimes(`${await browser.stopTracing()}`, first);
     const { frames, tasks } = await page.evaluate(() => window.codeinterpBench);
     const output = {
       version: browser.version(),
       frames: frames
         .filter(frame => frame.start > began)
-        .map(frame => ({ ...frame, longest: longest(tasks, frame) })),
+        .map(frame => ({
+          ...frame,
+          processor: processor(frame.number),
+          longest: longest(tasks, frame)
+        })),
       byHand: byHand.map(start => longest(tasks, { start })),
       tasks: tasks.filter(task => task.start > began)
     };
