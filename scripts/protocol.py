@@ -1,4 +1,5 @@
-"""Write src/protocol.ts from the Python types (``--check``: fail if it is out of date).
+"""Write src/protocol.ts from the Python types, and src/formula-names.ts from the names in
+core/formulas.py (``--check``: fail if one is out of date).
 
 The Python structs of core/commands.py, core/events.py and core/document.py are the only
 definition of the wire format; TypeScript gets its types through their JSON Schema.
@@ -16,12 +17,11 @@ from typing import Any
 
 import msgspec
 
-from jupyter_codeinterp.core import commands, events
+from jupyter_codeinterp.core import commands, events, formulas
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "protocol.ts"
 HEADER = (
-    "/* Made by scripts/protocol.py from the Python types. Do not edit. */\n/* eslint-disable */\n"
+    "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n/* eslint-disable */\n"
 )
 
 
@@ -51,7 +51,7 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def generate() -> str:
+def protocol() -> str:
     script = (
         "const {compile} = require('json-schema-to-typescript');"
         "let s = ''; process.stdin.on('data', d => s += d).on('end', async () => {"
@@ -71,20 +71,45 @@ def generate() -> str:
     alone = re.compile(
         r"/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*/\n"
     )
-    return HEADER + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
+    return HEADER % "types" + re.sub(
+        r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout))
+    )
+
+
+def formula_names() -> str:
+    """What src/formulas.ts checks formulas against."""
+
+    def words(name: str, values: frozenset[str]) -> str:
+        # One string is a third of the size of a list.
+        separator = "" if max(map(len, values)) == 1 else " "
+        listed = f"{json.dumps(separator.join(sorted(values)))}.split('{separator}')"
+        return f"export const {name}: ReadonlySet<string> = new Set({listed});\n"
+
+    return (
+        HEADER % "names"
+        + f"export const DEEPEST = {formulas.DEEPEST};\n"
+        + f"export const LONGEST = {formulas.LONGEST};\n"
+        + words("COMMANDS", formulas.COMMANDS)
+        + words("ENVIRONMENTS", formulas.ENVIRONMENTS)
+        + words("SIGNS", formulas.SIGNS)
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    text = generate()
-    if not parser.parse_args().check:
-        TARGET.write_text(text, encoding="utf-8")
-        return 0
-    if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
-        print("src/protocol.ts is out of date: run python scripts/protocol.py", file=sys.stderr)
-        return 1
-    return 0
+    check = parser.parse_args().check
+    stale = []
+    for name, text in (("protocol.ts", protocol()), ("formula-names.ts", formula_names())):
+        target = ROOT / "src" / name
+        if not check:
+            target.write_text(text, encoding="utf-8")
+        elif not target.exists() or target.read_text(encoding="utf-8") != text:
+            stale.append(f"src/{name}")
+    if stale:
+        names = " and ".join(stale)
+        print(f"Out of date: {names}; run python scripts/protocol.py", file=sys.stderr)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":

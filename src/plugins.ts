@@ -7,9 +7,11 @@ import {
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { IDocumentManager } from '@jupyterlab/docmanager';
+import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
-import { ILatexTypesetter, IMarkdownParser } from '@jupyterlab/rendermime';
+import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Api } from './api';
@@ -33,8 +35,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
   requires: [INotebookTracker, IDocumentManager, IEditorServices],
   optional: [
     ITranslator,
-    IMarkdownParser,
+    IEditorLanguageRegistry,
     ILatexTypesetter,
+    IMermaidManager,
     ISettingRegistry,
     ICommandPalette,
     ILabShell,
@@ -46,8 +49,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
     docManager: IDocumentManager,
     editorServices: IEditorServices,
     translator: ITranslator | null,
-    markdownParser: IMarkdownParser | null,
+    languages: IEditorLanguageRegistry | null,
     typesetter: ILatexTypesetter | null,
+    diagrams: IMermaidManager | null,
     settingRegistry: ISettingRegistry | null,
     palette: ICommandPalette | null,
     labShell: ILabShell | null,
@@ -73,7 +77,13 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const openNotebook = async (path: string) => {
       await commands.execute('docmanager:open', { path });
     };
-    const markdown = new ModelMarkdown(markdownParser, typesetter);
+    const markdown = new ModelMarkdown({
+      languages,
+      typesetter,
+      diagrams,
+      trans
+    });
+    lookUpNoNames();
     const panel = new CodeInterpreterPanel({
       store,
       trans,
@@ -111,6 +121,17 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/**
+ * On pages without TLS, Chromium looks up the host of each link before it is clicked on: a
+ * name can carry words out. The page as a whole is told not to.
+ */
+function lookUpNoNames(): void {
+  const meta = document.createElement('meta');
+  meta.httpEquiv = 'x-dns-prefetch-control';
+  meta.content = 'off';
+  document.head.append(meta);
+}
 
 /** Follow the person's settings. */
 async function applySettings(

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, Union
 
 import msgspec
 
+from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import (
     CellView,
@@ -301,7 +302,7 @@ class Bench:
         )
         self.store = store
         self.kernel = kernel
-        self.rules = rules or Rules()
+        self.rules = rules or Rules(markdown_risks=markdown_risks)
         store.create(self.info)
         self.document = MemoryDocument(store, self.info.session_id, notebook)
         self.session = self._session()

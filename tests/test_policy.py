@@ -13,7 +13,6 @@ from jupyter_codeinterp.core.policy import (
     hidden_characters,
     notices,
     refusal,
-    remote_or_raw,
 )
 
 MODES = get_args(Mode)
@@ -191,49 +190,3 @@ def test_hidden_characters_are_told_in_few_lines() -> None:
     assert len(said) == 8
     assert "lines 1, 2, 3, 4, 5, …" in said[0]
     assert said[-1] == "9 more kinds of hidden characters."
-
-
-# --- Markdown ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "markdown",
-    [
-        "# Title\n\n- a < b and c > d\n- x<y\n\n**bold** [link](https://example.org)",
-        "| a | b |\n|---|---|\n| 1 | 2 |",
-        "missing values are `<NA>`, of `<class 'str'>`",
-        "![plot](plot.png) and ![inside](attachment:image.png)",
-        "<https://example.org> and <me@example.org>",
-        "```python\nx = y if a<b_c else 1\n```",
-    ],
-)
-def test_plain_markdown(markdown: str) -> None:
-    assert not remote_or_raw(markdown)
-
-
-@pytest.mark.parametrize(
-    "markdown",
-    [
-        "<img src=x>",
-        "text <SCRIPT>alert(1)</SCRIPT>",
-        "<custom onclick='x'>",
-        "<custom/onclick='x'>",
-        "<!-- hidden -->",
-        "<?php",
-        "<div\nclass=x>",
-        "`<img src=x>`",
-        "\\`<img src=http://x>\\`",
-        "![x](http://evil/x.png)",
-        "![a [nested] alt](HTTPS://evil/x.png)",
-        "![x](//evil/x.png)",
-        "![x](\\/\\/evil/x.png)",
-        "![x](&#104;ttp://evil/x.png)",
-        "![x](http&colon;//evil/x.png)",
-        "![x](/\\evil/x.png)",
-        "![x][ref]\n\n[ref]: https://evil/x.png",
-        "![x](<https://evil/a b.png>)",
-        "![x](file:///etc/passwd)",
-    ],
-)
-def test_remote_or_raw_markdown(markdown: str) -> None:
-    assert remote_or_raw(markdown)

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import closing
 
-from . import policy
+from . import markdown_cells, policy
 from .adoption import Adoption, Watch
 from .decisions import Decision
 from .document import Delete, SetSource
@@ -62,7 +62,11 @@ class CellRun:
             self._reject(call, why_not(receipt))
             return
         self._proposed = source
-        verdict = draft.verdict(always_ask)
+        deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
+        if deep:
+            self._reject(call, deep)
+            return
+        verdict = await draft.verdict(always_ask)
         if verdict == "refuse":
             self._reject(call, policy.refusal(draft.action, turn.mode))
             return
@@ -83,7 +87,7 @@ class CellRun:
             seen = watch.on(draft.source) if draft.is_code else None
             info = await turn.kernel_info() if draft.is_code else None
             if verdict == "ask":
-                notices = draft.notices(info)
+                notices = await draft.notices(info)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 yield waiting
                 decision = await self._ask(waiting, seen)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from typing import Literal
 
-from . import policy
+from . import markdown_cells, policy
 from .decisions import new_nonce
 from .document import Insert, Receipt, SetSource
 from .events import Draft, DraftOpened
@@ -104,22 +104,32 @@ class DraftCell:
         new = self.kind in ("insert", "markdown")
         return new or self.turn.ledger.owns(self.cell_id, self.old_source)
 
-    def verdict(self, always_ask: bool) -> policy.Verdict:
+    @property
+    def is_text(self) -> bool:
+        """Whether it is shown as soon as it is accepted."""
+        return self.kind != "delete" and not self.is_code
+
+    async def verdict(self, always_ask: bool) -> policy.Verdict:
         unseen = policy.hidden_characters(self.source)
-        text = self.kind != "delete" and not self.is_code
         return policy.decide(
             self.action,
             self.turn.mode,
             owned=self.is_owned,
-            suspicious=bool(unseen) or (text and policy.remote_or_raw(self.source)),
+            suspicious=bool(unseen) or bool(await self._risks()),
             always_ask=always_ask or self.turn.always_ask,
         )
 
-    def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
-        """What a reader may overlook: invisible characters, and what else runs."""
+    async def _risks(self) -> tuple[str, ...]:
+        """Of text, what it may load or run when it is shown."""
+        if not self.is_text or self.turn.mode == "plan":
+            return ()
+        return await markdown_cells.risks(self.turn.markdown_risks, self.source)
+
+    async def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
+        """What a reader may overlook: invisible characters, and what else runs or loads."""
         hidden = policy.hidden_characters(self.source)
         if not self.is_code:
-            return hidden
+            return (*hidden, *await self._risks())
         modules = frozenset(name[:-3] for name, _ in self.turn.files if name.endswith(".py"))
         language = info.language if info else "python"
         return (*hidden, *policy.notices(self.source, language, modules))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .events import Mode
-from .reading import hidden_characters, notices, remote_or_raw
+from .reading import hidden_characters, notices
 
 __all__ = [
     "Action",
@@ -19,7 +19,6 @@ __all__ = [
     "hidden_characters",
     "notices",
     "refusal",
-    "remote_or_raw",
 ]
 
 Action = Literal["run_new", "edit", "markdown", "delete", "read", "inspect", "ask"]
@@ -45,7 +44,7 @@ def decide(
     """The policy's word on one call.
 
     ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has
-    invisible characters, or is Markdown with raw HTML or remote resources. ``always_ask``:
+    invisible characters, or is Markdown that is not plain. ``always_ask``:
     nothing that changes or runs code goes without a person (a recording answers).
     """
     if action not in _CHANGES:

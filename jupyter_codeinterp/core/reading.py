@@ -1,14 +1,12 @@
-"""What a reader of code or Markdown may overlook, said in a line each for the card.
+"""What a reader of code may overlook, said in a line each for the card.
 
-Help for a person's review, not a fence: code can always hide what it does. The checks
-for hidden characters and remote Markdown also decide that the person is asked, so they
-err on the side of asking.
+Help for a person's review, not a fence: code can always hide what it does. The check for
+hidden characters also decides that the person is asked, so it errs on the side of asking.
 """
 
 from __future__ import annotations
 
 import ast
-import html
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -263,36 +261,3 @@ def _told(char: str, lines: list[int]) -> str:
     listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
     word = "line" if len(lines) == 1 else "lines"
     return f"Hidden character in {word} {listed}: {name} (U+{ord(char):04X})."
-
-
-# --- Markdown ------------------------------------------------------------------------
-
-# Code spans are not left out: whoever wants to hide a tag from this check need only make
-# it disagree with the renderer on where code begins.
-_TAG = re.compile(
-    r"</?(?:a|abbr|address|applet|area|article|aside|audio|b|base|bdi|bdo|big|blink|"
-    r"blockquote|body|br|button|canvas|caption|center|cite|code|col|colgroup|data|datalist|dd|"
-    r"del|details|dfn|dialog|dir|div|dl|dt|em|embed|fieldset|figcaption|figure|font|footer|form|"
-    r"frame|frameset|h[1-6]|head|header|hgroup|hr|html|i|iframe|image|img|input|ins|kbd|keygen|"
-    r"label|legend|li|link|main|map|mark|marquee|math|menu|meta|meter|nav|nobr|noembed|noframes|"
-    r"noscript|object|ol|optgroup|option|output|p|param|picture|plaintext|portal|pre|progress|q|"
-    r"rp|rt|ruby|s|samp|script|search|section|select|slot|small|source|span|strike|strong|style|"
-    r"sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|track|"
-    r"tt|u|ul|var|video|wbr|xmp)(?=[\s/>]|$)|<[a-z][\w:.-]*[\s/]+[^\s=<>]+\s*=|<!|<\?",
-    re.IGNORECASE,
-)
-_REMOTE = re.compile(
-    r"\b(?:https?|ftps?|wss?|file|blob):|(?:^|[^:\w])//|/\\|\\/|\\\\", re.IGNORECASE
-)
-
-
-def remote_or_raw(markdown: str) -> bool:
-    """Whether Markdown has raw HTML, or an image and an address that it may come from."""
-    if _TAG.search(markdown):
-        return True
-    if "![" not in markdown:
-        return False
-    # As the renderer will read addresses: entities decoded, backslash escapes gone.
-    decoded = html.unescape(markdown)
-    bare = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", decoded)
-    return bool(_REMOTE.search(decoded) or _REMOTE.search(bare))

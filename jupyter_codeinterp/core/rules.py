@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from .events import Mode
+from .markdown_cells import MarkdownRisks, not_checked
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -32,3 +33,4 @@ class Rules(msgspec.Struct, frozen=True):
     highest_mode: Mode = "auto"
     scrub: Callable[[str], str] = str
     scale: Callable[[bytes, str], bytes | None] | None = None
+    markdown_risks: MarkdownRisks = not_checked

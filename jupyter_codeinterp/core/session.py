@@ -188,6 +188,7 @@ class Session(Journaled):
             scrub=self._rules.scrub,
             journal_failed=self._journal_failed,
             scale=self._rules.scale,
+            markdown_risks=self._rules.markdown_risks,
             images=self._talk.images,
             may_run_all=self._rules.highest_mode == "auto",
         )

@@ -19,6 +19,7 @@ from .errors import KernelError, StoreError
 from .events import Mode, Status, ToolDone
 from .guard import LoopGuard
 from .ledger import Ledger
+from .markdown_cells import MarkdownRisks, not_checked
 from .messages import Image, Text, ToolResult, ToolUse
 from .ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
 from .rules import Limits
@@ -64,6 +65,7 @@ class Turn:
     journal_failed: Callable[[StoreError], None]
     """To be told of what cannot be journaled, where the turn cannot simply fail."""
     scale: Callable[[bytes, str], bytes | None] | None = None
+    markdown_risks: MarkdownRisks = not_checked
     since: int = 0
     """The turn in which the person asked; an earlier one if it is tried again."""
     may_run_all: bool = True

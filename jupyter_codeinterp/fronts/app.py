@@ -43,6 +43,12 @@ LISTING_TIMEOUT = 1.0
 """Seconds. A folder of tens of thousands of files takes longer; nobody waits for that."""
 
 
+def _markdown_risks(text: str) -> tuple[str, ...]:
+    from ..adapters.plain_markdown import markdown_risks  # not at the server's start
+
+    return markdown_risks(text)
+
+
 class CodeInterp(ExtensionApp):
     """A code interpreter that lives in the notebook."""
 
@@ -143,7 +149,12 @@ class CodeInterp(ExtensionApp):
             default_model=self.models.default_for,
             make_kernel=self._make_kernel,
             files=self._files,
-            rules=Rules(self._limits(), cast(Mode, self.highest_mode), secrets.scrub),
+            rules=Rules(
+                self._limits(),
+                cast(Mode, self.highest_mode),
+                secrets.scrub,
+                markdown_risks=_markdown_risks,
+            ),
             activity=Activity(
                 server.web_app.settings, server.kernel_manager, self.wait_keeps_kernel
             ),

@@ -30,13 +30,13 @@ import {
   viewOf
 } from './panel-fakes';
 
-/** A parser that says what it was asked for: Markdown in, paragraphs out. */
-class CountingParser {
+/** Says what it was asked for. */
+class CountingMarkdown extends ModelMarkdown {
   readonly asked: string[] = [];
 
-  async render(source: string): Promise<string> {
+  async render(source: string): Promise<HTMLElement> {
     this.asked.push(source);
-    return `<p>${source}</p>`;
+    return super.render(source);
   }
 }
 
@@ -45,16 +45,11 @@ interface IShown extends ReturnType<typeof makeStore> {
   sentShown: number;
 }
 
-function inPanel(
-  element: JSX.Element,
-  made = makeStore(),
-  parser = new CountingParser()
-): IShown {
+function inPanel(element: JSX.Element, made = makeStore()): IShown {
   const shown: IShown = { ...made, opened: [], sentShown: 0 };
   render(
     <PanelContext.Provider
       value={surroundings(made.store, {
-        markdown: new ModelMarkdown(parser, null),
         openNotebook: async path => {
           shown.opened.push(path);
         },
@@ -455,7 +450,6 @@ describe('beside the conversation', () => {
 
 describe('streamed text', () => {
   it('renders finished blocks once', async () => {
-    const parser = new CountingParser();
     const shown = makeStore();
     const text = 'First block.\n\nSecond block.\n\nThird one.';
     const inContext = (end: number) => (
@@ -463,14 +457,14 @@ describe('streamed text', () => {
         <Markdown text={text.slice(0, end)} />
       </PanelContext.Provider>
     );
-    const markdown = new ModelMarkdown(parser, null);
+    const markdown = new CountingMarkdown();
     const { rerender, container } = render(inContext(1));
     for (let end = 2; end <= text.length; end++) {
       rerender(inContext(end));
       await act(settled);
     }
     const times = (source: string) =>
-      parser.asked.filter(one => one === source).length;
+      markdown.asked.filter(one => one === source).length;
     expect(times('First block.')).toBe(1);
     expect(times('Second block.')).toBe(1);
     const paragraphs = [...container.querySelectorAll('p')];

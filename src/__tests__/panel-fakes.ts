@@ -384,7 +384,7 @@ export function surroundings(
   return {
     store,
     trans,
-    markdown: new ModelMarkdown({ render: async text => text }, null),
+    markdown: new ModelMarkdown(),
     openNotebook: async () => undefined,
     showSent: async () => undefined,
     showDiff: noDiff,

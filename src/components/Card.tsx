@@ -4,6 +4,7 @@ import React from 'react';
 import { ICardItem, isUndecided } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';
+import { LongText } from './LongText';
 import { StateIcon, nameOf } from './StateIcon';
 import { seconds, useElapsed } from './time';
 
@@ -54,10 +55,14 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         )}
       </div>
       {open && source && (
-        <pre className="jp-codeinterp-Card-code">{source}</pre>
+        <pre className="jp-codeinterp-Card-code">
+          <LongText text={source} />
+        </pre>
       )}
       {open && result && (
-        <pre className="jp-codeinterp-Card-result">{result}</pre>
+        <pre className="jp-codeinterp-Card-result">
+          <LongText text={result} />
+        </pre>
       )}
       {undecided && <Decision card={card} />}
       {card.status === 'interrupted' && card.elapsed === 0 && card.summary && (

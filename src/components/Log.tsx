@@ -1,11 +1,14 @@
 import React from 'react';
 import { cellOfLink } from '../markdown';
 import { IPanelState, isDemo } from '../panel-state';
+import { wasBrokenOff } from '../unfinished';
 import type { ISessionView } from '../view';
+import { Button } from './Button';
 import { usePanel } from './context';
 import { Empty } from './Empty';
 import { FirstRun } from './FirstRun';
 import { ItemView, RetryLine } from './items';
+import { Formatting } from './Markdown';
 
 /** Pixels from the end within which the log counts as being at its end. */
 const AT_END = 32;
@@ -20,6 +23,11 @@ export function Log(props: {
   const items = view?.items ?? [];
   const last = items[items.length - 1];
   const sessionId = view?.info.session_id ?? '';
+  const [plain, setPlain] = React.useState(() => wasBrokenOff(sessionId));
+  const formatting = React.useMemo(
+    () => ({ sessionId, plain }),
+    [sessionId, plain]
+  );
   const turns = items.filter(item => item.kind === 'message').length;
   const { frame, content, onScroll, stay } = useStickToEnd(
     `${sessionId}/${turns}`
@@ -53,15 +61,33 @@ export function Log(props: {
         aria-busy={streams}
         onClick={onClick}
       >
-        {items.map(item => (
-          <div
-            key={item.key}
-            className="jp-codeinterp-Item"
-            data-kind={item.kind}
-          >
-            <ItemView item={item} sessionId={sessionId} last={item === last} />
+        {plain && (
+          <div className="jp-codeinterp-Note" data-level="info" role="status">
+            <span>
+              {trans.__(
+                'Formatting this conversation did not come to an end the last time: it is shown as plain text.'
+              )}
+            </span>
+            <Button look="link" onClick={() => setPlain(false)}>
+              {trans.__('Show it formatted')}
+            </Button>
           </div>
-        ))}
+        )}
+        <Formatting.Provider value={formatting}>
+          {items.map(item => (
+            <div
+              key={item.key}
+              className="jp-codeinterp-Item"
+              data-kind={item.kind}
+            >
+              <ItemView
+                item={item}
+                sessionId={sessionId}
+                last={item === last}
+              />
+            </div>
+          ))}
+        </Formatting.Provider>
         {view?.retrying && (
           <RetryLine key={view.seq} retrying={view.retrying} />
         )}

@@ -12,6 +12,7 @@ import type {
 import { Button } from './Button';
 import { Card } from './Card';
 import { usePanel } from './context';
+import { LongText } from './LongText';
 import { Markdown } from './Markdown';
 import { seconds, useCountdown, useElapsed } from './time';
 import { TurnEnd } from './TurnEnd';
@@ -49,7 +50,7 @@ function Message({ item }: { item: IMessageItem }): JSX.Element {
       role="group"
       aria-label={trans.__('You')}
     >
-      {item.text}
+      <LongText text={item.text} />
     </div>
   );
 }
@@ -73,7 +74,11 @@ function Thinking(props: {
         {open ? <caretDownIcon.react /> : <caretRightIcon.react />}
         {label}
       </Button>
-      {open && <p>{item.text}</p>}
+      {open && (
+        <p>
+          <LongText text={item.text} />
+        </p>
+      )}
     </div>
   );
 }

@@ -1,0 +1,53 @@
+/**
+ * How much of a text is formatted. Deep or endless nesting makes browsers slow and some
+ * fail, at every opening again; so what is over a limit is shown as it was written.
+ */
+
+/** Characters of one block; a parser's time may grow with their square. */
+export const LONGEST_BLOCK = 10_000;
+/** Levels of quotes, lists, emphasis, links and raw HTML. */
+export const DEEPEST = 40;
+/** Elements of one block. */
+export const MOST_ELEMENTS = 4_000;
+/** Signs with which a parser tries something, in one block. */
+const MOST_SIGNS = 3_000;
+/** Characters of a text that are shown before somebody asks for the rest. */
+export const FIRST_PART = 50_000;
+
+/** Whether a block should not even be parsed. */
+export function tooMuch(block: string): boolean {
+  return (
+    block.length > LONGEST_BLOCK ||
+    (block.match(/[[\]*_`<>|~!$\\]/g)?.length ?? 0) > MOST_SIGNS ||
+    block.split('\n').some(line => levels(line) > DEEPEST)
+  );
+}
+
+/** The most containers, quotes and list items, that a line can be in by how it begins. */
+function levels(line: string): number {
+  const start = /^(?:[\s>*+-]|\d{1,9}[.)])*/.exec(line)![0];
+  const signs = start.match(/[>*+-]|\d[.)]/g)?.length ?? 0;
+  // A list needs two columns a level. Blanks alone are the indent of code.
+  const blanks = signs > 0 ? (start.match(/\s/g)?.length ?? 0) : 0;
+  return Math.max(signs, Math.floor(blanks / 2));
+}
+
+/** How deep the elements in `root` are nested, up to `most` + 1. */
+export function depthOf(root: Element, most: number): number {
+  let depth = 0;
+  let row: Element[] = [...root.children];
+  while (row.length && depth <= most) {
+    depth += 1;
+    row = row.flatMap(element => [...element.children]);
+  }
+  return depth;
+}
+
+/** The beginning of a text, up to the end of a line if there is one. */
+export function beginning(text: string, most: number): string {
+  if (text.length <= most) {
+    return text;
+  }
+  const line = text.lastIndexOf('\n', most) + 1;
+  return text.slice(0, line > most / 2 ? line : most);
+}
