@@ -28,6 +28,8 @@ from ...core.messages import (
 from ...core.ports import ModelDone, ModelEvent, ModelText, ModelThinking, ModelToolInput
 
 Event = Mapping[str, Any]
+OFTEN = 20_000
+"""Characters of a call's input up to which each piece is shown at once."""
 
 
 class _Block(Protocol):
@@ -142,23 +144,23 @@ class _TextBlock:
     def __init__(self, blocks: list[_Block], start: Event) -> None:
         self._blocks = blocks
         self._number: int | None = None
-        self._text = ""
+        self._parts: list[str] = []
 
     def grow(self, delta: Event) -> ModelEvent | None:
         text = _whole(_string(delta, "text"))
-        self._text += text
+        self._parts.append(text)
         if self._number is None:
-            if not self._text.strip():
+            if not text.strip():
                 return None
             self._number = _append(self._blocks, self)
-            text = self._text
+            text = "".join(self._parts)
         return ModelText(self._number, text) if text else None
 
     def finish(self) -> None:
         return None
 
     def value(self) -> Text:
-        return Text(self._text)
+        return Text("".join(self._parts))
 
 
 class _ThinkingBlock:
@@ -166,20 +168,20 @@ class _ThinkingBlock:
 
     def __init__(self, blocks: list[_Block], start: Event) -> None:
         self._number = _append(blocks, self)
-        self._text = ""
-        self._signature = ""
+        self._parts: list[str] = []
+        self._signature: list[str] = []
 
     def grow(self, delta: Event) -> ModelEvent | None:
         text = _whole(_string(delta, "thinking"))
-        self._text += text
-        self._signature += _string(delta, "signature")
+        self._parts.append(text)
+        self._signature.append(_string(delta, "signature"))
         return ModelThinking(self._number, text) if text else None
 
     def finish(self) -> None:
         return None
 
     def value(self) -> Thinking:
-        return Thinking(self._text, self._signature)
+        return Thinking("".join(self._parts), "".join(self._signature))
 
 
 class _RedactedBlock:
@@ -200,8 +202,10 @@ class _RedactedBlock:
 class _ToolBlock:
     """A call whose input comes as pieces of JSON.
 
-    The whole buffer is parsed again at each piece. Measured: 20 kB of code in pieces of
-    8 bytes cost 13 ms in all, 200 kB 1.2 s, spread over the minutes that a model needs.
+    All that has come is parsed again at each piece, from ``OFTEN`` characters on only when
+    it has grown by a 64th, so that the work stays in proportion. Measured: 20 kB of code in
+    pieces of 8 bytes cost 20 ms in all, 200 kB 60 ms, 1 MB 0.2 s, spread over the minutes
+    that a model needs.
     """
 
     def __init__(self, blocks: list[_Block], call_id: str, start: Event) -> None:
@@ -210,7 +214,10 @@ class _ToolBlock:
         self.wrong = ""
         self._name = _string(start, "name")
         self._input = dict(_mapping(start, "input"))  # whole at once, from some servers
-        self._buffer = ""
+        self._parts: list[str] = []
+        self._length = 0
+        self._next = 0
+        """The length from which on to parse again."""
         self._shown: dict[str, Any] = {}
 
     def event(self, partial: dict[str, Any]) -> ModelEvent:
@@ -218,19 +225,29 @@ class _ToolBlock:
         return ModelToolInput(self._number, self.id, self._name, partial)
 
     def grow(self, delta: Event) -> ModelEvent | None:
-        self._buffer += _string(delta, "partial_json")
+        piece = _string(delta, "partial_json")
+        self._parts.append(piece)
+        self._length += len(piece)
+        if self._length < self._next:
+            return None
+        self._next = self._length + (self._length // 64 if self._length > OFTEN else 0)
         try:
-            data = self._buffer.encode()
+            data = self._so_far().encode()
             partial = jiter.from_json(data, partial_mode="trailing-strings")
         except ValueError:
             return None  # broken, or broken off within an escape; judged when it is whole
         changed = isinstance(partial, dict) and partial != self._shown
         return self.event(partial) if changed else None
 
+    def _so_far(self) -> str:
+        whole = "".join(self._parts)
+        self._parts = [whole]
+        return whole
+
     def finish(self) -> ModelEvent | None:
-        if self._buffer.strip():
+        if self._length and (whole := self._so_far()).strip():
             try:
-                self._input = _strict(self._buffer)
+                self._input = _strict(whole)
             except (ValueError, RecursionError) as error:
                 self.wrong = f"The input is not valid JSON: {error}"
         return self.event(self._input) if self._input != self._shown else None

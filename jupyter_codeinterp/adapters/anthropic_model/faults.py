@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING
 
-from .credentials import Credentials
+from .credentials import Credentials, origin
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError
@@ -114,6 +114,12 @@ def connection_fault(reason: str, credentials: Credentials) -> Fault:
     return Fault("offline", f"{credentials.place} cannot be reached: {reason}. {hint}", again=True)
 
 
+def no_model_server(credentials: Credentials) -> Fault:
+    place = origin(credentials.base_url).removeprefix("http://")
+    message = f"Something answers at {place}, but it is no model server. Check the address."
+    return Fault("offline", message)
+
+
 def no_key(credentials: Credentials) -> Fault:
     return Fault(
         "no_key",
@@ -124,7 +130,8 @@ def no_key(credentials: Credentials) -> Fault:
 
 def _said(error: APIStatusError, credentials: Credentials) -> str:
     """The server's own words as a sentence, shortened; never with the key in them."""
-    words = " ".join((error.api_message or "").split())[:300]
+    message: object = error.api_message  # in truth whatever the server has put there
+    words = " ".join(message[:2_000].split())[:300] if isinstance(message, str) else ""
     if credentials.secret and len(credentials.secret) >= _SHORTEST_SECRET:
         words = words.replace(credentials.secret, "[key]")
     return f" It says: {words.rstrip('.')}." if words else ""
