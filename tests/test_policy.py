@@ -134,6 +134,77 @@ def test_notices(source: str, expected: tuple[str, ...]) -> None:
     assert notices(source, "python", frozenset({"helpers.py", "clean"})) == expected
 
 
+RUN_TIME = "that is made at run time ({}): scripts in it run in this page, as you."
+IMPORT = "from IPython.display import HTML, Javascript, SVG, Markdown, IFrame, display\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (IMPORT + "HTML(x)", ("Line 2 shows HTML " + RUN_TIME.format("HTML"),)),
+        (IMPORT + "display(HTML(open('page.html').read()))", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML('<b>bold</b>')", ()),
+        (IMPORT + "display(HTML(data='<b>bold</b>', metadata={'a': [1]}))", ()),
+        (IMPORT + "HTML(f'<b>{x}</b>')", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML('<b>' + x)", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML(*x)", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML(**x)", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML(filename='page.html')", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML(url='https://x.example/')", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML('https://x.example/')", ("Line 2 shows HTML",)),
+        (IMPORT + "HTML(df.to_html(escape=False))", ("Line 2 shows HTML",)),
+        (IMPORT + "list(map(HTML, parts))", ("Line 2 shows HTML",)),
+        (IMPORT + "show = HTML\nshow(x)", ("Line 2 shows HTML",)),
+        (IMPORT + "Javascript(x)", ("Line 2 shows JavaScript " + RUN_TIME.format("Javascript"),)),
+        (IMPORT + "Javascript('1', lib='https://x.example/a.js')", ("Line 2 shows JavaScript",)),
+        (IMPORT + "SVG(x)", ("Line 2 shows SVG",)),
+        (IMPORT + "Markdown(f'# {x}')", ("Line 2 shows Markdown",)),
+        (IMPORT + "Markdown('# Done')", ()),
+        (IMPORT + "IFrame(x, 100, 100)", ("Line 2 shows a page or link",)),
+        (IMPORT + "IFrame('page.html', 100, 100)", ()),
+        ("import IPython\nIPython.display.HTML(x)", ("Line 2 shows HTML",)),
+        ("import IPython.display as d\nd.HTML(x)", ("Line 2 shows HTML",)),
+        ("from IPython import display as d\nd.HTML(x)", ("Line 2 shows HTML",)),
+        ("from IPython.core.display import HTML as H\nH(x)", ("Line 2 shows HTML",)),
+        ("from IPython.display import *\nHTML(x)", ("Line 2 shows HTML",)),
+        ("HTML(x)", ("Line 1 shows HTML",)),
+        ("%time HTML(x)", ("Line 1 shows HTML",)),
+        ("import ipywidgets as widgets\nwidgets.HTML(value=x)", ("Line 2 shows HTML",)),
+        ("from lxml import etree\netree.HTML(x)", ()),
+        ("from IPython.display import display_html\ndisplay_html(x, raw=True)", ("Line 2 shows",)),
+        (
+            "from IPython.display import display_javascript as j\nj(x)",
+            ("Line 2 shows JavaScript",),
+        ),
+        ("display({'text/html': x}, raw=True)", ("Line 1 shows data as it is",)),
+        ("display({'text/html': x}, **more)", ("Line 1 shows data as it is",)),
+        ("display({'text/html': '<b>'}, raw=True)", ()),
+        ("display(df)", ()),
+        (
+            "from IPython.display import publish_display_data as p\np({'text/html': x})",
+            ("Line 2 shows data as it is",),
+        ),
+        ("get_ipython().display_pub.publish(x)", ("Line 1 shows data as it is",)),
+        (
+            "class A:\n    def _repr_html_(self):\n        return x",
+            ("Line 2 says how a value is shown in the page (_repr_html_)",),
+        ),
+        ("A._repr_html_ = f", ("Line 1 says how a value is shown in the page",)),
+        ("class A:\n    _repr_mimebundle_ = f", ("Line 2 says how a value is shown",)),
+        ("setattr(A, '_repr_javascript_', f)", ("Line 1 says how a value is shown",)),
+        ("type('A', (), dict(_ipython_display_=f))", ("Line 1 says how a value is shown",)),
+        (
+            "get_ipython().display_formatter.formatters['text/html'].for_type(int, f)",
+            ("Line 1 changes how values are shown in the page",),
+        ),
+    ],
+)
+def test_html_made_at_run_time_is_said(source: str, expected: tuple[str, ...]) -> None:
+    said = notices(source, "python", frozenset())
+    assert len(said) == len(expected)
+    assert all(line.startswith(start) for line, start in zip(said, expected, strict=True))
+
+
 def test_notices_of_other_languages() -> None:
     none: frozenset[str] = frozenset()
     assert notices("x <- 1\nsystem('ls')", "R", none) == ("Line 2 runs a shell command.",)

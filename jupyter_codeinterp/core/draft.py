@@ -110,7 +110,7 @@ class DraftCell:
         return self.kind != "delete" and not self.is_code
 
     async def verdict(self, always_ask: bool) -> policy.Verdict:
-        unseen = policy.hidden_characters(self.source)
+        unseen = policy.hidden_characters(self.source) or self._out_of_sight
         return policy.decide(
             self.action,
             self.turn.mode,
@@ -126,13 +126,18 @@ class DraftCell:
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
     async def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
-        """What a reader may overlook: invisible characters, and what else runs or loads."""
-        hidden = policy.hidden_characters(self.source)
+        """What a reader may overlook: invisible characters, code out of sight, and what else
+        runs or loads."""
+        hidden = policy.hidden_characters(self.source) + self._out_of_sight
         if not self.is_code:
             return (*hidden, *await self._risks())
         modules = frozenset(name[:-3] for name, _ in self.turn.files if name.endswith(".py"))
         language = info.language if info else "python"
         return (*hidden, *policy.notices(self.source, language, modules))
+
+    @property
+    def _out_of_sight(self) -> tuple[str, ...]:
+        return policy.out_of_sight(self.source) if self.is_code else ()
 
     def asking(self, notices: tuple[str, ...]) -> Draft:
         """The draft as it is put before the person, with a nonce of its own."""

@@ -1,7 +1,8 @@
 """Whether a call runs, is asked about or is refused. Pure; nothing of a notebook decides it.
 
 ``owned`` comes from the session's journal; the mode from the person, capped by the server.
-What a reader of code may overlook is in ``reading.py``.
+What a reader of code may overlook is in ``reading.py``, what they do not get to see in
+``out_of_sight.py``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .events import Mode
+from .out_of_sight import out_of_sight
 from .reading import hidden_characters, notices
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "decide",
     "hidden_characters",
     "notices",
+    "out_of_sight",
     "refusal",
 ]
 
@@ -44,7 +47,8 @@ def decide(
     """The policy's word on one call.
 
     ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has
-    invisible characters, or is Markdown that is not plain. ``always_ask``:
+    invisible characters, is code of which something is pushed out of sight, or is Markdown
+    that is not plain. ``always_ask``:
     nothing that changes or runs code goes without a person (a recording answers).
     """
     if action not in _CHANGES:

@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from . import shown_html
+
 _MOST_NOTICES = 8
 
 # --- what else runs ------------------------------------------------------------------
@@ -161,16 +163,22 @@ class _Visitor(ast.NodeVisitor):
     def __init__(self, modules: frozenset[str]) -> None:
         self.modules = modules
         self.names: dict[str, str] = {}
+        self.roots: set[str] = set()
+        """Packages that the code imports, or imports from."""
+        self.literal: set[ast.expr] = set()
+        """Names under which nothing is shown but what stands in the code."""
         self.found: list[tuple[int, str]] = []
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             root = alias.name.split(".")[0]
             self.names[alias.asname or root] = alias.name if alias.asname else root
+            self.roots.add(root)
             self._local(node.lineno, root)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = node.module or ""
+        self.roots.add(module.split(".")[0])
         for alias in node.names:
             self.names[alias.asname or alias.name] = f"{module}.{alias.name}"
             if not module:
@@ -181,12 +189,38 @@ class _Visitor(ast.NodeVisitor):
         if module in self.modules:
             self.found.append((line, f"imports, and so runs, the local module {module}"))
 
+    def visit_Call(self, node: ast.Call) -> None:
+        if shown_html.is_literal(node):
+            self.literal.add(node.func)
+        self._say(node, shown_html.raw_display(node, self._name(node.func)))
+        self.generic_visit(node)
+
     def visit_Name(self, node: ast.Name) -> None:
         self._named(node)
+        if isinstance(node.ctx, ast.Store):
+            self._say(node, shown_html.defines(node.id))
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self._named(node)
+        if isinstance(node.ctx, ast.Store) or node.attr.endswith("_formatter"):
+            self._say(node, shown_html.defines(node.attr))
         self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._say(node, shown_html.defines(node.name))
+        self.generic_visit(node)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        self._say(node, shown_html.defines(node.arg or ""))
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self._say(node, shown_html.defines(node.value))
+
+    def _say(self, node: ast.expr | ast.stmt | ast.keyword, words: str) -> None:
+        if words:
+            self.found.append((node.lineno, words))
 
     def _named(self, node: ast.Name | ast.Attribute) -> None:
         name = self._name(node).removeprefix("builtins.")
@@ -194,6 +228,12 @@ class _Visitor(ast.NodeVisitor):
             self.found.append((node.lineno, _NAMES[name]))
         elif _STARTS_PROGRAM.fullmatch(name):
             self.found.append((node.lineno, f"starts another program ({name})"))
+        elif (
+            isinstance(node.ctx, ast.Load)
+            and node not in self.literal
+            and (kind := shown_html.shows(name, self.roots))
+        ):
+            self.found.append((node.lineno, shown_html.warned(kind, name)))
 
     def _name(self, node: ast.expr) -> str:
         if isinstance(node, ast.Name):

@@ -1,0 +1,223 @@
+"""Code that is pushed out of a person's sight is said, and asks in every mode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.out_of_sight import out_of_sight
+from tests.core.conftest import Room
+from tests.core.conftest import bench as bench
+from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop
+from tests.core.conftest import room as room
+from tests.core.conftest import shared_room as shared_room
+from tests.core.conftest import store as store
+from tests.scripted import Bench, call, last_cell, run, say
+
+Benches = Callable[..., Bench]
+
+PAYLOAD = "import os\nos.environ.clear()"
+WORDS = "\n".join(f"# This is remark number {n} of many." for n in range(60))
+
+HIDDEN = {
+    "a payload above 500 blank lines": (
+        f"{PAYLOAD}{chr(10) * 501}total = 1",
+        "Lines 3 to 502 are blank: code follows below them.",
+    ),
+    "a payload below 500 blank lines": (
+        f"total = 1{chr(10) * 501}{PAYLOAD}",
+        "Lines 2 to 501 are blank: code follows below them.",
+    ),
+    "a payload above blank lines at the end": (
+        f"{PAYLOAD}{chr(10) * 30}",
+        "Lines 3 to 32 are blank: the code stands above them.",
+    ),
+    "blank lines at the beginning": (
+        f"{chr(10) * 20}{PAYLOAD}",
+        "Lines 1 to 20 are blank: code follows below them.",
+    ),
+    "lines of blanks and tabs": (
+        "a = 1\n" + "  \t \n" * 25 + PAYLOAD,
+        "Lines 2 to 26 are blank: code follows below them.",
+    ),
+    "form feeds between the lines": (
+        "a = 1\n" + "\f\n" * 25 + PAYLOAD,
+        "Lines 2 to 26 are blank: code follows below them.",
+    ),
+    "lines of a bare #": (
+        "a = 1\n" + "#\n" * 25 + PAYLOAD,
+        "Lines 2 to 26 say nothing: code follows below them.",
+    ),
+    "lines of dashes, semicolons and pass in turn": (
+        "a = 1\n" + "# ----\n;\npass\n" * 10 + PAYLOAD,
+        "Lines 2 to 31 say nothing: code follows below them.",
+    ),
+    "lines that are continued and hold nothing": (
+        "a = 1 + \\\n" + "\\\n" * 25 + "b()",
+        "Lines 2 to 26 say nothing: code follows below them.",
+    ),
+    "lines of an empty string": (
+        "a = (\n" + '    ""\n' * 25 + ")\n" + PAYLOAD,
+        "Lines 2 to 27 say nothing: code follows below them.",
+    ),
+    "blank lines in a string": (
+        f'a = """{chr(10) * 30}"""\n{PAYLOAD}',
+        "Lines 2 to 31 say nothing: code follows below them.",
+    ),
+    "blank lines with a remark every nineteen": (
+        "a = 1\n" + ("\n" * 18 + "# on\n") * 5 + PAYLOAD,
+        "Lines 2 to 96 are mostly blank, comments or repeated: code follows below them.",
+    ),
+    "sixty lines of remarks": (
+        f"a = 1\n{WORDS}\n{PAYLOAD}",
+        "are mostly blank, comments or repeated: code follows below them.",
+    ),
+    "one line a hundred times": (
+        "a = 1\n" + "a = a\n" * 100 + PAYLOAD,
+        "are mostly blank, comments or repeated: code follows below them.",
+    ),
+    "two lines in turn, fifty times": (
+        "a = 1\n" + "a = a\nb = a\n" * 50 + PAYLOAD,
+        "are mostly blank, comments or repeated: code follows below them.",
+    ),
+    "a string of two hundred lines": (
+        'a = """' + "\n".join(f"line {n}" for n in range(200)) + f'"""\n{PAYLOAD}',
+        "Lines 1 to 200 are one text: code follows below them.",
+    ),
+    "two thousand lines": (
+        "\n".join(f"a{n} = {n}" for n in range(2000)),
+        "There are 2,000 lines with 23,779 characters.",
+    ),
+    "long lines of data after the code": (
+        f"{PAYLOAD}\n" + "\n".join(f"a{n} = {[n] * 100}" for n in range(200)),
+        "There are 202 lines with",
+    ),
+    "a statement after 300 blanks": (
+        f"a = 1;{' ' * 300}import os",
+        "Line 1 goes on after 100 blanks and more.",
+    ),
+    "a statement after tabs": (
+        f"a = 1;{chr(9) * 20}import os",
+        "Line 1 goes on after 100 blanks and more.",
+    ),
+    "a statement after blanks that are broken up": (
+        f"a = 1;{(' ' * 40 + ';') * 3}import os",
+        "Line 1 goes on after 100 blanks and more.",
+    ),
+    "code that is indented by 200 blanks": (
+        f"if True:\n{' ' * 200}import os",
+        "Line 2 goes on after 100 blanks and more.",
+    ),
+    "a line of 600 characters": (
+        f"a = '{'x' * 600}'",
+        "Line 1 has more than 500 characters.",
+    ),
+    "a statement behind a long string": (
+        f"a = '{'word ' * 30}'; import os",
+        "Line 1 has a statement to the right of column 100.",
+    ),
+    "a statement behind a long string, in a cell with a magic": (
+        f"%time 1\na = '{'word ' * 30}'; import os",
+        "Line 2 has a statement to the right of column 100.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_is_said(name: str) -> None:
+    source, words = HIDDEN[name]
+    assert any(words in line for line in out_of_sight(source)), out_of_sight(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "x = 1",
+        "def f(x):\n\n\n    return x\n" + "\n" * 12 + "f(1)",
+        "# A remark\n# of three\n# lines\nx = 1",
+        "\n".join(f"# remark {n}" for n in range(30)) + "\nx = 1",
+        "m = [\n" + "    [0, 0, 1],\n    [0, 1, 0],\n" * 9 + "]",
+        "x = {'a': 1,      'b': 2}  # aligned",
+        "if a:\n    if b:\n" + " " * 40 + "f()",
+        "plt.title('" + "long " * 40 + "')",
+        "\n".join(f"a{n} = f({n})\n" for n in range(300)),
+        "text = '''" + "\n".join(f"row {n}" for n in range(40)) + "'''\nprint(text)",
+    ],
+)
+def test_code_as_people_write_it_is_left_alone(source: str) -> None:
+    assert out_of_sight(source) == ()
+
+
+def test_stretches_and_lines_are_not_listed_without_end() -> None:
+    said = out_of_sight(("x = 1\n" + "\n" * 25) * 200 + "y = 2\n" + "'" + "x" * 501 + "'\n" * 90)
+    assert len(said) < 12
+    assert "196 more stretches" in said[5]
+
+
+@pytest.mark.parametrize(
+    "unit", ["\n", " ", "\t", "#\n", "a = a\n", ";", "\\\n", "'", "(", "x\n\n"]
+)
+def test_takes_time_in_step_with_the_length(unit: str) -> None:
+    def seconds(length: int) -> float:
+        source = unit * (length // len(unit)) + "\nx"
+        began = time.perf_counter()
+        out_of_sight(source)
+        return time.perf_counter() - began
+
+    short = min(seconds(50_000) for _ in range(3))
+    assert min(seconds(200_000) for _ in range(3)) <= 6 * short + 0.02
+
+
+@pytest.mark.parametrize("mode", ["auto", "review"])
+async def test_a_payload_above_500_blank_lines_asks_in_every_mode(
+    bench: Benches,
+    room: Room,
+    mode: str,
+) -> None:
+    source, words = HIDDEN["a payload above 500 blank lines"]
+    b = bench(run(source), say("Done."))
+    b.send(mode=mode)
+    draft = await b.draft()
+    assert words in draft.notices
+    assert await room.ran() == []
+    b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == []
+
+
+async def test_an_edit_in_auto_that_hides_code_asks(
+    bench: Benches,
+    room: Room,
+) -> None:
+    source, words = HIDDEN["a statement after 300 blanks"]
+    b = bench(
+        run("a = 1"),
+        lambda r: call("edit_cell", cell_id=last_cell(r), source=source),
+        say("Done."),
+    )
+    b.send(mode="auto")
+    draft = await b.draft()
+    assert draft.kind == "edit" and words in draft.notices
+    b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == ["a = 1"]
+
+
+async def test_hidden_code_in_the_rest_of_run_all_asks(
+    bench: Benches,
+    room: Room,
+) -> None:
+    source, words = HIDDEN["a payload above blank lines at the end"]
+    b = bench(run("a = 1"), run(source), say("Done."))
+    b.send()
+    b.decide(await b.draft(), run_all=True)
+    draft = await b.draft(2)
+    assert words in draft.notices
+    b.decide(draft, "reject")
+    await b.ended()
+    assert [x.by for x in b.of(e.DraftDecided)] == ["person", "person"]
+    assert await room.ran() == ["a = 1"]
