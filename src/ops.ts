@@ -11,6 +11,7 @@ import type {
   ISharedMarkdownCell,
   YNotebook
 } from '@jupyter/ydoc';
+import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { PartialJSONValue } from '@lumino/coreutils';
@@ -173,7 +174,7 @@ function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
   if (isCode(begun)) {
     begun.clearExecution();
     begun.executionState = 'running';
-    begun.trusted = true;
+    trust(target.model, begun, op.trusted);
   }
   return { ...receipt, source: begun.sharedModel.getSource() };
 }
@@ -183,15 +184,28 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   if (runIdOf(cell.sharedModel) !== op.run_id || !isCode(cell)) {
     return unchanged(target, cell.sharedModel);
   }
+  // First: what comes may be what nobody has decided on.
+  trust(target.model, cell, op.trusted);
   showOutputs(target.model, cell, 0, op.outputs);
-  // Approved and the server's own by now, also in a page that was reloaded meanwhile.
-  cell.trusted = true;
   edit(target, () => {
     cell.executionCount = op.execution_count;
     // A count that is the same as before fires nothing, so say it in any case.
     cell.executionState = 'idle';
   });
   return answer('done', cell.sharedModel.getSource());
+}
+
+/** Whether HTML and scripts of the outputs are shown as they are. */
+function trust(
+  model: INotebookModel,
+  cell: ICodeCellModel,
+  trusted: boolean
+): void {
+  cell.trusted = trusted;
+  if (!trusted) {
+    // Lab leaves the word there, and the server would sign it with the next save.
+    transact(model, () => cell.sharedModel.deleteMetadata('trusted'));
+  }
 }
 
 function remove(target: IOpTarget, index: number, op: Delete): Receipt {
@@ -227,7 +241,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
   const now = model.cells.get(index);
   if (isCode(now) && !retypes) {
     // First: what comes back may be what nobody has trusted.
-    now.trusted = was.metadata['trusted'] === true;
+    trust(model, now, was.metadata['trusted'] === true);
     showOutputs(model, now, 0, was.outputs ?? []);
   }
   edit(target, () =>

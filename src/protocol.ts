@@ -688,7 +688,9 @@ export interface SetSource {
  * Just before a run: compare the source; make it a code cell; clear outputs; show [*].
  *
  * Refused with ``conflict`` when the cell's source is not ``source``. ``metadata`` is
- * merged into the cell's (provenance; it grants nothing).
+ * merged into the cell's (provenance; it grants nothing). ``trusted``: a person has decided
+ * on this very run, so that HTML and scripts in its outputs are shown as those of a cell
+ * that they run themselves; else the cell is not trusted, whatever it was before.
  */
 export interface BeginRun {
   op: 'begin_run';
@@ -698,11 +700,13 @@ export interface BeginRun {
   metadata: {
     [k: string]: unknown;
   };
+  trusted: boolean;
 }
 /**
  * The end of a run: all outputs and the execution count (None if it never started).
  *
- * Ignored (``done``, unchanged) when the cell's current run is another one.
+ * Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` is
+ * as in ``begin_run``, and said again for a page that was reloaded meanwhile.
  */
 export interface FinishRun {
   op: 'finish_run';
@@ -712,6 +716,7 @@ export interface FinishRun {
     [k: string]: unknown;
   }[];
   execution_count: number | null;
+  trusted: boolean;
 }
 /**
  * Delete a cell if its source is still ``expect``. A missing cell counts as done.
@@ -726,8 +731,8 @@ export interface Delete {
  *
  * ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops have left;
  * with None they have deleted the cell, and it is inserted after the first of ``after``
- * that still exists, else at the top. Source, type, outputs, count and our own metadata
- * become what they were; metadata of others stays as it is now.
+ * that still exists, else at the top. Source, type, outputs, their trust, count and our own
+ * metadata become what they were; metadata of others stays as it is now.
  */
 export interface Restore {
   op: 'restore';

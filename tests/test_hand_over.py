@@ -330,17 +330,35 @@ async def test_a_disk_that_is_full_is_said(
     assert "not_confirmed" in [x.status for _, x in events if isinstance(x, e.ToolDone)]
 
 
+async def saved(site: Site) -> Any:
+    """The notebook with its trust, as the contents manager gives it to a page."""
+    contents: Any = site.app.contents_manager
+    return (await contents.get("a.ipynb", content=True))["content"]
+
+
+BOLD = "from IPython.display import HTML\nHTML('<b>bold</b>')"
+
+
 async def test_a_notebook_that_was_trusted_stays_so(site: Site, begin: Begin, file: File) -> None:
-    """Plots and HTML of what ran show when it is opened again, as after a person's run."""
-    w = await begin(
-        answer(run_cell("1")),
-        answer(run_cell("from IPython.display import HTML\nHTML('<b>bold</b>')")),
-    )
+    """Plots and HTML of what a person has decided on show when it is opened again."""
+    w = await begin(answer(run_cell(f"import time; time.sleep(1)\n{BOLD}")), mode="review")
+    await w.decide(await w.draft())
     await w.event(e.RunStarted)
     await w.close()
     await rest(site)
-    contents: Any = site.app.contents_manager
-    book = (await contents.get("a.ipynb", content=True))["content"]
+    book = await saved(site)
     assert book.cells[-1].outputs[0].data["text/html"] == "<b>bold</b>"
     assert all(cell.metadata.trusted for cell in book.cells)
     assert "trusted" not in file.read()
+
+
+async def test_what_policy_alone_let_run_is_not_trusted_in_the_file(
+    site: Site, begin: Begin, file: File
+) -> None:
+    w = await begin(answer(run_cell("1")), answer(run_cell(BOLD)))
+    await w.event(e.RunStarted)
+    await w.close()
+    await rest(site)
+    book = await saved(site)
+    assert book.cells[-1].outputs[0].data["text/html"] == "<b>bold</b>"
+    assert not any(cell.metadata.get("trusted") for cell in book.cells)

@@ -56,25 +56,30 @@ class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
     """Just before a run: compare the source; make it a code cell; clear outputs; show [*].
 
     Refused with ``conflict`` when the cell's source is not ``source``. ``metadata`` is
-    merged into the cell's (provenance; it grants nothing).
+    merged into the cell's (provenance; it grants nothing). ``trusted``: a person has decided
+    on this very run, so that HTML and scripts in its outputs are shown as those of a cell
+    that they run themselves; else the cell is not trusted, whatever it was before.
     """
 
     cell_id: str
     source: str
     run_id: str
     metadata: dict[str, Any] = {}
+    trusted: bool = False
 
 
 class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
     """The end of a run: all outputs and the execution count (None if it never started).
 
-    Ignored (``done``, unchanged) when the cell's current run is another one.
+    Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` is
+    as in ``begin_run``, and said again for a page that was reloaded meanwhile.
     """
 
     cell_id: str
     run_id: str
     outputs: tuple[Output, ...]
     execution_count: Union[int, None]
+    trusted: bool = False
 
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
@@ -89,8 +94,8 @@ class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
 
     ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops have left;
     with None they have deleted the cell, and it is inserted after the first of ``after``
-    that still exists, else at the top. Source, type, outputs, count and our own metadata
-    become what they were; metadata of others stays as it is now.
+    that still exists, else at the top. Source, type, outputs, their trust, count and our own
+    metadata become what they were; metadata of others stays as it is now.
     """
 
     cell_id: str
@@ -238,10 +243,17 @@ def _begun(cell: Cell, op: BeginRun) -> Cell:
     ours = {**_ours(cell), **op.metadata, "run_id": op.run_id}
     return {
         **_typed(cell, "code"),
-        "metadata": {**cell["metadata"], "codeinterp": ours},
+        "metadata": {**_trust(cell["metadata"], op.trusted), "codeinterp": ours},
         "outputs": [],
         "execution_count": None,
     }
+
+
+def _trust(metadata: dict[str, Any], trusted: bool) -> dict[str, Any]:
+    """Metadata with the word that says whether the outputs are trusted. The contents manager
+    turns it into its signature and does not save it."""
+    others = {key: value for key, value in metadata.items() if key != "trusted"}
+    return {**others, "trusted": True} if trusted else others
 
 
 def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook, Receipt]:
@@ -252,6 +264,7 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
         return notebook, receipt
     outputs = [_saved(output) for output in op.outputs]
     changed = {**cell, "outputs": outputs, "execution_count": op.execution_count}
+    changed["metadata"] = _trust(cell["metadata"], op.trusted)
     return _replace(notebook, index, changed), receipt
 
 
@@ -271,7 +284,8 @@ def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Rec
     if was["cell_type"] == "code":
         outputs = [_saved(output) for output in was.get("outputs", ())]
         changed |= {"outputs": outputs, "execution_count": was.get("execution_count")}
-    changed["metadata"] = {k: v for k, v in cell["metadata"].items() if k != "codeinterp"}
+    others = {k: v for k, v in cell["metadata"].items() if k != "codeinterp"}
+    changed["metadata"] = _trust(others, was["metadata"].get("trusted") is True)
     if "codeinterp" in was["metadata"]:
         changed["metadata"]["codeinterp"] = was["metadata"]["codeinterp"]
     return _replace(notebook, index, changed), receipt

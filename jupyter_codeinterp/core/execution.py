@@ -68,6 +68,8 @@ class Execution:
         self._call = call
         self._source = decision.source
         self._edited = decision.edited
+        # Nobody has looked at what policy alone lets run, nor at the rest of "run all".
+        self._trusted = decision.by == "person" and not decision.run_all
         self._info = info
         self._watch = watch
         self._run_id = uuid.uuid4().hex[:12]
@@ -120,7 +122,7 @@ class Execution:
                 return False
         draft.source = draft.old_source = self._source
         receipt = await turn.apply(
-            BeginRun(self._cell_id, self._source, self._run_id, self._provenance)
+            BeginRun(self._cell_id, self._source, self._run_id, self._provenance, self._trusted)
         )
         return self._accepted(receipt)
 
@@ -249,7 +251,8 @@ class Execution:
     def _post_end(self, done: ExecutionDone | None) -> asyncio.Future[Receipt]:
         outputs = done.outputs if done is not None else ()
         count = done.execution_count if done is not None else None
-        return self.turn.apply(FinishRun(self._cell_id, self._run_id, outputs, count))
+        end = FinishRun(self._cell_id, self._run_id, outputs, count, self._trusted)
+        return self.turn.apply(end)
 
     def _ran(self) -> None:
         self._draft.settle()

@@ -47,6 +47,23 @@ function cellsOf(model: NotebookModel): Cell[] {
   return (model.toJSON() as unknown as { cells: Cell[] }).cells.map(plain);
 }
 
+/** Which cells' outputs are trusted, and which the server would sign as such. */
+function trusts(model: NotebookModel): boolean[][] {
+  return [...model.cells]
+    .filter(cell => cell.type === 'code')
+    .map(cell => [
+      cell.trusted,
+      cell.sharedModel.getMetadata('trusted') === true
+    ]);
+}
+
+function wanted({ after }: IVector): boolean[][] {
+  return after
+    .filter(cell => cell['cell_type'] === 'code')
+    .map(cell => (cell['metadata'] as Cell)['trusted'] === true)
+    .map(trusted => [trusted, trusted]);
+}
+
 /** Ops come as JSON with all their fields. */
 function whole(op: Op): Op {
   switch (op.op) {
@@ -55,7 +72,13 @@ function whole(op: Op): Op {
     case 'restore':
       return { ...op, expect: op.expect ?? null, after: op.after ?? [] };
     case 'finish_run':
-      return op;
+      return { ...op, trusted: op.trusted ?? false };
+    case 'begin_run':
+      return {
+        ...op,
+        metadata: op.metadata ?? {},
+        trusted: op.trusted ?? false
+      };
     default:
       return { metadata: {}, ...op } as Op;
   }
@@ -65,16 +88,17 @@ describe.each(MODES)('$mode', options => {
   it.each(vectors as unknown as IVector[])('$name', vector => {
     const model = open(vector.before, options);
     const receipt = applyOp(target(model), whole(vector.op));
-    expect(cellsOf(model)).toEqual(vector.after);
+    expect(cellsOf(model)).toEqual(vector.after.map(plain));
+    expect(trusts(model)).toEqual(wanted(vector));
     expect({
       ...receipt,
       before: receipt.before && plain(receipt.before)
     }).toEqual({
       source: '',
       reason: '',
-      before: null,
       after: [],
-      ...vector.receipt
+      ...vector.receipt,
+      before: vector.receipt.before ? plain(vector.receipt.before) : null
     });
     expect(!!model.getMetadata('applied')).toBe(receipt.status === 'done');
     // What is shown is what is saved: Lab keeps outputs twice.
@@ -116,7 +140,8 @@ const BEGIN: Op = {
   cell_id: 'c',
   source: 'r',
   run_id: 'r1',
-  metadata: {}
+  metadata: {},
+  trusted: true
 };
 
 describe('begin_run and finish_run', () => {
@@ -135,7 +160,8 @@ describe('begin_run and finish_run', () => {
       cell_id: 'c',
       run_id: 'r1',
       outputs: [],
-      execution_count: 3
+      execution_count: 3,
+      trusted: true
     };
     applyOp(target(model), finish);
     expect(cell.executionState).toBe('idle');

@@ -123,7 +123,8 @@ export const BEGIN: BeginRun = {
   cell_id: 'a',
   source: 'x = 1',
   run_id: 'r1',
-  metadata: {}
+  metadata: {},
+  trusted: true
 };
 
 export class Stage {

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Protocol, Union
 
 from ...core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
-from ...core.document import BeginRun, FinishRun, Notebook, Op, Receipt, apply
+from ...core.document import Notebook, Op, Receipt, apply
 from ...core.errors import DocumentError
 from .view import views
 
@@ -137,8 +137,6 @@ def _apply(notebook: Notebook, frame: OpFrame) -> tuple[Notebook, Receipt]:
     changed, receipt = apply(notebook, frame.op)
     if receipt.status != "done":
         return notebook, receipt
-    if isinstance(frame.op, (BeginRun, FinishRun)):
-        changed = _trusting(changed, frame.op.cell_id)
     metadata = changed["metadata"]
     ours = metadata.get("codeinterp")
     kept = ours if isinstance(ours, dict) else {}
@@ -154,15 +152,3 @@ def _read_back(notebook: Notebook, op: Op) -> Receipt:
     if op.__struct_config__.tag == "delete":
         return Receipt("done")
     return Receipt("missing", reason="the cell is not in the notebook")
-
-
-def _trusting(notebook: Notebook, cell_id: str) -> Notebook:
-    """A cell that ran here is as trusted as one that a person ran. The contents manager keeps
-    that in its signature, not in the file."""
-    cells = [
-        {**cell, "metadata": {**cell["metadata"], "trusted": True}}
-        if cell["id"] == cell_id and cell["cell_type"] == "code"
-        else cell
-        for cell in notebook["cells"]
-    ]
-    return {**notebook, "cells": cells}
