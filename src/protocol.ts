@@ -8,6 +8,7 @@ export type Command =
   | Retry
   | SetMode
   | SetModel
+  | NotMe
   | UndoTurn
   | KeepChanges
   | RemoveCell
@@ -24,6 +25,8 @@ export type Command =
   | DraftGone;
 export type ServerFrame =
   | Reply
+  | YouAre
+  | DoneElsewhere
   | SessionChanged
   | EventFrame
   | OpFrame
@@ -130,6 +133,18 @@ export interface SetModel {
   type: 'set_model';
   session_id: string;
   model: string;
+  id?: number;
+}
+/**
+ * What the server has told of ``window`` (``DoneElsewhere``) was not this person.
+ *
+ * Every turn stops, every session in Auto goes back to Review, a key or an address that
+ * ``window`` has set is put back, and all windows but this one are closed for good: their
+ * pages must be loaded anew.
+ */
+export interface NotMe {
+  type: 'not_me';
+  window: number;
   id?: number;
 }
 /**
@@ -327,6 +342,31 @@ export interface Reply {
   message: string;
 }
 /**
+ * The first frame: this window's number, 1, 2, … since the server started. A page that
+ * connects again keeps its number.
+ */
+export interface YouAre {
+  type: 'you_are';
+  window: number;
+}
+/**
+ * Another window has decided, or changed what may run or where keys go.
+ *
+ * what: ``run``, ``run_all`` (the rest of the turn runs without asking) or ``reject`` a
+ * draft called ``name``; ``turn`` a turn that runs without asking was started; ``mode``
+ * or ``model``: a session goes on with the one called ``name``; ``key`` the key and
+ * the address of the model were set (``name`` is its host) or, with ``no_key``, forgotten.
+ */
+export interface DoneElsewhere {
+  type: 'done_elsewhere';
+  window: number;
+  what: 'key' | 'mode' | 'model' | 'no_key' | 'reject' | 'run' | 'run_all' | 'turn';
+  name: string;
+  session_id: string;
+  notebook: string;
+  turn: number;
+}
+/**
  * Sent on subscribing, and to every window when a session starts or stops running.
  */
 export interface SessionChanged {
@@ -384,12 +424,16 @@ export interface EventFrame {
     | TitleChanged
     | NotebookMoved;
 }
+/**
+ * ``window`` is the number of the one that it was asked for in; 0: not known.
+ */
 export interface TurnStarted {
   type: 'turn_started';
   turn: number;
   text: string;
   mode: 'auto' | 'plan' | 'review';
   model: string;
+  window: number;
 }
 /**
  * One model call begins. What was sent is under ``sessions/{id}/sent/{step}``.
@@ -560,6 +604,7 @@ export interface Draft {
 }
 /**
  * ``source`` is what was decided on; ``edited`` if the person changed the model's.
+ * ``window`` is the number of the one that decided; 0: no window did, or it is not known.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -570,6 +615,7 @@ export interface DraftDecided {
   source: string;
   edited: boolean;
   reason: string;
+  window: number;
 }
 /**
  * The kernel has been busy with something else for a moment; the run waits for it on the
@@ -629,13 +675,18 @@ export interface Note {
   text: string;
   level: 'error' | 'info' | 'warning';
 }
+/**
+ * ``window`` as in ``DraftDecided``, here and below.
+ */
 export interface ModeChanged {
   type: 'mode_changed';
   mode: 'auto' | 'plan' | 'review';
+  window: number;
 }
 export interface ModelChanged {
   type: 'model_changed';
   model: string;
+  window: number;
 }
 export interface TitleChanged {
   type: 'title_changed';

@@ -77,6 +77,7 @@ def site(
     app: ServerApp = request.getfixturevalue("jp_serverapp")
     fetch: Callable[..., Any] = request.getfixturevalue("jp_fetch")
     socket: Callable[..., Any] = request.getfixturevalue("jp_ws_fetch")
-    site = Site(app, fetch, socket)
+    port, base_url = request.getfixturevalue("jp_http_port"), app.base_url.rstrip("/")
+    site = Site(app, fetch, socket, f"http://localhost:{port}{base_url}")
     yield site
     jp_asyncio_loop.run_until_complete(site.close())

@@ -37,6 +37,8 @@ class ReferenceWindow:
         self.streamed: dict[str, str] = {}
         self.leases: list[c.Lease] = []
         self.session_id = ""
+        self.secret = ""
+        """Names this window to the server."""
         self.sessions: dict[str, c.SessionChanged] = {}
         self.answering = True
         """Whether ops and reads are answered; a frozen tab does not."""

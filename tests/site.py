@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError, HTTPResponse
@@ -14,6 +15,7 @@ from tornado.websocket import WebSocketClientConnection
 from jupyter_codeinterp.core.document import Notebook
 from jupyter_codeinterp.fronts.app import CodeInterp
 from tests.kernels import Person, person_at, until
+from tests.login import Login, log_in
 from tests.reference_window import ReferenceWindow, body, notebook
 
 API = ("codeinterp", "api")
@@ -62,10 +64,15 @@ class Site:
         app: ServerApp,
         fetch: Callable[..., Any],
         socket: Callable[..., Any],
+        url: str,
     ) -> None:
+        """``fetch`` and ``socket`` carry the server's token unless told otherwise; ``url`` is
+        where browsers find the server, without a slash at its end."""
         self.app = app
+        self.url = url
         self._fetch = fetch
         self._socket = socket
+        self._login: Login | None = None
         self._open = AsyncExitStack()
 
     @property
@@ -94,6 +101,10 @@ class Site:
 
     async def post(self, *path: str, json_body: Any = None) -> Any:
         return body(await self.request("POST", *path, json_body=json_body))
+
+    async def set_key(self, **given: str) -> Any:
+        """The response to a key that was entered in a window."""
+        return await self.request("POST", "key", json_body=given, headers=await self.of_a_page())
 
     async def server_status(self) -> Any:
         """The server's own ``/api/status``."""
@@ -127,30 +138,57 @@ class Site:
 
     # --- sockets ---------------------------------------------------------------------
 
-    async def ticket(self, **kwargs: Any) -> str:
-        return str(body(await self.request("POST", "tickets", **kwargs))["ticket"])
+    async def login(self) -> Login:
+        """The one browser of most tests."""
+        if self._login is None:
+            self._login = await log_in(self.url, self.app.identity_provider.token)
+        return self._login
 
-    async def connect(self, ticket: str, **kwargs: Any) -> WebSocketClientConnection:
-        params = {"ticket": ticket}
+    async def ticket(self) -> str:
+        return (await (await self.login()).ask()).ticket
+
+    async def connect(
+        self, ticket: str, headers: dict[str, str] | None = None
+    ) -> WebSocketClientConnection:
+        """With the cookies of the browser, unless ``headers`` say otherwise."""
+        if headers is None:
+            headers = {**(await self.login()).headers, "Authorization": "none"}
         socket: WebSocketClientConnection = await self._socket(
-            *API, "channel", params=params, **kwargs
+            *API, "channel", params={"ticket": ticket}, headers=headers
         )
         return socket
 
+    async def of_a_page(self) -> dict[str, str]:
+        """The headers of a request from a page that has a window."""
+        login, window = await self.login(), await self.bare_window()
+        return {
+            **login.headers,
+            "Authorization": "none",
+            "Host": urlsplit(login.url).netloc,
+            "X-Codeinterp-Window": window.secret,
+        }
+
     async def window(
-        self, path: str = "a.ipynb", book: Notebook | None = None, kernel_id: str = ""
+        self,
+        path: str = "a.ipynb",
+        book: Notebook | None = None,
+        kernel_id: str = "",
+        secret: str = "",
     ) -> ReferenceWindow:
         """A window with the notebook open."""
-        window = await self.bare_window(path, book)
+        window = await self.bare_window(path, book, secret)
         await window.open(kernel_id)
         return window
 
     async def bare_window(
-        self, path: str = "a.ipynb", book: Notebook | None = None
+        self, path: str = "a.ipynb", book: Notebook | None = None, secret: str = ""
     ) -> ReferenceWindow:
-        """A window that has said nothing yet."""
-        socket = await self.connect(await self.ticket())
+        """A window that has said nothing yet. With the ``secret`` of one that was there
+        before it is the same page, which connects again."""
+        given = await (await self.login()).ask(secret)
+        socket = await self.connect(given.ticket)
         window = ReferenceWindow(socket, path, book or notebook("x = 20"))
+        window.secret = given.secret
         self._open.push_async_callback(window.close)
         return window
 

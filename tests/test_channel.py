@@ -7,7 +7,6 @@ import asyncio
 import typing
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 import pytest
@@ -17,11 +16,13 @@ from tornado.websocket import WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import Receipt
-from jupyter_codeinterp.fronts import channel, window
-from jupyter_codeinterp.fronts.channel import Bearer, Tickets
+from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.fronts import window, windows
 from jupyter_codeinterp.fronts.mailbox import Mailbox
 from jupyter_codeinterp.fronts.window import CHANGE, EXECUTE, LOOK, NEEDS
+from jupyter_codeinterp.fronts.windows import Bearer, Windows
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.login import log_in
 from tests.reference_window import body
 from tests.site import Site
 
@@ -50,7 +51,7 @@ async def test_a_socket_opens_with_a_fresh_ticket_only(
     assert await refused(site, "") == 403
     assert await refused(site, "x" * 32) == 403, "forged"
     ticket = await site.ticket()
-    monkeypatch.setattr(channel, "TICKET_LIFE", 0.0)
+    monkeypatch.setattr(windows, "TICKET_LIFE", 0.0)
     assert await refused(site, ticket) == 403, "too old"
 
 
@@ -59,41 +60,98 @@ async def test_a_ticket_does_not_replace_authentication(site: Site) -> None:
     assert await refused(site, await site.ticket(), headers={"Authorization": "token x"}) == 403
 
 
-async def test_a_ticket_is_one_persons() -> None:
-    tickets = Tickets()
+def test_a_ticket_is_one_persons() -> None:
+    known = Windows()
+
+    def opens(holder: Bearer, bearer: Bearer) -> bool:
+        return known.redeem(known.issue(holder)[0], bearer) > 0
+
     ours, theirs = Bearer("ann", False), Bearer("bob", False)
-    assert not tickets.redeem(tickets.issue(theirs), ours)
-    assert tickets.redeem(tickets.issue(ours), ours)
+    assert not opens(theirs, ours)
+    assert opens(ours, ours)
     # With the token in both requests it is one person, by whatever made-up name.
-    assert tickets.redeem(tickets.issue(Bearer("x", True)), Bearer("y", True))
-    assert not tickets.redeem(tickets.issue(Bearer("x", True)), Bearer("y", False))
-    assert not tickets.redeem(tickets.issue(Bearer("x", False)), Bearer("y", True))
+    assert opens(Bearer("x", True), Bearer("y", True))
+    assert not opens(Bearer("x", True), Bearer("y", False))
+    assert not opens(Bearer("x", False), Bearer("y", True))
 
 
-async def as_a_browser(site: Site) -> tuple[str, dict[str, str]]:
-    """A ticket from a POST that carried the token, and the headers of a socket that has
-    the cookie alone."""
-    response = await site.request("POST", "tickets")
-    cookies = (cookie.split(";")[0] for cookie in response.headers.get_list("Set-Cookie"))
-    headers = {"Cookie": "; ".join(cookies), "Authorization": "none"}
-    return body(response)["ticket"], {**headers, "Host": urlsplit(response.effective_url).netloc}
+def test_tickets_that_were_tampered_with() -> None:
+    known, ann = Windows(), Bearer("ann", False)
+    ticket, _ = known.issue(ann)
+    for wrong in ("", "ä", "=", ticket[:-8], "A" + ticket[1:], ticket[:43]):
+        assert known.redeem(wrong, ann) == 0, wrong
+    assert Windows().redeem(ticket, ann) == 0, "another server's"
+    assert known.redeem(ticket, ann) == 1
 
 
-async def test_a_browser_with_a_cookie_alone_opens_its_own_ticket(site: Site) -> None:
-    """As Lab does: the POST carries token and cookie, the socket the cookie alone."""
-    ticket, headers = await as_a_browser(site)
-    assert await refused(site, ticket, headers=headers) == 101
-    assert await refused(site, await site.ticket(), headers=headers) == 403, "somebody else's"
+def test_a_page_that_connects_again_keeps_its_number() -> None:
+    known, ann = Windows(), Bearer("ann", False)
+    ticket, secret = known.issue(ann)
+    assert known.number(secret) == 0, "no socket yet"
+    assert known.redeem(ticket, ann) == known.number(secret) == 1
+    other, another = known.issue(ann)
+    assert known.redeem(other, ann) == 2 and another != secret
+    again, same = known.issue(ann, secret)
+    assert same == secret and known.redeem(again, ann) == 1
+    # A secret that the server does not know is none that one may choose.
+    _, given = known.issue(ann, "x")
+    assert given != "x"
+
+
+def test_windows_that_another_has_closed_stay_closed() -> None:
+    known, ann = Windows(), Bearer("ann", False)
+    mine, theirs = known.issue(ann), known.issue(ann)
+    assert [known.redeem(ticket, ann) for ticket, _ in (mine, theirs)] == [1, 2]
+    waiting, _ = known.issue(ann)
+    known.close_others(1)
+    assert known.number(mine[1]) == 1 and known.number(theirs[1]) == 0
+    assert known.redeem(waiting, ann) == 0, "tickets that were out are void"
+    with pytest.raises(CommandError, match="Reload the page"):
+        known.issue(ann, theirs[1])
+    assert known.redeem(known.issue(ann, mine[1])[0], ann) == 1
+    assert known.redeem(known.issue(ann)[0], ann) == 3, "a page that was loaded anew"
+
+
+async def test_windows_are_for_browsers_that_have_logged_in(site: Site) -> None:
+    """The token can be read by every kernel. It gets no ticket: not in the header, not in the
+    address, not beside the cookies of a login."""
+    token = site.app.identity_provider.token
+    cookies = (await site.login()).headers
+    for how in (
+        {},
+        {"params": {"token": token}, "headers": {"Authorization": "none"}},
+        {"headers": dict(cookies)},
+    ):
+        response = await site.request("POST", "tickets", **how)  # type: ignore[arg-type]
+        assert response.code == 403, how
+        assert body(response)["code"] == "no_session"
+        assert "logged in" in body(response)["message"]
+
+
+class TestTokenWindows:
+    @pytest.fixture
+    def codeinterp_config(self) -> dict[str, Any]:
+        return {"allow_token_windows": True}
+
+    async def test_an_admin_may_allow_windows_with_the_token_alone(self, site: Site) -> None:
+        given = await site.post("tickets")
+        assert await refused(site, given["ticket"], headers={}) == 101
+
+
+async def test_a_browser_opens_its_own_tickets_alone(site: Site) -> None:
+    other = await log_in(site.url, site.app.identity_provider.token)
+    theirs = {**other.headers, "Authorization": "none"}
+    assert await refused(site, await site.ticket(), headers=theirs) == 403, "somebody else's"
+    assert await refused(site, (await other.ask()).ticket, headers=theirs) == 101
 
 
 async def test_foreign_pages_and_hosts_are_refused(site: Site) -> None:
-    ticket, headers = await as_a_browser(site)
-    foreign = {**headers, "Origin": "http://evil.example"}
-    assert await refused(site, ticket, headers=foreign) == 403
-    ticket, headers = await as_a_browser(site)
-    own = {**headers, "Origin": f"http://{headers['Host']}"}
-    assert await refused(site, ticket, headers=own) == 101
-    assert await refused(site, await site.ticket(), headers={"Host": "evil.example"}) == 403
+    ours = {**(await site.login()).headers, "Authorization": "none"}
+    foreign = {**ours, "Origin": "http://evil.example"}
+    assert await refused(site, await site.ticket(), headers=foreign) == 403
+    own = {**ours, "Origin": site.url.rpartition("/")[0]}
+    assert await refused(site, await site.ticket(), headers=own) == 101
+    assert await refused(site, await site.ticket(), headers={**ours, "Host": "evil"}) == 403
 
 
 # --- leave ---------------------------------------------------------------------------

@@ -198,7 +198,7 @@ async def test_keys_are_in_no_export(site: Site, api: FakeAnthropic) -> None:
     w = await a_turn(site, api, f"Mine is {KEY}", f"print('{later}')")
     await rename(site, w.session_id, f"About {KEY}")
     assert later.encode() in (await export(site, w.session_id, "markdown")).body
-    await site.post("key", json_body={"key": later})
+    await site.set_key(key=later)
     for kind in ("markdown", "recording"):
         response = await export(site, w.session_id, kind)
         for key in (KEY, later):

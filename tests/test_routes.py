@@ -79,23 +79,20 @@ async def test_nobody_gets_in_without_a_token(site: Site) -> None:
 async def test_nobody_does_what_they_have_no_leave_for(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    page = await site.of_a_page()
     for method, path, need in ROUTES:
         monkeypatch.setattr(Denying, "denied", need)
-        assert (await site.request(method, path)).code == 403, (method, path)
+        assert (await site.request(method, path, headers=dict(page))).code == 403, (method, path)
         monkeypatch.setattr(Denying, "denied", "")
         if path not in ("local", "demo", "channel"):
-            assert (await site.request(method, path)).code != 403, (method, path)
+            assert (await site.request(method, path, headers=dict(page))).code != 403, path
 
 
 async def test_a_foreign_page_cannot_post(site: Site) -> None:
     """A page of another origin has the cookie, not the token and not the XSRF token."""
-    response = await site.request("POST", "tickets")
-    cookies = "; ".join(x.split(";")[0] for x in response.headers.get_list("Set-Cookie"))
-    headers = {
-        "Cookie": cookies,
-        "Authorization": "none",
-        "Host": urlsplit(response.effective_url).netloc,
-    }
+    login = await site.login()
+    host = urlsplit(login.url).netloc
+    headers = {"Cookie": login.headers["Cookie"], "Authorization": "none", "Host": host}
     assert (await site.request("GET", "status", headers=dict(headers))).code == 200
     for method, path, _ in ROUTES:
         if method != "GET":
@@ -197,7 +194,7 @@ async def test_questions_that_make_no_sense(site: Site) -> None:
     for path in (("sessions", "x", "events"), ("sessions", w.session_id, "sent", "9" * 400)):
         assert (await site.request("GET", *path)).code == 404
     for given in ("[]", "7", "{", "\xff", '{"key": 5}', '{"base_url": ["http://x"]}'):
-        response = await site.request("POST", "key", body=given)
+        response = await site.request("POST", "key", body=given, headers=await site.of_a_page())
         assert response.code == 400 and body(response)["code"] == "malformed", given
 
 
@@ -233,7 +230,7 @@ def data_dir(tmp_path: Path) -> Path:
 async def test_a_key_is_kept_on_the_server_and_nowhere_else(
     site: Site, api: FakeAnthropic, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    status = await site.post("key", json_body={"key": f"  {PASTED}\n"})
+    status = body(await site.set_key(key=f"  {PASTED}\n"))
     assert status["source"] == "stored" and status["configured"]
     assert api.exchanges[-1].path == "/v1/models"
     assert mode(data_dir / "credentials.json") == 0o600
@@ -264,7 +261,8 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
         assert not any(key in str(request.body) for request in api.requests)
     assert api.requests[-1].headers["authorization"] == f"Bearer {PASTED}"
 
-    assert (await site.request("DELETE", "key")).code == 200
+    page = await site.of_a_page()
+    assert (await site.request("DELETE", "key", headers=page)).code == 200
     assert "credentials.json" not in names(data_dir)
     assert (await site.get("status"))["source"] == "env"
 
@@ -283,7 +281,7 @@ async def test_keys_that_do_not_work_are_not_kept(site: Site, data_dir: Path) ->
         ({"key": PASTED, "base_url": "file:///etc/passwd"}, "bad_address", 400),
         ({"key": PASTED, "base_url": "127.0.0.1:11434"}, "bad_address", 400),
     ):
-        response = await site.request("POST", "key", json_body=given)
+        response = await site.set_key(**given)
         answered = body(response)
         assert (answered["code"], response.code) == (code, status), given
         assert wrong not in answered["message"] and PASTED not in answered["message"]
@@ -293,7 +291,7 @@ async def test_keys_that_do_not_work_are_not_kept(site: Site, data_dir: Path) ->
 
 async def test_a_server_without_a_key(site: Site, api: FakeAnthropic) -> None:
     url = api.url.replace("http://", "http://ann:secret@")
-    status = await site.post("key", json_body={"base_url": url, "model": "local-model"})
+    status = body(await site.set_key(base_url=url, model="local-model"))
     assert status["default_model"] == "local-model"
     assert status["base_url_host"] == urlsplit(api.url).netloc, "without what else it carries"
 

@@ -136,6 +136,7 @@ class CellRun:
             decision.source,
             decision.edited,
             decision.reason,
+            decision.window,
         )
 
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:

@@ -87,6 +87,18 @@ class SetModel(_Frame, frozen=True, tag="set_model"):
     id: int = 0
 
 
+class NotMe(_Frame, frozen=True, tag="not_me"):
+    """What the server has told of ``window`` (``DoneElsewhere``) was not this person.
+
+    Every turn stops, every session in Auto goes back to Review, a key or an address that
+    ``window`` has set is put back, and all windows but this one are closed for good: their
+    pages must be loaded anew.
+    """
+
+    window: int
+    id: int = 0
+
+
 class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     """Put back cells that a turn changed, where the person has not touched them since.
 
@@ -235,6 +247,7 @@ Command = Union[
     Retry,
     SetMode,
     SetModel,
+    NotMe,
     UndoTurn,
     KeepChanges,
     RemoveCell,
@@ -281,6 +294,33 @@ class Reply(_Frame, frozen=True, tag="reply"):
     result: dict[str, Any] = {}
     error: Union[str, None] = None
     message: str = ""
+
+
+class YouAre(_Frame, frozen=True, tag="you_are"):
+    """The first frame: this window's number, 1, 2, … since the server started. A page that
+    connects again keeps its number."""
+
+    window: int
+
+
+Doing = Literal["run", "run_all", "reject", "turn", "mode", "model", "key", "no_key"]
+
+
+class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
+    """Another window has decided, or changed what may run or where keys go.
+
+    what: ``run``, ``run_all`` (the rest of the turn runs without asking) or ``reject`` a
+    draft called ``name``; ``turn`` a turn that runs without asking was started; ``mode``
+    or ``model``: a session goes on with the one called ``name``; ``key`` the key and
+    the address of the model were set (``name`` is its host) or, with ``no_key``, forgotten.
+    """
+
+    window: int
+    what: Doing
+    name: str = ""
+    session_id: str = ""
+    notebook: str = ""
+    turn: int = 0
 
 
 class SessionChanged(_Frame, frozen=True, tag="session"):
@@ -376,6 +416,8 @@ class Lease(_Frame, frozen=True, tag="lease"):
 
 ServerFrame = Union[
     Reply,
+    YouAre,
+    DoneElsewhere,
     SessionChanged,
     EventFrame,
     OpFrame,

@@ -31,6 +31,8 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str = ""
     edited: bool = False
     """Whether ``source`` is not what the model wrote."""
+    window: int = 0
+    """The number of the window that decided; 0: none did."""
 
     def with_source(self, source: str, *, edited: bool) -> Decision:
         return msgspec.structs.replace(self, source=source, edited=edited)
@@ -85,8 +87,10 @@ class Decisions:
         action: Literal["run", "reject"],
         source: str,
         run_all: bool,
-    ) -> None:
-        """Raises CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
+        window: int = 0,
+    ) -> Draft:
+        """The draft that it was about. Raises CommandError ``unknown_draft``,
+        ``already_decided`` or ``stale_decision``."""
         waiting = self._drafts.get(draft_id)
         if waiting is None or waiting[1].done():
             if nonce in self._decided:
@@ -99,10 +103,13 @@ class Decisions:
             )
         self._decided.add(nonce)
         if action == "run":
-            future.set_result(Decision("run", "person", source, run_all and draft.can_run_all))
+            run_all = run_all and draft.can_run_all
+            decision = Decision("run", "person", source, run_all, window=window)
         else:
             reason = "The person rejected this cell."
-            future.set_result(Decision("reject", "person", source, reason=reason))
+            decision = Decision("reject", "person", source, reason=reason, window=window)
+        future.set_result(decision)
+        return draft
 
     def gone(self, cell_id: str) -> None:
         """The person deleted a draft's cell: that is a rejection."""

@@ -27,10 +27,13 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
+    """``window`` is the number of the one that it was asked for in; 0: not known."""
+
     turn: int
     text: str
     mode: Mode
     model: str
+    window: int = 0
 
 
 class StepStarted(_Event, frozen=True, tag="step_started"):
@@ -189,7 +192,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 
 
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
-    """``source`` is what was decided on; ``edited`` if the person changed the model's."""
+    """``source`` is what was decided on; ``edited`` if the person changed the model's.
+    ``window`` is the number of the one that decided; 0: no window did, or it is not known."""
 
     call_id: str
     draft_id: str
@@ -198,6 +202,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     source: str
     edited: bool = False
     reason: str = ""
+    window: int = 0
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
@@ -259,11 +264,15 @@ class Note(_Event, frozen=True, tag="note"):
 
 
 class ModeChanged(_Event, frozen=True, tag="mode_changed"):
+    """``window`` as in ``DraftDecided``, here and below."""
+
     mode: Mode
+    window: int = 0
 
 
 class ModelChanged(_Event, frozen=True, tag="model_changed"):
     model: str
+    window: int = 0
 
 
 class TitleChanged(_Event, frozen=True, tag="title_changed"):

@@ -27,6 +27,7 @@ from .ending import Ending, failure
 from .errors import CommandError, StoreError
 from .events import (
     ChangesKept,
+    Draft,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -83,10 +84,15 @@ class Session(Journaled):
     def waiting(self) -> bool:
         return self.decisions.waiting
 
+    @property
+    def turn(self) -> int:
+        """The number of the latest turn; 0 before the first."""
+        return self._past.turns
+
     # --- a turn ----------------------------------------------------------------------
 
-    def send(self, text: str, mode: Mode, model: str) -> None:
-        """Start a turn. Raises CommandError ``busy``, ``empty_message`` or
+    def send(self, text: str, mode: Mode, model: str, window: int = 0) -> None:
+        """Start a turn, as asked in a window. Raises CommandError ``busy``, ``empty_message`` or
         ``held_elsewhere``, and StoreError."""
         if not text.strip():
             raise CommandError("empty_message", "The message is empty.")
@@ -94,22 +100,22 @@ class Session(Journaled):
         with self._here():
             self._set(mode=policy.cap(mode, self._rules.highest_mode))
             if model and model != self.info.model:
-                self._change_model(model)
+                self._change_model(model, window)
             if not self.info.title:
                 title = " ".join(text.split())
                 title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
                 self._publish(TitleChanged(title))
                 self._set(title=title)
-            self._start(text)
+            self._start(text, window)
 
-    def retry(self) -> None:
+    def retry(self, window: int = 0) -> None:
         """Go on after an error with the history as it is. Raises CommandError ``busy``,
         ``nothing_to_retry`` or ``held_elsewhere``, and StoreError."""
         self._need_idle()
         with self._here():
             if self._past.ended is None or not self._past.ended.retry:
                 raise CommandError("nothing_to_retry", "There is nothing to try again.")
-            self._start("")
+            self._start("", window)
 
     def _need_idle(self) -> None:
         if self.running:
@@ -117,9 +123,9 @@ class Session(Journaled):
         if self._putting_back:
             raise CommandError("busy", "Cells are being put back. Wait a moment.")
 
-    def _start(self, text: str) -> None:
+    def _start(self, text: str, window: int) -> None:
         number = self._past.turns + 1
-        self._publish(TurnStarted(number, text, self.info.mode, self.info.model))
+        self._publish(TurnStarted(number, text, self.info.mode, self.info.model, window))
         self._may_cancel = True
         self._halted = None
         self._task = asyncio.get_running_loop().create_task(self._run(text))
@@ -249,29 +255,37 @@ class Session(Journaled):
         action: Literal["run", "reject"],
         source: str,
         run_all: bool,
-    ) -> None:
+        window: int = 0,
+    ) -> Draft:
+        """``window`` is who decides. The draft; CommandError as in ``Decisions.decide``."""
         allowed = run_all and self._rules.highest_mode == "auto"
-        self.decisions.decide(draft_id, nonce, action, source, allowed)
+        return self.decisions.decide(draft_id, nonce, action, source, allowed, window)
 
-    def set_mode(self, mode: Mode) -> None:
-        """From the next decision on, also in a running turn."""
+    def set_mode(self, mode: Mode, window: int = 0) -> bool:
+        """From the next decision on, also in a running turn. Whether it was another."""
         mode = policy.cap(mode, self._rules.highest_mode)
+        other = mode != self.info.mode
         if self._turn is not None and self.running:
+            other = other or mode != self._turn.mode
             self._turn.mode = mode
         if mode != self.info.mode:
             with self._here():
                 self._set(mode=mode)
-                self._show(ModeChanged(mode))
+                self._show(ModeChanged(mode, window))
+        return other
 
-    def set_model(self, model: str) -> None:
-        """The session goes on with another model, in a new conversation with a summary."""
+    def set_model(self, model: str, window: int = 0) -> bool:
+        """The session goes on with another model, in a new conversation with a summary.
+        Whether it was another."""
         self._need_idle()
-        if model != self.info.model:
+        other = model != self.info.model
+        if other:
             with self._here():
-                self._change_model(model)
+                self._change_model(model, window)
+        return other
 
-    def _change_model(self, model: str) -> None:
-        self._publish(ModelChanged(model))
+    def _change_model(self, model: str, window: int) -> None:
+        self._publish(ModelChanged(model, window))
         self._set(model=model)
         if not self._talk.empty:
             self._talk.restart(user(Text(self._rules.scrub(self._talk.summary()))))
@@ -368,9 +382,9 @@ class Session(Journaled):
         for stored in self._store.ops(self.info.session_id, seq - 1)[:1]:
             self._ledger.record(stored.turn, stored.op, receipt, stored.seq)
 
-    def note(self, words: str) -> None:
+    def note(self, words: str, level: Literal["info", "warning"] = "info") -> None:
         """A line in the conversation."""
-        self._say(Note(words))
+        self._say(Note(words, level))
 
     def moved(self, notebook: str) -> None:
         self.info = msgspec.structs.replace(self.info, notebook=notebook)

@@ -17,7 +17,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
 from tornado import web
-from traitlets import Dict, Enum, Float, Integer, Unicode
+from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
 from ..adapters.live_document import LiveNotebook, StandIn
@@ -28,7 +28,6 @@ from ..core.ports import Kernel
 from ..core.rules import Limits, Rules
 from ..core.secrets import Secrets
 from .activity import Activity
-from .channel import Tickets
 from .hub import Hub
 from .models import Models
 from .routes import handlers
@@ -92,6 +91,12 @@ class CodeInterp(ExtensionApp):
         min=0,
         help="Seconds that a turn waits for a window that is gone. Then it goes on in the "
         "notebook's file, if nothing that a person has written is missing there.",
+    ).tag(config=True)
+    allow_token_windows = Bool(
+        False,
+        help="Whether a client that has the server's token, but no cookies of a login, may "
+        "decide and change modes and keys as a window does. Code in a kernel can read that "
+        "token. Needed only where the page is served from another host than the server.",
     ).tag(config=True)
     wait_keeps_kernel = Float(
         3600.0,
@@ -165,7 +170,7 @@ class CodeInterp(ExtensionApp):
             codeinterp_hub=self.hub,
             codeinterp_models=self.models,
             codeinterp_store=self.store,
-            codeinterp_tickets=Tickets(),
+            codeinterp_token_windows=self.allow_token_windows,
             codeinterp_version=__version__,
         )
 

@@ -2,15 +2,13 @@
 
 It opens with a one-time ticket from an XSRF-checked POST, because a WebSocket carries
 cookies from any page of the same origin, and on a JupyterHub with paths for users the
-pages of different users share one.
+pages of different users share one. The ticket says which window it is (``windows.py``).
 """
 
 from __future__ import annotations
 
-import secrets
-import time
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import ws_authenticated
@@ -22,45 +20,12 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from .hub import Hub
 from .mailbox import Mailbox
 from .window import MAX_SNAPSHOT, WindowDesk
+from .windows import CLOSED, Bearer, Windows
 
-TICKET_LIFE = 30.0
-"""Seconds in which a ticket must be used."""
-MAX_TICKETS = 100
 TRY_AGAIN = 1013
 """Registered as "try again later": the browser opens another socket."""
-
-
-class Bearer(NamedTuple):
-    """Who asks: a user name, and whether the request itself carries the server's token.
-
-    A client that has a token but keeps no cookies gets another made-up user name with every
-    request; the token then says that it is the same one.
-    """
-
-    username: str
-    has_token: bool
-
-
-class Tickets:
-    """One-time tickets, each for one bearer."""
-
-    def __init__(self) -> None:
-        self._issued: dict[str, tuple[Bearer, float]] = {}
-
-    def issue(self, bearer: Bearer) -> str:
-        now = time.monotonic()
-        alive = [(k, v) for k, v in self._issued.items() if now - v[1] < TICKET_LIFE]
-        self._issued = dict(alive[-MAX_TICKETS:])
-        ticket = secrets.token_urlsafe(24)
-        self._issued[ticket] = (bearer, now)
-        return ticket
-
-    def redeem(self, ticket: str, bearer: Bearer) -> bool:
-        if ticket not in self._issued:
-            return False
-        holder, issued = self._issued.pop(ticket)
-        same = holder.username == bearer.username or (holder.has_token and bearer.has_token)
-        return same and time.monotonic() - issued < TICKET_LIFE
+FOR_GOOD = 4001
+"""Of our own: the page does not connect again."""
 
 
 def bearer_of(handler: JupyterHandler) -> Bearer:
@@ -90,8 +55,9 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     async def get(self, *args: Any, **kwargs: Any) -> None:
         if not await self._allowed("read", "contents"):
             raise web.HTTPError(403)
-        tickets: Tickets = self.settings["codeinterp_tickets"]
-        if not tickets.redeem(self.get_query_argument("ticket", ""), bearer_of(self)):
+        windows: Windows = self.hub.known
+        self.number = windows.redeem(self.get_query_argument("ticket", ""), bearer_of(self))
+        if not self.number:
             raise web.HTTPError(403, "The ticket is used, too old, or somebody else's.")
         await super().get(*args, **kwargs)
 
@@ -108,7 +74,9 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         # the one before, each would take 40 ms.
         self.set_nodelay(True)
         self.mailbox = Mailbox(self._write, self._give_up)
-        self.desk = WindowDesk(self.hub, self.mailbox, self._allowed)
+        self.desk = WindowDesk(
+            self.hub, self.mailbox, self._allowed, self.number, self._close_for_good
+        )
         self.hub.join(self.desk)
 
     async def on_message(self, message: str | bytes) -> None:
@@ -128,6 +96,11 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         asks for what it missed."""
         with suppress(WebSocketClosedError):
             await self.write_message(message)
+
+    def _close_for_good(self) -> None:
+        """Another window has closed this one."""
+        self._leave()
+        self.close(FOR_GOOD, CLOSED)
 
     def _give_up(self, reason: str) -> None:
         """Others can have the notebooks at once: a socket whose window does not answer

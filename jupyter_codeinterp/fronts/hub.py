@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 import uuid
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
@@ -16,13 +17,14 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from ..adapters.live_document import LiveNotebook, SessionDocument, StandIn, Window
-from ..core.commands import SessionChanged, SessionInfo
+from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo, YouAre
 from ..core.document import Receipt
-from ..core.errors import CommandError, StoreError
+from ..core.errors import CodeInterpError, CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
 from ..core.rules import Rules
 from .activity import Activity
+from .windows import Windows
 
 if TYPE_CHECKING:
     from ..core.session import Session
@@ -39,9 +41,24 @@ Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
 
 
+MAX_TOLD = 200
+"""Doings of other windows that are kept for a window that is about to connect again."""
+NOT_ME = (
+    "“Not me” in window {}: what went on was stopped, the mode is Review, and all other windows "
+    "were closed. If none of yours did this, code in a kernel may have done it in your name: "
+    "restart the kernels, and the server, which gets a new token."
+)
+
+
 class FrontWindow(Window, Protocol):
+    @property
+    def number(self) -> int: ...
+
     def leave(self) -> None:
         """The window's socket is gone, or the server is stopping."""
+
+    def shut(self) -> None:
+        """Another window has closed it for good."""
 
 
 class NotebookPlace:
@@ -97,6 +114,13 @@ class Hub:
         self._sessions: dict[str, Session] = {}
         self._notebooks: dict[str, LiveNotebook] = {}
         self._windows: set[FrontWindow] = set()
+        self.known = Windows()
+        self._told: deque[tuple[int, DoneElsewhere]] = deque(maxlen=MAX_TOLD)
+        """What windows have done, numbered from 1."""
+        self._heard: dict[int, int] = {}
+        """By window: the last of these that had been told when its socket was lost."""
+        self._undo: list[tuple[int, Callable[[], None]]] = []
+        """How to take back what a window has set for the whole server; the latest last."""
 
     # --- windows ---------------------------------------------------------------------
 
@@ -106,16 +130,60 @@ class Hub:
         # event loop.
         for name in NOT_AT_THE_START:
             asyncio.get_running_loop().run_in_executor(None, import_module, name)
+        window.send(YouAre(window.number))
+        heard = self._heard.pop(window.number, self._last_told)
+        for number, done in self._told:
+            if number > heard and done.window != window.number:
+                window.send(done)
         for session in self._sessions.values():
             if session.running:
                 window.send(_changed(session))
 
     def leave(self, window: FrontWindow) -> None:
         """The window's socket is gone. Its sessions go on."""
-        self._windows.discard(window)
+        if window in self._windows:
+            self._windows.discard(window)
+            self._heard[window.number] = self._last_told
         window.leave()
         for path in list(self._notebooks):
             self.close_notebook(window, path, for_good=False)
+
+    @property
+    def _last_told(self) -> int:
+        return self._told[-1][0] if self._told else 0
+
+    def tell_others(self, done: DoneElsewhere, undo: Callable[[], None] | None = None) -> None:
+        """What one window has done is told to all others, also to those that connect again.
+        ``undo`` takes it back where no session can."""
+        self._told.append((self._last_told + 1, done))
+        if undo is not None:
+            self._undo.append((done.window, undo))
+        for window in self._windows:
+            if window.number != done.window:
+                window.send(done)
+
+    def not_me(self, window: FrontWindow, doer: int) -> None:
+        """What ``doer`` has done was not the person at ``window``: nothing of it goes on, and
+        no other window does anything any more."""
+        self.known.close_others(window.number)
+        for other in [other for other in self._windows if other.number != window.number]:
+            other.shut()
+        for number, undo in reversed(self._undo):
+            if number == doer:
+                undo()
+        self._undo.clear()
+        for session in list(self._sessions.values()):
+            if session.running or session.info.mode == "auto":
+                self._calm(session, window.number)
+
+    def _calm(self, session: Session, window: int) -> None:
+        session.cancel()
+        try:
+            if session.info.mode != "plan":
+                session.set_mode("review", window)
+            session.note(NOT_ME.format(window), "warning")
+        except CodeInterpError as error:
+            log.warning("%s is not in Review: %s", session.info.session_id, error.message)
 
     # --- notebooks -------------------------------------------------------------------
 

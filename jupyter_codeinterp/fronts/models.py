@@ -177,6 +177,11 @@ class Models:
         self.warning = ""
         self._file.unlink(missing_ok=True)
 
+    def put_back(self) -> Callable[[], None]:
+        """What makes key, address and model again what they are now."""
+        now = self._stored
+        return lambda: self._keep(now) if now != Stored() else self.forget_key()
+
     def _keep(self, stored: Stored) -> None:
         """In a file and a folder that only their owner can read, all of it or nothing."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

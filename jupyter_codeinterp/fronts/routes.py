@@ -4,9 +4,9 @@ GET    status                         what is configured
 DELETE notices/ID                     the person has read a notice of the status
 GET    models                         what can be chosen
 GET    local                          model servers found on this machine
-POST   key        {key, base_url?}    keep a key (DELETE forgets it)
+POST   key        {key, base_url?}    keep a key (DELETE forgets it); of a window only
 POST   demo       {notebook?}         the offline demo's notebook
-POST   tickets                        a ticket for the channel
+POST   tickets    {secret?}           a ticket for the channel, and the window's secret
 GET    sessions?notebook=…&q=…        conversations, newest first; those that hold a word
 GET    sessions/ID/events?after=N     what happened
 GET    sessions/ID/sent/STEP          what was sent to the model
@@ -33,11 +33,16 @@ from tornado import web
 
 from .. import demo
 from ..adapters.sqlite_store import SqliteStore
+from ..core.commands import DoneElsewhere
 from ..core.errors import CodeInterpError, CommandError, StoreError
-from .channel import ChannelHandler, Tickets, bearer_of
+from .channel import ChannelHandler, bearer_of
 from .hub import Hub
 from .models import DEMO_MODEL, Models, is_demo
 
+WINDOW_HEADER = "X-Codeinterp-Window"
+"""Carries the window's secret."""
+MAX_BODY = 1_000_000
+"""Bytes."""
 LONGEST_WORD = 200
 """Characters of what is searched for."""
 LONGEST_NAME = 60
@@ -47,6 +52,10 @@ _EXPORTS = {
     "recording": (".jsonl", "application/x-ndjson; charset=utf-8"),
 }
 _STATUS = {
+    "no_session": HTTPStatus.FORBIDDEN,
+    "no_window": HTTPStatus.FORBIDDEN,
+    "closed_window": HTTPStatus.FORBIDDEN,
+    "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "unknown_session": HTTPStatus.NOT_FOUND,
     "unknown_step": HTTPStatus.NOT_FOUND,
     "unknown_turn": HTTPStatus.NOT_FOUND,
@@ -55,6 +64,17 @@ _STATUS = {
     "offline": HTTPStatus.BAD_GATEWAY,
     "server_error": HTTPStatus.BAD_GATEWAY,
 }
+
+
+TOKEN_ONLY = (
+    "Windows are for browsers that have logged in: a request with the server's token gets none. "
+    "Leave the token out, and send the cookies of the login. "
+    "(An admin may allow it: c.CodeInterp.allow_token_windows.)"
+)
+NO_WINDOW = (
+    "Keys and addresses are set in a window of the Code Interpreter. "
+    "Connect the panel, and try again."
+)
 
 
 class Handler(APIHandler):
@@ -95,9 +115,12 @@ class Handler(APIHandler):
             super().log_exception(*exc_info)
 
     def body(self) -> dict[str, Any]:
+        """Raises CommandError ``malformed`` or ``too_large``."""
+        if len(self.request.body) > MAX_BODY:
+            raise CommandError("too_large", f"The request is larger than {MAX_BODY:,} bytes.")
         try:
             given = msgspec.json.decode(self.request.body or b"{}", type=dict)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise CommandError("malformed", f"Not a JSON object: {error}") from None
         return dict(given)
 
@@ -106,6 +129,14 @@ class Handler(APIHandler):
         if not isinstance(value, str):
             raise CommandError("malformed", f"“{name}” must be a string.")
         return value.strip()
+
+    def window(self) -> int:
+        """The number of the window that asks. Raises CommandError ``no_window``: the
+        server's token alone is not enough here, for code in a kernel may have it."""
+        number = self.hub.known.number(self.request.headers.get(WINDOW_HEADER, ""))
+        if not number:
+            raise CommandError("no_window", NO_WINDOW)
+        return number
 
     def status(self) -> dict[str, Any]:
         models = self.models
@@ -142,16 +173,20 @@ class KeyHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self) -> None:
+        window, put_back = self.window(), self.models.put_back()
         given = self.body()
         await self.models.set_key(
             self.text(given, "key"), self.text(given, "base_url"), self.text(given, "model")
         )
+        self.hub.tell_others(DoneElsewhere(window, "key", self.models.host), put_back)
         self.answer(self.status())
 
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self) -> None:
+        window, put_back = self.window(), self.models.put_back()
         self.models.forget_key()
+        self.hub.tell_others(DoneElsewhere(window, "no_key"), put_back)
         self.answer(self.status())
 
 
@@ -199,8 +234,13 @@ class TicketsHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def post(self) -> None:
-        tickets: Tickets = self.settings["codeinterp_tickets"]
-        self.answer({"ticket": tickets.issue(bearer_of(self))})
+        """A kernel can read the server's token, and not the browser's cookies: a window is
+        for who comes without the one and with the other."""
+        bearer = bearer_of(self)
+        if bearer.has_token and not self.settings["codeinterp_token_windows"]:
+            raise CommandError("no_session", TOKEN_ONLY)
+        ticket, secret = self.hub.known.issue(bearer, self.text(self.body(), "secret"))
+        self.answer({"ticket": ticket, "secret": secret})
 
 
 class SessionsHandler(Handler):

@@ -40,6 +40,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.Cancel: (EXECUTE,),
     c.SetMode: (EXECUTE,),
     c.SetModel: (EXECUTE,),
+    c.NotMe: (EXECUTE,),
     c.UndoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
     c.RemoveCell: (CHANGE,),
@@ -73,7 +74,17 @@ class WrittenEvent(msgspec.Struct, frozen=True, tag_field="type", tag="event"):
 class WindowDesk:
     """Takes one window's commands in the order in which they come."""
 
-    def __init__(self, hub: Hub, mailbox: Mailbox, allowed: Allowed) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        mailbox: Mailbox,
+        allowed: Allowed,
+        number: int = 0,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``number`` says which window it is; ``close`` closes its socket for good."""
+        self.number = number
+        self.shut = close
         self._hub = hub
         self._mailbox = mailbox
         self._allowed = allowed
@@ -137,13 +148,67 @@ class WindowDesk:
             hub.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
             hub.draft_gone(self, command.notebook, command.cell_id)
+        elif isinstance(command, c.NotMe):
+            hub.not_me(self, command.window)
         elif isinstance(
             command, (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken)
         ):
             self._tell_notebook(command)
         else:
-            await _tell(hub.session(command.session_id), command)
+            await self._tell_session(hub.session(command.session_id), command)
         return {}
+
+    async def _tell_session(self, session: Session, command: c.Command) -> None:
+        """The commands that concern one session only."""
+        if isinstance(command, (c.Decide, c.Answer, c.Cancel)):
+            session.need_here()
+        if isinstance(command, c.Decide):
+            self._decide(session, command)
+        elif isinstance(command, c.Answer):
+            session.decisions.answer(command.call_id, command.text)
+        elif isinstance(command, c.Cancel):
+            session.cancel()
+        elif isinstance(command, c.Retry):
+            session.retry(self.number)
+            self._tell_of_auto(session)
+        elif isinstance(command, c.SetMode):
+            if session.set_mode(command.mode, self.number):
+                self._tell_others(session, "mode", session.info.mode)
+        elif isinstance(command, c.SetModel):
+            if session.set_model(command.model, self.number):
+                self._tell_others(session, "model", command.model)
+        elif isinstance(command, c.UndoTurn):
+            await session.undo(command.turn, command.cells)
+        elif isinstance(command, c.KeepChanges):
+            session.keep(command.turn, command.cells)
+        elif isinstance(command, c.RemoveCell):
+            await session.remove(command.cell_id)
+
+    # --- what the other windows hear of ----------------------------------------------
+
+    def _decide(self, session: Session, command: c.Decide) -> None:
+        draft = session.decide(
+            command.draft_id,
+            command.nonce,
+            command.action,
+            command.source,
+            command.run_all,
+            self.number,
+        )
+        what = "run_all" if command.run_all and command.action == "run" else command.action
+        self._tell_others(session, what, draft.title)
+
+    def _tell_of_auto(self, session: Session) -> None:
+        """A turn that runs without asking is decided by whoever starts it."""
+        if session.info.mode == "auto":
+            self._tell_others(session, "turn")
+
+    def _tell_others(self, session: Session, what: c.Doing, name: str = "") -> None:
+        info = session.info
+        done = c.DoneElsewhere(
+            self.number, what, name, info.session_id, info.notebook, session.turn
+        )
+        self._hub.tell_others(done)
 
     def _tell_notebook(
         self, command: c.FileState | c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
@@ -180,9 +245,14 @@ class WindowDesk:
         if notebook is not None and not session.running:
             notebook.take(self)
         # Here already: from here on the words go to the model, journal, lists and windows.
-        session.send(hub.rules.scrub(command.text), command.mode, command.model)
+        before = session.info
+        words = hub.rules.scrub(command.text)
+        session.send(words, command.mode, command.model, self.number)
         if not command.session_id:
             self._subscribe(session, 0)
+        elif session.info.model != before.model:
+            self._tell_others(session, "model", session.info.model)
+        self._tell_of_auto(session)
         return {"session_id": session.info.session_id}
 
     def _subscribe(self, session: Session, after: int) -> None:
@@ -210,32 +280,6 @@ class WindowDesk:
         self._gone = True
         for session_id in list(self._followed):
             self._unsubscribe(session_id)
-
-
-async def _tell(session: Session, command: c.Command) -> None:
-    """The commands that concern one session only."""
-    if isinstance(command, (c.Decide, c.Answer, c.Cancel)):
-        session.need_here()
-    if isinstance(command, c.Decide):
-        session.decide(
-            command.draft_id, command.nonce, command.action, command.source, command.run_all
-        )
-    elif isinstance(command, c.Answer):
-        session.decisions.answer(command.call_id, command.text)
-    elif isinstance(command, c.Cancel):
-        session.cancel()
-    elif isinstance(command, c.Retry):
-        session.retry()
-    elif isinstance(command, c.SetMode):
-        session.set_mode(command.mode)
-    elif isinstance(command, c.SetModel):
-        session.set_model(command.model)
-    elif isinstance(command, c.UndoTurn):
-        await session.undo(command.turn, command.cells)
-    elif isinstance(command, c.KeepChanges):
-        session.keep(command.turn, command.cells)
-    elif isinstance(command, c.RemoveCell):
-        await session.remove(command.cell_id)
 
 
 def _decode(message: str | bytes) -> c.Command:

@@ -15,11 +15,12 @@ from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection
 
 from jupyter_codeinterp.core.commands import FileState
 from jupyter_codeinterp.core.events import RunStarted, TurnEnded
 from tests.fake_anthropic import FakeAnthropic, Script, Speed
+from tests.login import log_in
 from tests.reference_window import ReferenceWindow, notebook
 
 from .servers import Server, jupyter_server
@@ -122,18 +123,9 @@ async def start_kernel(server: Server, path: str) -> str:
 
 
 async def open_socket(server: Server) -> WebSocketClientConnection:
-    """As a window has it. The ticket is for the user of the cookie: a token alone is another
-    user each time."""
-    issued = await _post(server, "codeinterp/api/tickets", {})
-    ticket = json.loads(issued.body)["ticket"]
-    cookies = (line.split(";")[0] for line in issued.headers.get_list("Set-Cookie"))
-    url = f"{server.url}/codeinterp/api/channel?ticket={ticket}".replace("http", "ws", 1)
-    headers = {**server.headers, "Cookie": "; ".join(cookies)}
-    socket = await websocket_connect(HTTPRequest(url, headers=headers))
-    # As browsers have it.
-    assert socket.protocol is not None
-    socket.protocol.set_nodelay(True)
-    return socket
+    """As a window has it."""
+    login = await log_in(server.url, server.token)
+    return await login.connect((await login.ask()).ticket)
 
 
 async def _post(server: Server, route: str, body: dict[str, Any]) -> HTTPResponse:

@@ -17,9 +17,10 @@ from typing import Any
 
 import psutil
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
+from tornado.websocket import WebSocketClientConnection
 
 from scripts.benchmark.servers import PATIENCE, Server, free_port, wait_until_it_answers
+from tests.login import log_in
 
 STEPS = 60
 """Steps of a turn at most: a model that mends what a fault has left needs many."""
@@ -161,12 +162,8 @@ class Site:
 
     async def connect(self) -> WebSocketClientConnection:
         """A socket as a page has it."""
-        ticket = (await self.fetch("POST", "codeinterp/api/tickets"))["ticket"]
-        url = f"{self._server.url}/codeinterp/api/channel?ticket={ticket}".replace("http", "ws", 1)
-        socket = await websocket_connect(HTTPRequest(url, headers=self._headers))
-        assert socket.protocol is not None
-        socket.protocol.set_nodelay(True)
-        return socket
+        login = await log_in(self._server.url, self._token)
+        return await login.connect((await login.ask()).ticket)
 
     @property
     def _headers(self) -> Mapping[str, str]:
