@@ -71,6 +71,9 @@ export interface IReview {
   readonly left_out: number;
 }
 
+/** Carries the window's secret. */
+const WINDOW_HEADER = 'X-Codeinterp-Window';
+
 /** What was sent to the model in one step. */
 export type SentRequest = Record<string, unknown>;
 
@@ -93,8 +96,10 @@ export interface IApi {
   /** The person has read it. */
   dismissNotice(id: number): Promise<IStatus>;
   models(): Promise<readonly IModelInfo[]>;
-  /** Good for opening one socket. */
+  /** Good for opening one socket of this window. */
   ticket(): Promise<string>;
+  /** The page goes away; said without waiting for an answer. */
+  leave(): void;
   /** Of one notebook, newest first. */
   sessions(notebook: string): Promise<readonly SessionInfo[]>;
   /** Of all notebooks, those that hold the word, newest first. */
@@ -134,7 +139,24 @@ export class Api implements IApi {
   }
 
   async ticket(): Promise<string> {
-    return (await this._call<{ ticket: string }>('POST', 'tickets', {})).ticket;
+    // The server's token, which some pages have, can be read by every kernel as well. What
+    // tells a browser from a kernel is the cookie of its login, alone.
+    const asked = this._ticket({ ...this.settings, token: '' });
+    const given = await asked.catch((error: unknown) => {
+      if (this.settings.token && isRefusal(error)) {
+        // Served from another host: the server may allow it, or says why not.
+        return this._ticket(this.settings);
+      }
+      throw error;
+    });
+    this._secret = given.secret;
+    return given.ticket;
+  }
+
+  leave(): void {
+    const _xsrf = cookie('_xsrf');
+    const url = this._url('leaving') + URLExt.objectToQueryString({ _xsrf });
+    navigator.sendBeacon(url, JSON.stringify({ secret: this._secret }));
   }
 
   sessions(notebook: string): Promise<readonly SessionInfo[]> {
@@ -181,7 +203,8 @@ export class Api implements IApi {
   }
 
   saveKey(credentials: ICredentials): Promise<IStatus> {
-    return this._call('POST', 'key', credentials);
+    const headers = { [WINDOW_HEADER]: this._secret };
+    return this._call('POST', 'key', credentials, headers);
   }
 
   async localServers(): Promise<readonly ILocalServer[]> {
@@ -191,6 +214,15 @@ export class Api implements IApi {
 
   startDemo(): Promise<{ notebook: string; model: string }> {
     return this._call('POST', 'demo', {});
+  }
+
+  private async _ticket(
+    settings: ServerConnection.ISettings
+  ): Promise<{ ticket: string; secret: string }> {
+    const body = JSON.stringify({ secret: this._secret });
+    const init = { method: 'POST', body };
+    const url = this._url('tickets');
+    return (await answered(url, init, settings)).json();
   }
 
   private async _sessions(
@@ -204,33 +236,62 @@ export class Api implements IApi {
   private async _call<T>(
     method: string,
     route: string,
-    body?: object
+    body?: object,
+    headers: Record<string, string> = {}
   ): Promise<T> {
-    const text = await (await this._request(method, route, body)).text();
+    const response = await this._request(method, route, body, headers);
+    const text = await response.text();
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
-  /** The answer; a refusal is thrown as an `ApiError`. */
   private async _request(
     method: string,
     route: string,
-    body?: object
+    body?: object,
+    headers: Record<string, string> = {}
   ): Promise<Response> {
-    const url =
-      URLExt.join(this.settings.baseUrl, 'codeinterp', 'api') + '/' + route;
     const init = body
-      ? { method, body: JSON.stringify(body) }
-      : { method, cache: 'no-store' as const };
-    const response = await ServerConnection.makeRequest(
-      url,
-      init,
-      this.settings
-    );
-    if (!response.ok) {
-      throw refusal(response, await response.text());
-    }
-    return response;
+      ? { method, headers, body: JSON.stringify(body) }
+      : { method, headers, cache: 'no-store' as const };
+    return answered(this._url(route), init, this.settings);
   }
+
+  private _url(route: string): string {
+    return (
+      URLExt.join(this.settings.baseUrl, 'codeinterp', 'api') + '/' + route
+    );
+  }
+
+  /** Names this window to the server; known to nobody else. */
+  private _secret = '';
+}
+
+/** The answer; a refusal is thrown as an `ApiError`. */
+async function answered(
+  url: string,
+  init: RequestInit,
+  settings: ServerConnection.ISettings
+): Promise<Response> {
+  const response = await ServerConnection.makeRequest(url, init, settings);
+  if (!response.ok) {
+    throw refusal(response, await response.text());
+  }
+  return response;
+}
+
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    (error.status === 401 || error.status === 403) &&
+    error.code !== 'closed_window'
+  );
+}
+
+/** Of several with one name the last, which is the one that the server reads. */
+function cookie(name: string): string {
+  const pairs = document.cookie.split(';').map(pair => pair.trim());
+  const found = pairs.filter(pair => pair.startsWith(`${name}=`)).pop();
+  return found?.slice(name.length + 1) ?? '';
 }
 
 /** What a refusal says. Bodies that are not ours (a proxy's page) are not shown. */

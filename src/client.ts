@@ -18,6 +18,8 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The code with which the server closes a socket that another window has closed. */
+const FOR_GOOD = 4001;
 /** Milliseconds before each new attempt to connect; the last one from then on. */
 const DELAYS = [250, 1000, 2000, 5000, 10000];
 
@@ -38,6 +40,10 @@ export class Client implements IClient, IDisposable {
     return this._connectedChanged;
   }
 
+  get refused(): ISignal<this, { closed: boolean; message: string }> {
+    return this._refused;
+  }
+
   get connected(): boolean {
     return this._connected;
   }
@@ -53,10 +59,7 @@ export class Client implements IClient, IDisposable {
     try {
       ticket = await this._api.ticket();
     } catch (error) {
-      // Without the route there is no server part: asking again would not help.
-      if (!(error instanceof ApiError && error.status === 404)) {
-        this._again();
-      }
+      this._onRefusal(error);
       return;
     }
     if (!this._isDisposed) {
@@ -65,19 +68,19 @@ export class Client implements IClient, IDisposable {
   }
 
   send(command: Command): Promise<Record<string, unknown>> {
-    if (!this._connected || !this._socket) {
+    if (!this._connected) {
       return Promise.reject(lost());
     }
     const id = ++this._lastId;
     const reply = new PromiseDelegate<Record<string, unknown>>();
     this._pending.set(id, reply);
-    this._socket.send(JSON.stringify({ ...command, id }));
+    this._write(JSON.stringify({ ...command, id }));
     return reply.promise;
   }
 
   post(command: Command): void {
     if (this._connected) {
-      this._socket?.send(JSON.stringify(command));
+      this._write(JSON.stringify(command));
     }
   }
 
@@ -109,10 +112,30 @@ export class Client implements IClient, IDisposable {
         this._receive(JSON.parse(frame));
       }
     };
-    socket.onclose = () => {
+    socket.onclose = ({ code, reason }) => {
       this._setConnected(false);
-      this._again();
+      if (code === FOR_GOOD) {
+        this._refused.emit({ closed: true, message: reason });
+      } else {
+        this._again();
+      }
     };
+    // As it is now: a script that changes the prototype later gets no hold of the socket.
+    this._write = socket.send.bind(socket);
+  }
+
+  /** Ask again, unless that would not help. */
+  private _onRefusal(error: unknown): void {
+    const { status, code, message } =
+      error instanceof ApiError ? error : { status: 0, code: '', message: '' };
+    const closed = code === 'closed_window';
+    if (closed || code === 'no_session') {
+      this._refused.emit({ closed, message });
+    }
+    // Without the route there is no server part.
+    if (!closed && status !== 404) {
+      this._again();
+    }
   }
 
   private _receive(frame: ServerFrame): void {
@@ -157,6 +180,7 @@ export class Client implements IClient, IDisposable {
   private _api: Pick<IApi, 'ticket'>;
   private _settings: ServerConnection.ISettings;
   private _socket: WebSocket | null = null;
+  private _write: (data: string) => void = () => undefined;
   private _connected = false;
   private _isDisposed = false;
   private _attempts = 0;
@@ -167,6 +191,9 @@ export class Client implements IClient, IDisposable {
     PromiseDelegate<Record<string, unknown>>
   >();
   private _frames = new Signal<this, ServerFrame>(this);
+  private _refused = new Signal<this, { closed: boolean; message: string }>(
+    this
+  );
   private _connectedChanged = new Signal<this, boolean>(this);
 }
 

@@ -4,7 +4,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, IModelInfo, IStatus } from './api';
 import { CommandFailure } from './client';
 import { coalesce } from './coalesce';
-import type { SessionInfo } from './protocol';
+import type { DoneElsewhere, SessionInfo } from './protocol';
 import { ISessionView, Mode, isWaiting } from './view';
 
 /** Conversations, newest first: those of any notebook that hold `word`, or, where it is
@@ -15,7 +15,12 @@ export interface IHistory {
 }
 
 export interface IPanelState {
-  readonly connection: 'connecting' | 'connected' | 'lost';
+  /** `closed`: by another window, for good. */
+  readonly connection: 'connecting' | 'connected' | 'lost' | 'closed';
+  /** The number that the server knows this window by; 0: not yet. */
+  readonly window: number;
+  /** What other windows have done, oldest first, until the person has answered. */
+  readonly others: readonly DoneElsewhere[];
   readonly status: IStatus | null;
   readonly models: readonly IModelInfo[];
   /** The notebook in front, '' if none. */
@@ -84,6 +89,8 @@ export class PanelState {
   private _emit = coalesce(() => this._changed.emit());
   private _now: IPanelState = {
     connection: 'connecting',
+    window: 0,
+    others: [],
     status: null,
     models: [],
     notebook: '',

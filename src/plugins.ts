@@ -106,6 +106,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
 
     void client.connect();
+    // With a word from the page, the server need not wait for it to come back for long.
+    window.addEventListener('pagehide', () => api.leave());
     if (settingRegistry) {
       void applySettings(settingRegistry, store);
     }

@@ -1,5 +1,6 @@
 /** How a model is connected: the key, a local server, the list of models, the demo. */
 import type { IApi, ICredentials, ILocalServer } from './api';
+import { person } from './by-person';
 import type { PanelState } from './panel-state';
 
 /** The question that the demo's recording answers. Not translated: it is looked up. */
@@ -18,6 +19,12 @@ export class Setup {
     if (this._wanted) {
       await this.loadModels();
     }
+  }
+
+  /** Key or address are others now. */
+  async renew(): Promise<void> {
+    this._state.patch({ models: [] });
+    await this.refresh();
   }
 
   async dismissNotice(id: number): Promise<void> {
@@ -43,6 +50,10 @@ export class Setup {
 
   /** Rejects with an error in words if the key was refused. */
   async saveKey(credentials: ICredentials): Promise<void> {
+    if (!person.acts()) {
+      const words = 'A key is saved by a click on the button.';
+      throw new Error(this._state.trans.__(words));
+    }
     const status = await this._api.saveKey(credentials);
     this._state.patch({
       status,

@@ -5,9 +5,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
 import type { IApi, IReview, SentRequest } from './api';
+import { person } from './by-person';
 import { History } from './history';
+import { Others } from './others';
 import { PanelState, shownView } from './panel-state';
-import type { Command, Event, ServerFrame } from './protocol';
+import type { Command, DoneElsewhere, Event, ServerFrame } from './protocol';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
@@ -25,6 +27,7 @@ export class Store implements IDrafts {
     this.notebooks = options.notebooks;
     this.state = new PanelState(options.trans);
     this.setup = new Setup(this.state, this._api);
+    this.others = new Others(this.state, this._client);
     this._sessions = new Sessions(this.state, this._client);
     this.history = new History(this.state, this._api, sessionId =>
       this._sessions.forget(sessionId)
@@ -33,6 +36,11 @@ export class Store implements IDrafts {
     this._client.frames.connect((_, frame) => this._receive(frame));
     this._client.connectedChanged.connect((_, connected) => {
       this._connected(connected);
+    });
+    this._client.refused.connect((_, { closed, message }) => {
+      this.state.patch(
+        closed ? { connection: 'closed' } : { failure: message }
+      );
     });
     this.notebooks.currentChanged.connect((_, path) => void this._front(path));
     this.notebooks.renamed.connect((_, { from, to }) => this._rename(from, to));
@@ -46,6 +54,7 @@ export class Store implements IDrafts {
   readonly state: PanelState;
   readonly setup: Setup;
   readonly history: History;
+  readonly others: Others;
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
@@ -55,7 +64,7 @@ export class Store implements IDrafts {
 
   /** Send a message. False, with `failure` set, if the server did not take it. */
   async send(text: string): Promise<boolean> {
-    if (this.state.now.sending) {
+    if (this.state.now.sending || !this._byPerson()) {
       return false;
     }
     this.state.patch({ sending: true, failure: '' });
@@ -86,17 +95,23 @@ export class Store implements IDrafts {
     return this._command(session_id => ({ type: 'cancel', session_id }));
   }
 
-  retry(): Promise<boolean> {
-    return this._command(session_id => ({ type: 'retry', session_id }));
+  async retry(): Promise<boolean> {
+    return (
+      this._byPerson() &&
+      this._command(session_id => ({ type: 'retry', session_id }))
+    );
   }
 
-  answer(call_id: string, text: string): Promise<boolean> {
-    return this._command(session_id => ({
-      type: 'answer',
-      session_id,
-      call_id,
-      text
-    }));
+  async answer(call_id: string, text: string): Promise<boolean> {
+    return (
+      this._byPerson() &&
+      this._command(session_id => ({
+        type: 'answer',
+        session_id,
+        call_id,
+        text
+      }))
+    );
   }
 
   /** Put cells back as they were before a turn; without ids all that are left. */
@@ -140,11 +155,17 @@ export class Store implements IDrafts {
 
   /** For this conversation and the new ones to come in this window. */
   setMode(mode: Mode): void {
+    if (!this._byPerson()) {
+      return;
+    }
     this.state.patch({ mode });
     void this._command(session_id => ({ type: 'set_mode', session_id, mode }));
   }
 
   setModel(model: string): void {
+    if (!this._byPerson()) {
+      return;
+    }
     this.state.patch({ model });
     void this._command(session_id => ({
       type: 'set_model',
@@ -176,7 +197,7 @@ export class Store implements IDrafts {
     runAll = false
   ): Promise<void> {
     const found = this._sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting') {
+    if (found?.card.phase !== 'waiting' || !this._byPerson()) {
       return;
     }
     const draft = draftView(found.view, found.card);
@@ -249,7 +270,10 @@ export class Store implements IDrafts {
    * Run the cells from the top to the last that the agent has run, as Lab does; but not
    * one that was cut off, which may have had effects: of that the model knows.
    */
-  runAbove(): Promise<boolean> {
+  async runAbove(): Promise<boolean> {
+    if (!this._byPerson()) {
+      return false;
+    }
     const { notebook } = this.state.now;
     return this.state.attempt(async () => {
       const view = this.shown;
@@ -270,6 +294,12 @@ export class Store implements IDrafts {
     );
   }
 
+  /** What another window has done was not the person's doing. */
+  async notMe(done: DoneElsewhere): Promise<void> {
+    await this.others.notMe(done);
+    void this.setup.renew();
+  }
+
   // --- the composer and the line above it --------------------------------------------
 
   prefill(text: string): void {
@@ -281,6 +311,17 @@ export class Store implements IDrafts {
   }
 
   // --- inside ------------------------------------------------------------------------
+
+  /** Whether a person wants what is about to be done; if not, the panel says so. */
+  private _byPerson(): boolean {
+    const acts = person.acts();
+    if (!acts) {
+      const words =
+        'Something in this page, and not you, used a button of the Code Interpreter. Nothing was done.';
+      this.state.patch({ failure: this.state.trans.__(words) });
+    }
+    return acts;
+  }
 
   private _connected(connected: boolean): void {
     const { connection } = this.state.now;
@@ -334,6 +375,13 @@ export class Store implements IDrafts {
       }
       if (running && !this.state.now.shown[notebook]) {
         this._show(notebook, session_id);
+      }
+    } else if (frame.type === 'you_are') {
+      this.state.patch({ window: frame.window });
+    } else if (frame.type === 'done_elsewhere') {
+      this.others.learn(frame);
+      if (frame.what === 'key' || frame.what === 'no_key') {
+        void this.setup.renew();
       }
     } else if (frame.type === 'event') {
       const changed = this._sessions.receive(frame);

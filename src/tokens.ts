@@ -20,6 +20,11 @@ export interface IClient {
   readonly connectedChanged: ISignal<IClient, boolean>;
   readonly connected: boolean;
   /**
+   * Emitted when the server gives this window no socket, with its reason for people; then it
+   * is asked again, unless another window has closed this one (`closed`).
+   */
+  readonly refused: ISignal<IClient, { closed: boolean; message: string }>;
+  /**
    * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
    * (code, message) when the server refuses or the socket is lost before the reply.
    */

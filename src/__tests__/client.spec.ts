@@ -12,7 +12,7 @@ class Socket {
   }
 
   onopen = () => {};
-  onclose = () => {};
+  onclose = (_: { code: number; reason: string }) => {};
   onmessage = (_: { data: string }) => {};
   readonly sent: Record<string, unknown>[] = [];
 
@@ -21,7 +21,7 @@ class Socket {
   }
 
   close(): void {
-    this.onclose();
+    this.onclose({ code: 1000, reason: '' });
   }
 
   /** One message: a frame a line. */
@@ -112,7 +112,7 @@ describe('the socket', () => {
     const changes: boolean[] = [];
     client.connectedChanged.connect((_, on) => changes.push(on));
     const reply = client.send({ type: 'cancel', session_id: 'a' });
-    socket.onclose();
+    socket.onclose({ code: 1006, reason: '' });
     await expect(reply).rejects.toMatchObject({ code: 'disconnected' });
     await expect(
       client.send({ type: 'cancel', session_id: 'a' })

@@ -3,6 +3,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type { IApi, IChange, IReview, IStatus } from '../api';
+import { person } from '../by-person';
 import type { IPanelContext } from '../components/context';
 import type { IFile } from '../download';
 import { ModelMarkdown } from '../markdown';
@@ -26,6 +27,10 @@ globalThis.ResizeObserver = class {
   unobserve() {}
   disconnect() {}
 };
+
+// Events that a test makes are not trusted: whoever acts in it is a person, unless it says
+// otherwise.
+person.acts = () => true;
 
 export const trans = nullTranslator.load('');
 
@@ -101,7 +106,8 @@ export const started: Event = {
   turn: 1,
   text: 'Which region grew fastest?',
   mode: 'review',
-  model: 'claude-sonnet-5-5'
+  model: 'claude-sonnet-5-5',
+  window: 1
 };
 
 export const opened: Event = {
@@ -122,7 +128,8 @@ export const decided: Event = {
   by: 'person',
   source: 'df = 2',
   edited: true,
-  reason: ''
+  reason: '',
+  window: 1
 };
 
 export const running: Event = {
@@ -150,6 +157,9 @@ export function viewOf(...events: Event[]): ISessionView {
 export class FakeClient implements IClient {
   readonly frames = new Signal<this, ServerFrame>(this);
   readonly connectedChanged = new Signal<this, boolean>(this);
+  readonly refused = new Signal<this, { closed: boolean; message: string }>(
+    this
+  );
   connected = true;
   readonly sent: Command[] = [];
   /** What the server answers; a rejection is a refusal. */
@@ -297,6 +307,8 @@ export class FakeApi implements IApi {
   async models(): Promise<[]> {
     return [];
   }
+
+  leave(): void {}
 
   async ticket(): Promise<string> {
     return 'ticket';

@@ -28,6 +28,7 @@ import type { IClient, IDraftView, IDrafts } from '../tokens';
 export class TestClient implements IClient {
   readonly frames: Signal<IClient, ServerFrame> = new Signal(this);
   readonly connectedChanged: Signal<IClient, boolean> = new Signal(this);
+  readonly refused: IClient['refused'] = new Signal(this);
   connected = true;
   readonly posted: Command[] = [];
 

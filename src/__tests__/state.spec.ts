@@ -370,8 +370,8 @@ describe('questions, retries and names', () => {
     expect(
       viewOf(
         { type: 'title_changed', title: 'T' },
-        { type: 'mode_changed', mode: 'auto' },
-        { type: 'model_changed', model: 'm' },
+        { type: 'mode_changed', mode: 'auto', window: 1 },
+        { type: 'model_changed', model: 'm', window: 1 },
         { type: 'notebook_moved', notebook: 'b.ipynb' }
       ).info
     ).toMatchObject({

@@ -6,7 +6,9 @@ import { Button } from './Button';
 import { Composer } from './Composer';
 import { usePanel, usePanelState } from './context';
 import { Header } from './Header';
+import { Line } from './Line';
 import { Log } from './Log';
+import { OtherWindows } from './OtherWindows';
 
 export function Panel(): JSX.Element {
   const state = usePanelState();
@@ -36,6 +38,19 @@ function Lines({ state }: { state: IPanelState }): JSX.Element {
           )}
         </Line>
       )}
+      {state.connection === 'closed' && (
+        <Line level="error">
+          <span>
+            {trans.__(
+              'Closed by another window. Reload the page to work here.'
+            )}
+          </span>
+          <Button look="link" onClick={() => location.reload()}>
+            {trans.__('Reload')}
+          </Button>
+        </Line>
+      )}
+      <OtherWindows state={state} />
       {state.status?.warning && (
         <Line level="warning">{state.status.warning}</Line>
       )}
@@ -104,21 +119,6 @@ function Lines({ state }: { state: IPanelState }): JSX.Element {
           </Button>
         </Line>
       )}
-    </div>
-  );
-}
-
-function Line(props: {
-  level?: 'info' | 'warning' | 'error';
-  children: React.ReactNode;
-}): JSX.Element {
-  return (
-    <div
-      className="jp-codeinterp-Note"
-      data-level={props.level ?? 'info'}
-      role={props.level === 'error' ? 'alert' : undefined}
-    >
-      {props.children}
     </div>
   );
 }

@@ -207,7 +207,7 @@ async def test_another_window_sees_to_it_that_nothing_asks_any_more(
     assert told(other) == [], "who has done it knows"
     await w.send(c.NotMe(2))
     assert all(s.mode == "review" for s in site.extension.hub.list(None))
-    assert not site.extension.hub.running
+    await site.until(lambda: not site.extension.hub.running)
 
 
 async def test_another_window_decides_while_the_persons_is_out_of_reach(

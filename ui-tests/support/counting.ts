@@ -14,7 +14,7 @@ export async function count(
   panel: Panel,
   seconds: number
 ): Promise<void> {
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.speed({ first: seconds });
   await model.play('count');
   await panel.ask('Count');

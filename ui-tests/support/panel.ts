@@ -27,6 +27,13 @@ export class Panel {
   /** The cards that wait for a decision. */
   readonly cards: Locator;
 
+  /** By keys, as a person does it: what a script selects does not count as theirs. */
+  async choose(mode: 'Review' | 'Auto' | 'Plan'): Promise<void> {
+    await this.mode.focus();
+    await this.page.keyboard.type(mode);
+    await expect(this.mode).toHaveValue(mode.toLowerCase());
+  }
+
   /** Send a message; resolves once its turn has begun. */
   async ask(text: string): Promise<void> {
     const said = await this.said.count();

@@ -128,7 +128,7 @@ test('going in circles ends the turn with the reason', async ({
   panel
 }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('endless');
   await panel.ask('Try');
   await panel.ended();
@@ -168,7 +168,7 @@ test('input() is refused in words that the model acts on', async ({
   panel
 }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('asks_input');
   await panel.ask('Ask for a name');
   await panel.ended();

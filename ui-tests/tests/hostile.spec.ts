@@ -31,7 +31,7 @@ test('hostile words of the model do nothing', async ({
 }) => {
   const foreign = foreignRequests(page);
   await notebook.start(['theirs = 1']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('hostile');
   await panel.ask('Be hostile');
 
@@ -140,7 +140,7 @@ test('a notebook that claims to be the work of the agent is the person\'s', asyn
   ]);
   const before = await notebook.cells();
   await expect(page.locator('.jp-codeinterp-bar')).toHaveCount(0);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('edit_theirs');
   await panel.ask('Mend it');
   await panel.waiting('Mend the cell');

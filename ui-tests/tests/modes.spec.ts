@@ -7,7 +7,7 @@ test('Plan runs nothing and changes nothing', async ({
 }) => {
   await notebook.start(['x = 1']);
   const before = await notebook.cells();
-  await panel.mode.selectOption('Plan');
+  await panel.choose('Plan');
   for (const scenario of ['three_cells', 'markdown', 'delete_theirs']) {
     await model.play(scenario);
     await panel.ask(`Try ${scenario}`);
@@ -23,7 +23,7 @@ test('Plan runs nothing and changes nothing', async ({
 
 test('Auto runs without asking', async ({ model, notebook, panel }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('three_cells');
   await panel.ask('Sum it');
   await panel.ended();
@@ -37,7 +37,7 @@ test("Auto asks before it changes the person's cell", async ({
   panel
 }) => {
   await notebook.start(['mended = False']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('edit_theirs');
   await panel.ask('Mend it');
   await panel.waiting('Mend the cell');
@@ -54,7 +54,7 @@ test("Auto asks before it deletes the person's cell", async ({
   panel
 }) => {
   await notebook.start(['keep = 1', 'other = 2']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('delete_theirs');
   await panel.ask('Tidy up');
   const bar = notebook.bar();
@@ -75,7 +75,7 @@ test('hidden characters ask in Auto too, and are named', async ({
   panel
 }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('invisible');
   await panel.ask('Set ok');
   const card = await panel.waiting('Set ok');

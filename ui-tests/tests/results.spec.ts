@@ -6,7 +6,7 @@ test('tables and plots show in the cells, and the plot reaches the model', async
   panel
 }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('growth');
   await panel.ask('Which region grew fastest?');
   await panel.ended();

@@ -272,7 +272,7 @@ test('a failed cell that is left says so and can be removed', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('endless');
   await panel.ask('Try');
   await panel.ended();

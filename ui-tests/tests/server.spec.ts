@@ -69,7 +69,7 @@ for (const way of ['stays open', 'is reloaded'] as const) {
     const file = await notebook.start(['mine = 1']);
     await notebook.run(0);
     await notebook.save();
-    await panel.mode.selectOption('Auto');
+    await panel.choose('Auto');
     await model.play('held');
     await panel.ask('Convert the prices');
     await expect(
@@ -178,7 +178,7 @@ test.describe('a server that culls idle kernels', () => {
     await notebook.open(file);
     const [kernel, ...others] = await kernels();
     expect(others).toEqual([]);
-    await panel.mode.selectOption('Auto');
+    await panel.choose('Auto');
     await model.play('kept');
     await panel.ask('Keep a number');
     await expect(

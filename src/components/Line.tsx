@@ -1,0 +1,17 @@
+import React from 'react';
+
+/** Something that a person must know besides the conversation. */
+export function Line(props: {
+  level?: 'info' | 'warning' | 'error';
+  children: React.ReactNode;
+}): JSX.Element {
+  return (
+    <div
+      className="jp-codeinterp-Note"
+      data-level={props.level ?? 'info'}
+      role={props.level === 'error' ? 'alert' : undefined}
+    >
+      {props.children}
+    </div>
+  );
+}
