@@ -20,9 +20,7 @@ import msgspec
 from jupyter_codeinterp.core import commands, events, formulas
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADER = (
-    "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n/* eslint-disable */\n"
-)
+HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"
 
 
 def schema() -> dict[str, Any]:
@@ -71,8 +69,10 @@ def protocol() -> str:
     alone = re.compile(
         r"/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*/\n"
     )
-    return HEADER % "types" + re.sub(
-        r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout))
+    return (
+        HEADER % "types"
+        + "/* eslint-disable */\n"
+        + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
     )
 
 

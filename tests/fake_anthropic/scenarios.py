@@ -5,6 +5,7 @@ Half of them are disobedient: the product must end well all the same.
 
 from __future__ import annotations
 
+import json
 import re
 
 from .request import Request
@@ -96,6 +97,17 @@ def _link(request: Request, words: str) -> str:
 
 def _done(words: str) -> Turn:
     return answer(text(words))
+
+
+def _below(request: Request) -> str:
+    """What stands below the first line of the person's message."""
+    return request.said[-1].partition("\n")[2]
+
+
+def _repeated(request: Request) -> Turn:
+    """``{"before": "", "unit": "- ", "times": 1000, "after": "x"}`` as a text."""
+    shape = json.loads(_below(request))
+    return _done(shape["before"] + shape["unit"] * shape["times"] + shape["after"])
 
 
 # --- obedient --------------------------------------------------------------------------
@@ -334,6 +346,22 @@ DISOBEDIENT: dict[str, Script] = {
         ),
         _done("There."),
     ),
+    "says": scenario(lambda r: _done(_below(r))),
+    "asks": scenario(
+        lambda r: answer(call("ask_user", {"question": _below(r), "options": ["Yes"]})),
+        _done("Understood."),
+    ),
+    "notes": scenario(
+        lambda r: answer(call("add_markdown", {"source": _below(r)})), _done("Noted.")
+    ),
+    "titles": scenario(
+        lambda r: answer(run_cell("1 + 1", title=_below(r))),
+        _done("It is 2."),
+    ),
+    "codes": scenario(
+        lambda r: answer(run_cell(f"held = {_below(r)!r}", title="Hold it")), _done("Held.")
+    ),
+    "repeats": _repeated,
     "invisible": scenario(
         answer(run_cell("ok = 1  # \u202e\u200bhidden\nok", title="Set ok")), _done("Set.")
     ),
