@@ -164,9 +164,9 @@ def test_the_check_of_hostile_markdown_takes_linear_time(shape: str) -> None:
         text = (shape * length)[:length]
         best = 10.0
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.thread_time()
             markdown_risks(text)
-            best = min(best, time.perf_counter() - began)
+            best = min(best, time.thread_time() - began)
         return best
 
     few, many = seconds(20_000), seconds(80_000)
