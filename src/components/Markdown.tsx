@@ -51,6 +51,7 @@ const Block = React.memo(function Block({ source }: { source: string }) {
   React.useLayoutEffect(() => {
     const draw = async () => {
       busy.current = true;
+      host.current?.setAttribute('aria-busy', 'true');
       const done = rendering(sessionId);
       try {
         let drawn: string;
@@ -61,6 +62,7 @@ const Block = React.memo(function Block({ source }: { source: string }) {
         } while (drawn !== wanted.current);
       } finally {
         busy.current = false;
+        host.current?.removeAttribute('aria-busy');
         done();
       }
     };

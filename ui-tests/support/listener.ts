@@ -4,13 +4,13 @@ import type { AddressInfo } from 'net';
 import { expect, type Page } from '@playwright/test';
 
 export class Listener {
-  /** Of this address, once it listens. */
-  get url(): string {
-    return `http://127.0.0.1:${(this._server.address() as AddressInfo).port}`;
-  }
+  /** Its address, once it listens. */
+  url = '';
 
   async start(): Promise<void> {
     await new Promise<void>(done => this._server.listen(0, '127.0.0.1', done));
+    const { port } = this._server.address() as AddressInfo;
+    this.url = `http://127.0.0.1:${port}`;
   }
 
   async stop(): Promise<void> {

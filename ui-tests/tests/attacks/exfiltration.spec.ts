@@ -30,8 +30,8 @@ async function formatted(panel: Panel): Promise<void> {
   const blocks = panel.log.locator('.jp-codeinterp-Block');
   await expect(blocks.first()).toBeAttached();
   await expect(
-    panel.log.locator('.jp-codeinterp-Block:not(:has(> *))')
-  ).toHaveCount(0);
+    panel.log.locator('.jp-codeinterp-Block[aria-busy="true"]')
+  ).toHaveCount(0, { timeout: 60_000 });
 }
 
 async function reloaded(page: Page, panel: Panel): Promise<void> {
@@ -195,11 +195,12 @@ test('an exported conversation fetches when it is opened as Markdown', async ({
   });
   expect(saved.ok()).toBe(true);
   await page.evaluate(
-    path =>
-      window.jupyterapp.commands.execute('docmanager:open', {
+    async path => {
+      await window.jupyterapp.commands.execute('docmanager:open', {
         path,
         factory: 'Markdown Preview'
-      }),
+      });
+    },
     file
   );
   const preview = page.locator('.jp-MarkdownViewer .jp-RenderedMarkdown');

@@ -1,0 +1,193 @@
+/** Words too deep or too long for a browser end the page, and again at each opening. */
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../support/fixtures';
+import type { Panel } from '../../support/panel';
+
+interface IShape {
+  before?: string;
+  unit: string;
+  times?: number;
+  after?: string;
+}
+
+const MEGABYTE = 1_000_000;
+
+/** A text of one kind, a megabyte of it unless it says how often. */
+function message({ before = '', unit, times, after = '' }: IShape): string {
+  const count = times ?? Math.floor(MEGABYTE / unit.length);
+  return `Repeat\n${JSON.stringify({ before, unit, times: count, after })}`;
+}
+
+function fractions(times: number): IShape {
+  return { before: '$$', unit: '\\frac{1}{', times, after: `x${'}'.repeat(times)}$$` };
+}
+
+/** The page has its turn: it draws, and takes what is typed. */
+async function usable(page: Page, panel: Panel): Promise<void> {
+  const began = Date.now();
+  await page.evaluate(
+    () => new Promise(done => requestAnimationFrame(() => setTimeout(done)))
+  );
+  await panel.message.fill('still here');
+  await expect(panel.message).toHaveValue('still here');
+  await panel.message.fill('');
+  expect(Date.now() - began).toBeLessThan(5_000);
+}
+
+/** The longest task of the page since the last call, in milliseconds. */
+async function longestTask(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const own = window as unknown as { longest?: { at: number } };
+    if (!own.longest) {
+      const longest = (own.longest = { at: 0 });
+      new PerformanceObserver(list => {
+        for (const { duration } of list.getEntries()) {
+          longest.at = Math.max(longest.at, duration);
+        }
+      }).observe({ type: 'longtask' });
+    }
+    const { at } = own.longest;
+    own.longest.at = 0;
+    return at;
+  });
+}
+
+async function formatted(panel: Panel): Promise<void> {
+  await expect(
+    panel.log.locator('.jp-codeinterp-Block[aria-busy="true"]')
+  ).toHaveCount(0, { timeout: 60_000 });
+}
+
+const SHAPES: Record<string, IShape> = {
+  fractions: fractions(100_000),
+  'open fractions': { before: '$', unit: '\\frac{1}{' },
+  'many formulas': { unit: '$x^2$ ' },
+  'long formulas': { unit: '$$\\sum_{i=1}^{n} x_i + y_i + z_i$$\n\n' },
+  quotes: { unit: '> ', after: 'x' },
+  lists: { unit: '- ', after: 'x' },
+  'numbered lists': { unit: '1. ', after: 'x' },
+  'many short lists': { unit: '- a\n  - b\n    - c\n\n' },
+  emphasis: { unit: '*a **b ' },
+  'closed emphasis': { unit: '**', after: 'x' },
+  tables: { before: '| a | b |\n|---|---|\n', unit: '| 1 | 2 |\n' },
+  'a wide table': { unit: '| a ', after: '|\n|---|' },
+  'a diff': { before: '```diff\n', unit: '+ one\n- two\n', after: '```' },
+  'a long line': { unit: 'word ' },
+  'a line without blanks': { unit: 'x' },
+  brackets: { unit: '[' },
+  'raw HTML': { unit: '<div>' },
+  'raw tables': { unit: '<table><tr><td>' },
+  'deep code': { before: '```python\n', unit: '(', after: '\n```' },
+  blocks: { unit: 'a\n\n' }
+};
+
+test('a megabyte of deep and long text ends the page, also after a reload', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  test.setTimeout(240_000);
+  await notebook.start(['']);
+  await model.play('repeats');
+  await model.speed({ chunk: 20_000 });
+  await longestTask(page);
+  const longest: Record<string, number> = {};
+  for (const [name, shape] of Object.entries(SHAPES)) {
+    await panel.ask(message(shape));
+    await panel.ended();
+    await formatted(panel);
+    await usable(page, panel);
+    longest[name] = await longestTask(page);
+  }
+  test.info().annotations.push({
+    type: 'longest task, ms',
+    description: JSON.stringify(longest)
+  });
+  expect(Math.max(...Object.values(longest))).toBeLessThan(3_000);
+
+  await page.reload();
+  await expect(panel.said.first()).toBeVisible({ timeout: 60_000 });
+  await formatted(panel);
+  await usable(page, panel);
+});
+
+for (const depth of [40, 100, 1_000]) {
+  test(`${depth} fractions inside each other end the page, also after a reload`, async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    await notebook.start(['']);
+    const { before, unit, times, after } = fractions(depth);
+    const text = before + unit.repeat(times!) + after;
+    await model.play('says');
+    await panel.ask(`Say\n${text}`);
+    await panel.ended();
+    await formatted(panel);
+    await usable(page, panel);
+
+    await model.play('asks');
+    await panel.ask(`Ask\n${text}`);
+    await panel.log.getByRole('button', { name: 'Yes' }).click();
+    await panel.ended();
+    await usable(page, panel);
+
+    // In a cell JupyterLab would show them itself.
+    if (depth > 40) {
+      await model.play('notes');
+      await panel.ask(`Note\n${text}`);
+      await panel.ended();
+      expect(await model.told()).toMatch(/nested \d+ levels deep/);
+      expect(await notebook.sources()).toEqual(['']);
+    }
+
+    await page.reload();
+    await expect(panel.said.first()).toBeVisible({ timeout: 30_000 });
+    await formatted(panel);
+    await usable(page, panel);
+  });
+}
+
+test('a conversation that ended the page ends it again', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  // Formulas are never finished: the program that typesets them does not come.
+  const held: (() => void)[] = [];
+  const path = await notebook.start(['']);
+  await model.play('says');
+  await panel.ask('Say\nIt is **bold**.');
+  await panel.ended();
+  await expect(panel.log.locator('strong')).toBeVisible();
+
+  await page.route(/\.js/, route => {
+    held.push(() => void route.continue());
+  });
+  await panel.ask('Say\nIt is $x^2$.');
+  await panel.ended();
+  await expect.poll(() => held.length).toBeGreaterThan(0);
+  const client = await page.context().newCDPSession(page);
+  const crashed = page.waitForEvent('crash');
+  void client.send('Page.crash').catch(() => undefined);
+  await crashed;
+
+  const again = await page.context().newPage();
+  await again.goto(`/lab/tree/${path}?codeinterp=open`);
+  const log = again.getByRole('log', { name: 'Conversation' });
+  await expect(log).toContainText('did not come to an end');
+  await expect(log).toContainText('It is **bold**.');
+  await expect(log.locator('strong')).toHaveCount(0);
+
+  // It can be deleted from here, or shown all the same.
+  await log.getByRole('button', { name: 'Show it formatted' }).click();
+  await expect(log.locator('strong')).toBeVisible();
+  await expect(log.locator('mjx-container').first()).toBeAttached();
+  await again.reload();
+  await expect(log.locator('strong')).toBeVisible({ timeout: 30_000 });
+  await expect(log).not.toContainText('did not come to an end');
+  await again.close();
+});
