@@ -105,9 +105,11 @@ def _below(request: Request) -> str:
 
 
 def _repeated(request: Request) -> Turn:
-    """``{"before": "", "unit": "- ", "times": 1000, "after": "x"}`` as a text."""
+    """A text as long as wanted, from a short message: ``{"before": "$", "unit": "{",
+    "times": 1000, "middle": "x", "close": "}", "after": "$"}``."""
     shape = json.loads(_below(request))
-    return _done(shape["before"] + shape["unit"] * shape["times"] + shape["after"])
+    opened, closed = (shape[part] * shape["times"] for part in ("unit", "close"))
+    return _done(shape["before"] + opened + shape["middle"] + closed + shape["after"])
 
 
 # --- obedient --------------------------------------------------------------------------

@@ -3,23 +3,22 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../../support/fixtures';
 import type { Panel } from '../../support/panel';
 
+/** `before`, `unit` many times, `middle`, `close` as many times, `after`. */
 interface IShape {
   before?: string;
   unit: string;
-  times?: number;
+  middle?: string;
+  close?: string;
   after?: string;
 }
 
 const MEGABYTE = 1_000_000;
 
-/** A text of one kind, a megabyte of it unless it says how often. */
-function message({ before = '', unit, times, after = '' }: IShape): string {
-  const count = times ?? Math.floor(MEGABYTE / unit.length);
-  return `Repeat\n${JSON.stringify({ before, unit, times: count, after })}`;
-}
-
-function fractions(times: number): IShape {
-  return { before: '$$', unit: '\\frac{1}{', times, after: `x${'}'.repeat(times)}$$` };
+/** What makes the model say a text of this kind, a megabyte of it. */
+function message(shape: IShape): string {
+  const whole = { before: '', middle: '', close: '', after: '', ...shape };
+  const times = Math.floor(MEGABYTE / (whole.unit + whole.close).length);
+  return `Repeat\n${JSON.stringify({ ...whole, times })}`;
 }
 
 /** The page has its turn: it draws, and takes what is typed. */
@@ -59,7 +58,7 @@ async function formatted(panel: Panel): Promise<void> {
 }
 
 const SHAPES: Record<string, IShape> = {
-  fractions: fractions(100_000),
+  fractions: { before: '$$', unit: '\\frac{1}{', close: '}', after: '$$' },
   'open fractions': { before: '$', unit: '\\frac{1}{' },
   'many formulas': { unit: '$x^2$ ' },
   'long formulas': { unit: '$$\\sum_{i=1}^{n} x_i + y_i + z_i$$\n\n' },
@@ -120,8 +119,7 @@ for (const depth of [40, 100, 1_000]) {
     panel
   }) => {
     await notebook.start(['']);
-    const { before, unit, times, after } = fractions(depth);
-    const text = before + unit.repeat(times!) + after;
+    const text = `$$${'\\frac{1}{'.repeat(depth)}x${'}'.repeat(depth)}$$`;
     await model.play('says');
     await panel.ask(`Say\n${text}`);
     await panel.ended();
@@ -170,8 +168,9 @@ test('a conversation that ended the page ends it again', async ({
   await panel.ask('Say\nIt is $x^2$.');
   await panel.ended();
   await expect.poll(() => held.length).toBeGreaterThan(0);
-  const client = await page.context().newCDPSession(page);
-  const crashed = page.waitForEvent('crash');
+  const [tab] = page.context().pages();
+  const client = await page.context().newCDPSession(tab);
+  const crashed = tab.waitForEvent('crash');
   void client.send('Page.crash').catch(() => undefined);
   await crashed;
 
