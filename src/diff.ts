@@ -4,6 +4,11 @@ import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDisposable } from '@lumino/disposable';
 import { Widget } from '@lumino/widgets';
 
+/** Characters of a line, above which an editor is slow and a comparison of no use. */
+const LONGEST_LINE = 5_000;
+/** A comparison takes time with the square of what differs: milliseconds that it may have. */
+const DIFF = { scanLimit: 500, timeout: 100 };
+
 export class DiffView extends Widget {
   /** `model` holds the new source and belongs to the caller. */
   constructor(
@@ -49,6 +54,7 @@ export class DiffView extends Widget {
           original,
           mergeControls: false,
           gutter: true,
+          diffConfig: DIFF,
           ...(folds ? { collapseUnchanged: { margin: 2, minSize: 4 } } : {})
         })
       ]
@@ -65,11 +71,40 @@ export function showDiff(
   host: HTMLElement,
   diff: { before: string; after: string; mimeType: string; label: string }
 ): IDisposable {
+  if ([diff.before, diff.after].some(hasLongLine)) {
+    return showText(host, diff);
+  }
   const model = new CodeEditor.Model({ mimeType: diff.mimeType });
   model.sharedModel.setSource(diff.after);
   const { before: original, label } = diff;
   const view = new DiffView({ original, model, editors, label, folds: true });
   Widget.attach(view, host);
   view.disposed.connect(() => model.dispose());
+  return view;
+}
+
+function hasLongLine(source: string): boolean {
+  return source.split('\n').some(line => line.length > LONGEST_LINE);
+}
+
+/** The same without an editor: as it was, then as it is. */
+function showText(
+  host: HTMLElement,
+  { before, after, label }: { before: string; after: string; label: string }
+): IDisposable {
+  const view = new Widget();
+  view.addClass('jp-codeinterp-diff');
+  view.node.setAttribute('aria-label', label);
+  for (const [sign, source] of [
+    ['−', before],
+    ['+', after]
+  ]) {
+    if (source) {
+      const text = document.createElement('pre');
+      text.textContent = `${sign} ${source}`;
+      view.node.append(text);
+    }
+  }
+  Widget.attach(view, host);
   return view;
 }
