@@ -8,6 +8,7 @@ queues a socket; frames in it can be held up, lost and repeated.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import selectors
 from collections import deque
 from collections.abc import Callable
@@ -69,6 +70,9 @@ class Clock(asyncio.SelectorEventLoop):
         self.ticks()
 
 
+_numbers = itertools.count(1)
+
+
 async def _allowed(action: str, resource: str) -> bool:
     return True
 
@@ -85,7 +89,8 @@ class Wire:
         self.lags = False
         self.dead = False
         """Whether the page has lost it. The server may not know yet."""
-        self.desk = WindowDesk(site.hub, cast(Any, _Mailbox(self)), _allowed)
+        self.number = next(_numbers)
+        self.desk = WindowDesk(site.hub, cast(Any, _Mailbox(self)), _allowed, self.number)
         site.do(lambda: site.hub.join(self.desk))
 
     def post(self, command: c.Command) -> None:
@@ -281,6 +286,10 @@ class Site:
             if not heard:
                 wire.up.clear()
             page.disconnected()
+
+    def goes(self, wire: Wire) -> None:
+        """The page says that it goes: on a way of its own, before its socket or after."""
+        self.do(lambda: self.hub.goes(wire.number))
 
     def notice(self, wire: Wire) -> None:
         """The server sees that a socket is gone."""

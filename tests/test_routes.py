@@ -30,6 +30,7 @@ ROUTES = (
     ("DELETE", "key", "execute kernels"),
     ("POST", "demo", "write contents"),
     ("POST", "tickets", "read contents"),
+    ("POST", "leaving", "read contents"),
     ("GET", "sessions", "read contents"),
     ("PATCH", f"sessions/{SESSION}", "write contents"),
     ("DELETE", f"sessions/{SESSION}", "write contents"),

@@ -92,6 +92,12 @@ class CodeInterp(ExtensionApp):
         help="Seconds that a turn waits for a window that is gone. Then it goes on in the "
         "notebook's file, if nothing that a person has written is missing there.",
     ).tag(config=True)
+    leave_grace = Float(
+        5.0,
+        min=0,
+        help="The same for a window that has said that it goes: a page that is loaded anew is "
+        "back by then. Never longer than window_grace.",
+    ).tag(config=True)
     allow_token_windows = Bool(
         False,
         help="Whether a client that has the server's token, but no cookies of a login, may "
@@ -165,6 +171,7 @@ class CodeInterp(ExtensionApp):
             ),
             stand_in=self._make_stand_in,
             grace=self.window_grace,
+            leave_grace=self.leave_grace,
         )
         self.settings.update(
             codeinterp_hub=self.hub,

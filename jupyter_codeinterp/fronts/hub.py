@@ -50,7 +50,17 @@ NOT_ME = (
 )
 
 
+MAX_GONE = 100
+"""Windows without a socket that are remembered; each may connect again."""
+WORD_HOLDS = 10.0
+"""Seconds from a page's word that it goes to the end of its socket. If that holds for longer,
+the page has stayed after all."""
+
+
 class FrontWindow(Window, Protocol):
+    goes: float
+    """When its page said that it goes, by the monotonic clock."""
+
     @property
     def number(self) -> int: ...
 
@@ -98,10 +108,12 @@ class Hub:
         activity: Activity,
         stand_in: Callable[[LiveNotebook], StandIn],
         grace: float,
+        leave_grace: float = 5.0,
     ) -> None:
         """``model`` gives the model for a name, ``default_model`` the name for a notebook,
         ``make_kernel`` the kernel of the notebook that a function gives, ``stand_in`` who
-        works in a notebook's file when no window has had it open for ``grace`` seconds."""
+        works in a notebook's file when no window has had it open for ``grace`` seconds, or
+        for ``leave_grace`` seconds after the last has said that it goes."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -111,14 +123,16 @@ class Hub:
         self._default_model = default_model
         self._make_stand_in = stand_in
         self._grace = grace
+        self._leave_grace = leave_grace
         self._sessions: dict[str, Session] = {}
         self._notebooks: dict[str, LiveNotebook] = {}
         self._windows: set[FrontWindow] = set()
         self.known = Windows()
         self._told: deque[tuple[int, DoneElsewhere]] = deque(maxlen=MAX_TOLD)
         """What windows have done, numbered from 1."""
-        self._heard: dict[int, int] = {}
-        """By window: the last of these that had been told when its socket was lost."""
+        self._gone: dict[int, tuple[FrontWindow, int]] = {}
+        """By number: windows whose sockets were lost, the latest last, and the last of these
+        doings that had been told then."""
         self._undo: list[tuple[int, Callable[[], None]]] = []
         """How to take back what a window has set for the whole server; the latest last."""
 
@@ -131,7 +145,7 @@ class Hub:
         for name in NOT_AT_THE_START:
             asyncio.get_running_loop().run_in_executor(None, import_module, name)
         window.send(YouAre(window.number))
-        heard = self._heard.pop(window.number, self._last_told)
+        _, heard = self._gone.pop(window.number, (window, self._last_told))
         for number, done in self._told:
             if number > heard and done.window != window.number:
                 window.send(done)
@@ -143,10 +157,22 @@ class Hub:
         """The window's socket is gone. Its sessions go on."""
         if window in self._windows:
             self._windows.discard(window)
-            self._heard[window.number] = self._last_told
+            self._gone[window.number] = window, self._last_told
+            while len(self._gone) > MAX_GONE:
+                del self._gone[next(iter(self._gone))]
         window.leave()
+        said_so = time.monotonic() - window.goes < WORD_HOLDS
         for path in list(self._notebooks):
-            self.close_notebook(window, path, for_good=False)
+            self.close_notebook(window, path, for_good=False, said_so=said_so)
+
+    def goes(self, number: int) -> None:
+        """The page of a window has said that it goes. Its socket may be gone by then."""
+        for window in self._windows:
+            if window.number == number:
+                window.goes = time.monotonic()
+        if number in self._gone:
+            for notebook in self._notebooks.values():
+                notebook.goes(self._gone[number][0])
 
     @property
     def _last_told(self) -> int:
@@ -190,7 +216,9 @@ class Hub:
     def notebook(self, path: str) -> LiveNotebook:
         """Taken up from the journal if need be: with the ops that its file may lack."""
         if path not in self._notebooks:
-            notebook = self._notebooks[path] = LiveNotebook(path, self, self._grace)
+            notebook = self._notebooks[path] = LiveNotebook(
+                path, self, self._grace, self._leave_grace
+            )
             self._take_up(notebook)
         return self._notebooks[path]
 
@@ -207,11 +235,14 @@ class Hub:
         """The notebook if it is known; what is said of another is out of date."""
         return self._notebooks.get(path)
 
-    def close_notebook(self, window: Window, path: str, *, for_good: bool) -> None:
-        """``for_good``: the person has closed it; else only the window is gone."""
+    def close_notebook(
+        self, window: Window, path: str, *, for_good: bool, said_so: bool = False
+    ) -> None:
+        """``for_good``: the person has closed it; else only the window is gone. ``said_so``:
+        with a word."""
         notebook = self._notebooks.get(path)
         if notebook is not None:
-            notebook.close(window, for_good=for_good)
+            notebook.close(window, for_good=for_good, said_so=said_so)
             self.forget_if_idle(path)
 
     def forget_if_idle(self, path: str) -> None:

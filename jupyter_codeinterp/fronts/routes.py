@@ -7,6 +7,7 @@ GET    local                          model servers found on this machine
 POST   key        {key, base_url?}    keep a key (DELETE forgets it); of a window only
 POST   demo       {notebook?}         the offline demo's notebook
 POST   tickets    {secret?}           a ticket for the channel, and the window's secret
+POST   leaving    {secret}            the window's page goes away
 GET    sessions?notebook=…&q=…        conversations, newest first; those that hold a word
 GET    sessions/ID/events?after=N     what happened
 GET    sessions/ID/sent/STEP          what was sent to the model
@@ -243,6 +244,15 @@ class TicketsHandler(Handler):
         self.answer({"ticket": ticket, "secret": secret})
 
 
+class LeavingHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def post(self) -> None:
+        self.hub.goes(self.hub.known.number(self.text(self.body(), "secret")))
+        self.set_status(HTTPStatus.NO_CONTENT)
+        self.finish()
+
+
 class SessionsHandler(Handler):
     @web.authenticated
     @authorized("read")
@@ -342,6 +352,7 @@ def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
         (r"key", KeyHandler),
         (r"demo", DemoHandler),
         (r"tickets", TicketsHandler),
+        (r"leaving", LeavingHandler),
         (r"sessions", SessionsHandler),
         (rf"sessions/{_ID}", SessionHandler),
         (rf"sessions/{_ID}/events", EventsHandler),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,7 @@ class WindowDesk:
         """``number`` says which window it is; ``close`` closes its socket for good."""
         self.number = number
         self.shut = close
+        self.goes = -math.inf
         self._hub = hub
         self._mailbox = mailbox
         self._allowed = allowed

@@ -25,9 +25,11 @@ UNSAVED = (
 
 
 class HandOver:
-    def __init__(self, notebook: LiveNotebook, owner: Owner | None, grace: float) -> None:
-        """``grace`` is how long (seconds) a window may be away. Without an ``owner`` nobody
-        stands in."""
+    def __init__(
+        self, notebook: LiveNotebook, owner: Owner | None, grace: float, leave_grace: float
+    ) -> None:
+        """``grace`` is how long (seconds) a window may be away, ``leave_grace`` how long one
+        that has said that it goes. Without an ``owner`` nobody stands in."""
         self.stand_in: StandIn | None = None
         self.version = ""
         """Names the file as the stand-in has written it last; "" where a window knows best."""
@@ -36,7 +38,11 @@ class HandOver:
         self._notebook = notebook
         self._owner = owner
         self._grace = grace
-        self._left = asyncio.get_running_loop().time()
+        self._leave_grace = min(grace, leave_grace)
+        self._awaited: dict[Window | None, float] = {None: _now() + grace}
+        """Who may come back, and until when: the windows that left since one was here last."""
+        self._sooner = asyncio.Event()
+        """One of them has said that it does not."""
         self._left_edited = False
         """Whether a window has gone with changes of the person's own that the file lacks."""
         self._change: asyncio.Task[None] | None = None
@@ -55,11 +61,19 @@ class HandOver:
 
     def window_came(self) -> None:
         self._left_edited, self.why_nobody = False, ""
+        self._awaited.clear()
 
-    def window_left(self, edited: bool) -> None:
-        """``edited``: with changes of the person's own that the file lacks."""
-        self._left = asyncio.get_running_loop().time()
+    def window_left(self, window: Window, *, edited: bool, said_so: bool) -> None:
+        """``edited``: with changes of the person's own that the file lacks. ``said_so``: it
+        is not only its socket that is gone."""
+        self._awaited[window] = _now() + (self._leave_grace if said_so else self._grace)
         self._left_edited = self._left_edited or edited
+
+    def window_goes(self, window: Window) -> None:
+        """A window that has left already says that it does not only connect again."""
+        if window in self._awaited:
+            self._awaited[window] = min(self._awaited[window], _now() + self._leave_grace)
+            self._sooner.set()
 
     # --- to the file and back --------------------------------------------------------
 
@@ -70,8 +84,10 @@ class HandOver:
             self._begin(self._to_file(self._owner))
 
     async def _to_file(self, owner: Owner) -> None:
-        now = asyncio.get_running_loop().time()
-        await asyncio.sleep(self._left + self._grace - now)
+        while (wait := max(self._awaited.values(), default=0.0) - _now()) > 0:
+            self._sooner.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._sooner.wait(), wait)
         stand_in = owner.stand_in(self._notebook)
         if stand_in is None:
             return
@@ -158,3 +174,7 @@ class HandOver:
         """What is being written to the file is written."""
         if self.stand_in is not None:
             await self.stand_in.close()
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -47,15 +47,22 @@ not get an epoch that a window has seen before."""
 
 
 class LiveNotebook:
-    def __init__(self, path: str, owner: Owner | None = None, grace: float = 30.0) -> None:
+    def __init__(
+        self,
+        path: str,
+        owner: Owner | None = None,
+        grace: float = 30.0,
+        leave_grace: float = 5.0,
+    ) -> None:
         """``grace`` is how long (seconds) a window may be away before another works in the
-        file. Without an ``owner`` nobody does."""
+        file; ``leave_grace``, no longer than that, if it has said that it goes. Without an
+        ``owner`` nobody does."""
         self.path = path
         self.epoch = 0
         self._owner = owner
         self._windows: dict[Window, Copy] = {}
         self._holder: Window | None = None
-        self._hand_over = HandOver(self, owner, grace)
+        self._hand_over = HandOver(self, owner, grace, leave_grace)
         self._known = asyncio.Event()
         """Somebody works in the notebook, or it is known that nobody does."""
         self._saved: dict[str, int] = {}
@@ -168,13 +175,16 @@ class LiveNotebook:
         if window is self._holder:
             self._is_in_file(copy.saved)
 
-    def close(self, window: Window, *, for_good: bool = False) -> None:
+    def close(self, window: Window, *, for_good: bool = False, said_so: bool = False) -> None:
         """The window is gone; the next one gets the lease and the ops it lacks. ``for_good``:
-        the person has closed the notebook, and what was not saved is given up."""
+        the person has closed the notebook, and what was not saved is given up. ``said_so``:
+        the page goes, and not only its socket."""
         copy = self._windows.pop(window, None)
         if copy is None:
             return
-        self._hand_over.window_left(copy.edited and not for_good)
+        self._hand_over.window_left(
+            window, edited=copy.edited and not for_good, said_so=said_so or for_good
+        )
         if window is not self._holder:
             return self.offer_next()
         self.vacate()
@@ -184,6 +194,10 @@ class LiveNotebook:
             self._offer(next(iter(self._windows)))
         elif self._outbox or self._readers:
             self._need_somebody()
+
+    def goes(self, window: Window) -> None:
+        """A window whose socket is gone says that its page goes, too."""
+        self._hand_over.window_goes(window)
 
     def take(self, window: Window) -> None:
         """Give the lease to this window, if it has the notebook open."""
