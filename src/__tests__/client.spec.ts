@@ -137,6 +137,32 @@ describe('the socket', () => {
     expect(asked).toBe(4);
   });
 
+  it('stays closed once another window has closed it', async () => {
+    const { client, socket } = await connected();
+    const refused: boolean[] = [];
+    client.refused.connect((_, { closed }) => refused.push(closed));
+    socket.onclose({ code: 4001, reason: 'Closed by another window.' });
+    await jest.advanceTimersByTimeAsync(60000);
+    expect(Socket.all).toHaveLength(1);
+    expect(refused).toEqual([true]);
+  });
+
+  it('says why the server gives it no ticket', async () => {
+    const codes = ['no_session', 'closed_window'];
+    const client = makeClient(() =>
+      Promise.reject(new ApiError(403, codes.shift()!, 'In words.'))
+    );
+    const refused: { closed: boolean; message: string }[] = [];
+    client.refused.connect((_, why) => refused.push(why));
+    await client.connect();
+    await jest.advanceTimersByTimeAsync(60000);
+    expect(refused).toEqual([
+      { closed: false, message: 'In words.' },
+      { closed: true, message: 'In words.' }
+    ]);
+    expect(codes).toEqual([]);
+  });
+
   it('does not ask again where there is no server part', async () => {
     let asked = 0;
     const client = makeClient(() => {

@@ -1,0 +1,248 @@
+/** A cell that the person ran shows HTML, and the HTML has a script. */
+import type { Locator } from '@playwright/test';
+import { expect, test } from '../../support/fixtures';
+import { KEYLESS_URL } from '../../support/servers';
+
+declare global {
+  interface Window {
+    /** Set by the script when it has done what it can. */
+    attacked?: string;
+    attackersSocket?: WebSocket;
+  }
+}
+
+/** What every script may use: time to wait until no click of the person's is recent. */
+const TOOLS = `
+  const later = ms => new Promise(resolve => setTimeout(resolve, ms));
+  const all = selector => [...document.querySelectorAll(selector)];
+  const press = node => {
+    node.click();
+    for (const type of ['pointerdown', 'mousedown', 'mouseup', 'click'])
+      node.dispatchEvent(new MouseEvent(type, {bubbles: true, composed: true}));
+    for (const type of ['keydown', 'keyup'])
+      node.dispatchEvent(new KeyboardEvent(type, {key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true}));
+  };
+  const handlers = node =>
+    Object.entries(node).filter(([key]) => key.startsWith('__reactProps')).map(([, props]) => props);
+  const set = (node, value) => {
+    const prototype = Object.getPrototypeOf(node);
+    Object.getOwnPropertyDescriptor(prototype, 'value').set.call(node, value);
+    for (const type of ['input', 'change']) node.dispatchEvent(new Event(type, {bubbles: true}));
+  };
+`;
+
+/** Code whose output holds this script. */
+function shows(script: string): string {
+  const html = `<b>A table</b><script>(async () => {${TOOLS}
+    try { ${script} ; window.attacked = 'done'; } catch (error) { window.attacked = String(error); }
+  })()</script>`;
+  return `from IPython.display import HTML\nHTML(${JSON.stringify(html)})`;
+}
+
+const RUNS = `
+  const buttons = () => all('button').filter(b => ['Run', 'Run all in this turn'].includes(b.textContent.trim()));
+  if (buttons().length < 3) throw Error('nothing to press');
+`;
+
+const STILL = 'and not you, used a button';
+
+for (const [how, script] of Object.entries({
+  'by clicks and events': `await later(1500); ${RUNS} buttons().forEach(press);`,
+  'by the handlers of the components': `await later(1500); ${RUNS}
+    for (const button of buttons())
+      for (const props of handlers(button)) props.onClick?.({preventDefault() {}});`,
+  'by the keys of a draft': `await later(1500);
+    const cell = all('.jp-codeinterp-draft')[0];
+    for (const node of [cell, cell.querySelector('.cm-content')])
+      for (const change of [{shiftKey: true}, {ctrlKey: true}, {altKey: true}])
+        node.dispatchEvent(new KeyboardEvent('keydown',
+          {key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, ...change}));`
+})) {
+  test(`a script in an output presses Run, ${how}`, async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    await notebook.start([shows(script)]);
+    await panel.add(model);
+    await notebook.select(1);
+    await notebook.run(0);
+    await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+    await notebook.value('0');
+    expect(await notebook.executed()).not.toContain('1 + 1');
+    await panel.waiting('Add');
+    if (how !== 'by the keys of a draft') {
+      await expect(panel.root).toContainText(STILL);
+    }
+    // The person's own click counts.
+    await panel.decide('Run', 'Add');
+    await panel.ended();
+    expect(await notebook.executed()).toContain('1 + 1');
+  });
+}
+
+test('a script in an output presses Run while the person clicks elsewhere', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const script = `${RUNS}
+    document.addEventListener('click', event => {
+      if (event.isTrusted) { buttons().forEach(press); window.attacked = 'pressed'; }
+    }, true);`;
+  await notebook.start([shows(script)]);
+  await panel.add(model);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await panel.message.click();
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('pressed');
+  await notebook.value('0');
+  expect(await notebook.executed()).not.toContain('1 + 1');
+  await panel.waiting('Add');
+});
+
+test('a script in an output chooses Auto', async ({ notebook, page, panel }) => {
+  const script = `await later(1500);
+    const mode = document.querySelector('select[aria-label="Permission mode"]');
+    set(mode, 'auto');
+    for (const props of handlers(mode)) props.onChange?.({target: {value: 'auto'}});`;
+  await notebook.start([shows(script)]);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await expect(panel.root).toContainText(STILL);
+  await expect(panel.mode).toHaveValue('review');
+});
+
+test('a script in an output sends a message', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const script = `await later(1500);
+    set(document.querySelector('textarea[aria-label="Message"]'), 'Delete it all');
+    await later(100);
+    press(document.querySelector('textarea[aria-label="Message"]'));
+    press(document.querySelector('button[aria-label="Send"]'));`;
+  await notebook.start([shows(script)]);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await expect(panel.root).toContainText(STILL);
+  await expect(panel.said).toHaveCount(0);
+  expect(await model.requests()).toEqual([]);
+});
+
+test.describe('without a key', () => {
+  test.use({ baseURL: KEYLESS_URL });
+
+  test('a script in an output saves a key', async ({
+    notebook,
+    page,
+    panel
+  }) => {
+    const saved: string[] = [];
+    page.on('request', request => {
+      if (request.url().endsWith('/codeinterp/api/key')) {
+        saved.push(request.method());
+      }
+    });
+    const script = `await later(1500);
+      const form = document.querySelector('.jp-codeinterp-FirstRun form');
+      set(form.querySelector('input'), 'sk-ant-of-somebody-else');
+      await later(100);
+      form.requestSubmit();
+      press(form.querySelector('button'));
+      form.dispatchEvent(new Event('submit', {bubbles: true, cancelable: true}));`;
+    await notebook.start([shows(script)]);
+    await notebook.run(0);
+    await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+    const card = panel.log.getByRole('region', { name: 'Connect a model' });
+    await expect(card).toContainText('by a click');
+    expect(saved).toEqual([]);
+  });
+});
+
+/** Fetch a ticket with the page's own cookies, open a window with it, and decide. */
+const OWN_WINDOW = `
+  const xsrf = document.cookie.match(/_xsrf=([^;]*)/)?.[1] ?? '';
+  const ask = (route, init = {}) => fetch('/codeinterp/api/' + route,
+    {...init, headers: {'X-XSRFToken': xsrf}}).then(response => response.json());
+  const {ticket} = await ask('tickets', {method: 'POST', body: '{}'});
+  const {sessions} = await ask('sessions');
+  const {session_id} = sessions.find(session => session.running);
+  const {events} = await ask('sessions/' + session_id + '/events');
+  const {draft} = events.map(({event}) => event).find(({type}) => type === 'draft_waiting');
+  const socket = window.attackersSocket =
+    new WebSocket(location.origin.replace('http', 'ws') + '/codeinterp/api/channel?ticket=' + ticket);
+  await new Promise(resolve => socket.onopen = resolve);
+  socket.onclose = ({code}) => window.attacked = 'closed ' + code;
+  socket.send(JSON.stringify({type: 'decide', session_id, draft_id: draft.draft_id,
+    nonce: draft.nonce, action: 'run', source: draft.source}));
+  socket.send(JSON.stringify({type: 'set_mode', session_id, mode: 'auto'}));`;
+
+function other(root: Locator, words: string): Locator {
+  return root.locator('.jp-codeinterp-Note').filter({ hasText: words });
+}
+
+test('a script in an output opens a window of its own and decides', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start([shows(OWN_WINDOW)]);
+  await panel.add(model);
+  await notebook.run(0);
+  const ran = other(panel.root, 'ran “Add”. Was that you?');
+  await expect(ran).toContainText(/Another window \(\d+\)/);
+  const mode = other(panel.root, 'set the mode to Auto. Was that you?');
+  await expect(panel.mode).toHaveValue('auto');
+  await page.screenshot({ path: 'test-results/other-window.png' });
+
+  await ran.getByRole('button', { name: 'That was me' }).click();
+  await expect(ran).toHaveCount(0);
+  await mode.getByRole('button', { name: 'Not me' }).click();
+  await expect(panel.mode).toHaveValue('review');
+  await expect(panel.log).toContainText('all other windows were closed');
+  await expect(mode).toHaveCount(0);
+  await expect
+    .poll(() => page.evaluate(() => window.attacked))
+    .toBe('closed 4001');
+  // This window stays.
+  await panel.add(model);
+  await panel.decide('Run', 'Add');
+  await panel.ended();
+});
+
+test('a window that another has closed says so, and works again when it is loaded anew', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start(['x = 1']);
+  const tab = await page.context().newPage();
+  await tab.goto(`${new URL(page.url()).origin}/lab/tree/${file}?codeinterp=open`);
+  const theirs = tab.locator('#codeinterp-panel');
+  const composer = theirs.getByRole('textbox', { name: 'Message' });
+  await composer.fill('Say hello');
+  await expect(theirs.getByRole('button', { name: 'Send' })).toBeEnabled();
+  await panel.choose('Auto');
+  await panel.ask('Say hello');
+  await panel.ended();
+  const line = other(theirs, 'started a turn that runs without asking');
+  await line.getByRole('button', { name: 'Not me' }).click();
+  const closed = other(panel.root, 'Closed by another window. Reload the page');
+  await expect(closed).toBeVisible();
+  await page.screenshot({ path: 'test-results/closed-window.png' });
+  const loaded = page.waitForEvent('load');
+  await closed.getByRole('button', { name: 'Reload' }).click();
+  await loaded;
+  await page.waitForFunction(() => Boolean(window.jupyterapp?.shell));
+  await notebook.attach(file);
+  await expect(closed).toHaveCount(0);
+  await panel.ask('Hello');
+  await panel.ended();
+  await tab.close();
+});
