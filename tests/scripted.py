@@ -30,6 +30,7 @@ from jupyter_codeinterp.core.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.core.foreign import bare
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -362,7 +363,13 @@ class Bench:
 
     @property
     def results(self) -> list[str]:
-        """The texts of the results that the model has been sent, in order."""
+        """The texts of the results that the model has been sent, in order, without the
+        delimiters around what others say."""
+        return [bare(text) for text in self.sent_results]
+
+    @property
+    def sent_results(self) -> list[str]:
+        """The same, byte for byte."""
         messages = self.store.messages(self.info.session_id)[1]
         return [
             "".join(part.text for part in block.content if isinstance(part, Text))

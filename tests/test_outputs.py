@@ -14,6 +14,7 @@ from jupyter_client.manager import start_new_kernel
 from PIL import Image as Pillow
 
 from jupyter_codeinterp.core import images
+from jupyter_codeinterp.core.html_text import strip_html
 from jupyter_codeinterp.core.messages import Image
 from jupyter_codeinterp.core.outputs import (
     Seen,
@@ -24,7 +25,7 @@ from jupyter_codeinterp.core.outputs import (
     result_text,
     see,
 )
-from jupyter_codeinterp.core.plain_text import clean, cut, ends, strip_html
+from jupyter_codeinterp.core.plain_text import clean, cut, ends
 
 Output = dict[str, Any]
 ESC = "\x1b"

@@ -12,7 +12,8 @@ from jupyter_codeinterp.core.secrets import REMOVED, Secrets
     [
         (["sk-ant-12345"], "key sk-ant-12345.", f"key {REMOVED}."),
         (["sk-ant-12345"], "sk-ant-12345sk-ant-12345", REMOVED * 2),
-        (["sk-ant-12345"], "sk-ant-1234", "sk-ant-1234"),
+        (["sk-ant-12345"], "sk-ant-1234", REMOVED),
+        (["sk-ant-12345"], "sk-ant-", "sk-ant-"),
         (["  sk-ant-12345\n"], "sk-ant-12345", REMOVED),
         (["short77"], "short77", "short77"),
         ([""], "nothing", "nothing"),

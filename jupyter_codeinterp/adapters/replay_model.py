@@ -26,6 +26,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from .. import demo
+from ..core.foreign import bare
 from ..core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
 from ..core.ports import (
     ModelDone,
@@ -181,7 +182,7 @@ class ReplayModel:
     def _outcomes(self, since: Sequence[Message]) -> tuple[Outcome, ...]:
         """Recorded and live calls are matched by their place in the conversation."""
         texts = {
-            block.tool_use_id: "".join(p.text for p in block.content if isinstance(p, Text))
+            block.tool_use_id: bare("".join(p.text for p in block.content if isinstance(p, Text)))
             for message in since
             for block in message.content
             if isinstance(block, ToolResult)

@@ -23,7 +23,7 @@ IN_ITS_CELL = "The person ran this cell by themselves."
 ELSEWHERE = "It was run from elsewhere."
 DRAFT_REMOVED = "It was run from elsewhere; the draft was taken out of the notebook."
 CELL_UNCHANGED = "It was run from elsewhere; this cell was not changed."
-EDITED = "The person edited the code before it ran. What ran:\n{source}"
+EDITED = "The person edited the code before it ran. What ran:"
 STILL_RUNNING = "It was run from elsewhere, and may still be running: Stop leaves it alone."
 
 
@@ -72,9 +72,9 @@ class Adoption:
         done = await self._run.ended()
         notes = [where]
         if done.note:
-            notes.append(done.note)
+            notes.append(turn.foreign.inert(done.note))
         if self._decision.edited:
-            notes.append(EDITED.format(source=source))
+            notes += (EDITED, turn.foreign.shown(source))
         self.result = turn.output_result(
             self._call,
             "interrupted" if done.status == "dead" else done.status,
@@ -82,6 +82,7 @@ class Adoption:
             cell_id=cell_id,
             source=source,
             done=done,
+            seen=await turn.see(done.outputs),
             notes=tuple(notes),
         )
         if done.status == "dead":

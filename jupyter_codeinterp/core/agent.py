@@ -29,6 +29,8 @@ from .events import (
 )
 from .messages import Message, Text, ToolResult, ToolUse, tool_uses, user
 from .meter import Meter
+from .off_loop import off_loop
+from .outputs import size
 from .ports import (
     Model,
     ModelDone,
@@ -52,6 +54,7 @@ TOO_SMALL = (
     "The conversation does not fit the model's context, not even as a summary. "
     "Begin a new conversation, or choose another model."
 )
+NOT_DESCRIBED = "[The notebook could not be described. read_notebook shows its cells.]"
 MOVED_ON = "The conversation was long; it goes on with a summary."
 GO_ON = "Go on."
 SILENT = "The model ended its turn without a word. Ask again, or say what is missing."
@@ -109,7 +112,8 @@ class Agent:
         """The person's words, with what the model must know of the notebook before them."""
         words = text or (GO_ON if self.talk.is_answered else "")
         parts = (await self._describe(), note, self.turn.scrub(words))
-        return user(*(Text(part) for part in parts if part))
+        texts = [Text(part) for part in parts if part]
+        return user(*self.talk.opening(), *texts) if texts else user()
 
     async def _describe(self) -> str:
         turn = self.turn
@@ -118,7 +122,16 @@ class Agent:
             turn.kernel_start = (info.kernel_id, info.start)
         variables = await turn.kernel.variables() if info is not None else None
         owned = turn.ledger.owned(turn.snapshot)
-        return turn.scrub(turn.context.describe(turn.snapshot, turn.files, info, variables, owned))
+        snapshot, files = turn.snapshot, turn.files
+        fresh = Context(turn.context.state, turn.scrub)
+        text = await off_loop(
+            lambda: fresh.describe(snapshot, files, info, variables, owned),
+            sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
+            lambda: NOT_DESCRIBED,
+        )
+        if text != NOT_DESCRIBED:
+            turn.context.state = fresh.state
+        return text
 
     async def _move_on(self) -> Note:
         """Go on in a new conversation with a summary: the old one is nearly full.

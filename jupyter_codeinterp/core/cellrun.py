@@ -19,15 +19,16 @@ from .draft import DraftCell
 from .events import DraftDecided, DraftWaiting, Event
 from .execution import (
     CHANGED,
-    CHANGED_MEANWHILE,
     NOT_CONFIRMED,
     Execution,
+    changed_meanwhile,
     why_not,
 )
 from .messages import ToolUse
 from .ports import AdoptedRun, KernelInfo
 from .turn import Result
 
+THEIR_VERSION = "Their version was:"
 TYPED_INTO = "You changed the cell while it was being written: what stands there now would run."
 
 
@@ -142,9 +143,10 @@ class CellRun:
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:
         draft = self.draft
         draft.remove()
-        body = f"{reason}\nTheir version was:\n{source}" if source else reason
+        body = f"{reason}\n{THEIR_VERSION}" if source else reason
         cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
-        self.result = self.turn.rejected(call, body, draft.title, cell_id, summary=reason)
+        quoted = self.turn.foreign.shown(source) if source else ""
+        self.result = self.turn.rejected(call, body, draft.title, cell_id, reason, quoted)
 
     # --- carrying out ----------------------------------------------------------------
 
@@ -190,7 +192,8 @@ class CellRun:
             return CHANGED
         elif receipt.status == "conflict":
             turn.context.seen_source(draft.cell_id, receipt.source)
-            self._reject(call, f"{CHANGED_MEANWHILE} It now reads:\n{receipt.source}")
+            draft.remove()
+            self.result = changed_meanwhile(turn, call, draft.title, draft.cell_id, receipt)
         else:
             self._reject(call, why_not(receipt))
         return ""

@@ -13,6 +13,9 @@ import msgspec
 
 from .document import Output
 
+_NAME = 1_000
+"""Characters of an exception's name: code may call it anything."""
+
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
 
 
@@ -268,9 +271,9 @@ def _to_output(msg_type: str, content: dict[str, Any]) -> Output:
     if msg_type == "error":
         return {
             "output_type": "error",
-            "ename": content["ename"],
-            "evalue": content["evalue"],
-            "traceback": list(content["traceback"]),
+            "ename": str(content["ename"])[:_NAME],
+            "evalue": str(content["evalue"]),
+            "traceback": [str(line) for line in content["traceback"]],
         }
     output: Output = {
         "output_type": msg_type,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Union
 
@@ -19,7 +19,7 @@ from .describing import (
     bounded,
     cells,
     file_lines,
-    inert,
+    first_line,
     is_private,
     kernel_text,
     one_line,
@@ -68,8 +68,10 @@ class State(msgspec.Struct):
 
 
 class Context:
-    def __init__(self, state: State | None = None) -> None:
+    def __init__(self, state: State | None = None, scrub: Callable[[str], str] = str) -> None:
+        """``scrub`` takes keys out of what is told. (What is remembered is compared only.)"""
         self.state = state or State()
+        self.scrub = scrub
 
     # --- what the model learns elsewhere ---------------------------------------------
 
@@ -112,12 +114,13 @@ class Context:
         """
         own_name = PurePosixPath(snapshot.path).name  # its size changes with every save
         known = {name: size for name, size in files if name != own_name}
-        lines = None if variables is None else variable_lines(variables)
+        lines = None if variables is None else variable_lines(variables, self.scrub)
         if self.state.begun:
             text, whole = self._changes(snapshot, known, kernel, lines, own_cells)
         else:
-            text, whole = _everything(snapshot, known, kernel, lines, own_cells)
+            text, whole = self._everything(snapshot, known, kernel, lines, own_cells)
         self._remember(snapshot, known, kernel, lines, whole)
+        text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
     def _remember(
@@ -144,6 +147,36 @@ class Context:
             variables=variables,
         )
 
+    def _everything(
+        self,
+        snapshot: Snapshot,
+        files: dict[str, int],
+        kernel: KernelInfo | None,
+        variables: dict[str, str] | None,
+        own: set[str],
+    ) -> tuple[str, set[str]]:
+        parts = [kernel_text(kernel)]
+        if files:
+            parts.append(
+                tag(
+                    "files",
+                    bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files)),
+                )
+            )
+        if variables:
+            lines = bounded(
+                list(variables.values()), 2_500, "variables; inspect_variables has them"
+            )
+            parts.append(tag("variables", lines))
+        elif variables is None and kernel is not None:
+            parts.append(tag("variables", "not available"))
+        room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
+        items = [Item(cell) for cell in snapshot.cells]
+        shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
+        body = "\n".join(shown) or "The notebook is empty."
+        parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
+        return tag("context", "\n".join(parts), notebook=snapshot.path), whole
+
     def _changes(
         self,
         snapshot: Snapshot,
@@ -156,7 +189,7 @@ class Context:
         parts = [
             *_kernel_changes(state.kernel, kernel),
             *self._order_changes(snapshot),
-            *_file_changes(state.files, files),
+            *_file_changes(state.files, files, self.scrub),
         ]
         if variables is not None:
             before = {} if _restarted(state.kernel, kernel) else state.variables
@@ -164,12 +197,12 @@ class Context:
         items, reruns = self._cell_changes(snapshot)
         room = LATER_LIMIT - sum(len(part) + 1 for part in parts) - 150
         if reruns:
-            lines = [_rerun(cell) for cell in reruns[:MOST_RERUNS]]
+            lines = [_rerun(cell, self.scrub) for cell in reruns[:MOST_RERUNS]]
             share = room // 3 if items else room
             summaries = bounded(lines, share, "cells with new outputs", len(reruns))
             parts.append(summaries)
             room -= len(summaries) + 1
-        shown, whole = cells(items, own, snapshot.active_cell_id, room)
+        shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
         parts += shown
         return tag("changes", "\n".join(parts)) if parts else "", whole
 
@@ -179,7 +212,7 @@ class Context:
         now = [cell.cell_id for cell in snapshot.cells]
         above = dict(zip(now[1:], now, strict=False))
         there = set(now)
-        removed = [inert(cell_id) for cell_id in self.state.cells if cell_id not in there]
+        removed = [one_line(cell_id) for cell_id in self.state.cells if cell_id not in there]
         if removed:
             parts.append(
                 tag(
@@ -188,11 +221,9 @@ class Context:
                 )
             )
         moved = [
-            inert(
-                f"{cell_id} now after {above[cell_id]}"
-                if cell_id in above
-                else f"{cell_id} now first"
-            )
+            f"{one_line(cell_id)} now after {one_line(above[cell_id])}"
+            if cell_id in above
+            else f"{one_line(cell_id)} now first"
             for cell_id in _moved(self.state.order, now)
         ]
         if moved:
@@ -228,29 +259,6 @@ class Context:
         return items, reruns
 
 
-def _everything(
-    snapshot: Snapshot,
-    files: dict[str, int],
-    kernel: KernelInfo | None,
-    variables: dict[str, str] | None,
-    own: set[str],
-) -> tuple[str, set[str]]:
-    parts = [kernel_text(kernel)]
-    if files:
-        parts.append(tag("files", bounded(file_lines(files.items()), 3_000, "files", len(files))))
-    if variables:
-        lines = bounded(list(variables.values()), 2_500, "variables; inspect_variables has them")
-        parts.append(tag("variables", lines))
-    elif variables is None and kernel is not None:
-        parts.append(tag("variables", "not available"))
-    room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
-    items = [Item(cell) for cell in snapshot.cells]
-    shown, whole = cells(items, own, snapshot.active_cell_id, room)
-    body = "\n".join(shown) or "The notebook is empty."
-    parts.append(tag("cells", body, count=str(len(items)), active=snapshot.active_cell_id))
-    return tag("context", "\n".join(parts), notebook=snapshot.path), whole
-
-
 # --- what changed --------------------------------------------------------------------
 
 
@@ -275,10 +283,12 @@ def _start(kernel: KernelInfo | None) -> tuple[str, int] | None:
     return None if kernel is None else (kernel.kernel_id, kernel.start)
 
 
-def _file_changes(old: dict[str, int], new: dict[str, int]) -> list[str]:
+def _file_changes(
+    old: dict[str, int], new: dict[str, int], scrub: Callable[[str], str]
+) -> list[str]:
     changed = [(name, size) for name, size in new.items() if old.get(name) != size]
-    gone = [f"{one_line(name)} is gone" for name in old if name not in new]
-    lines = [*file_lines(changed), *gone]
+    gone = [f"{one_line(scrub(name))} is gone" for name in old if name not in new]
+    lines = [*file_lines(changed, scrub), *gone]
     total = len(changed) + len(gone)
     return [tag("files", bounded(lines, 800, "files", total))] if lines else []
 
@@ -290,8 +300,8 @@ def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
     return [tag("variables", bounded(lines, 1_000, "variables"))] if lines else []
 
 
-def _rerun(cell: CellView) -> str:
-    words = one_line(outputs_text(cell.outputs)) or "none"
+def _rerun(cell: CellView, scrub: Callable[[str], str]) -> str:
+    words = first_line(outputs_text(cell.outputs, scrub)) or "none"
     return tag("outputs", words, cell=cell.cell_id, change="new")
 
 

@@ -6,8 +6,11 @@ conversation that begins with a summary. The old one stays in the store.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
+from .foreign import Foreign, bare, mended, nonce_told
 from .later import Later
-from .messages import Image, Message, Text, ToolResult, ToolUse
+from .messages import Image, Message, Text, ToolResult, ToolUse, user
 from .ports import SessionStore
 
 SUMMARY_LENGTH = 12_000
@@ -16,16 +19,31 @@ PART_LENGTH = 1_500
 """Characters of one text in a summary."""
 SUMMARY = "Summary of this conversation so far:\n"
 """How a summary begins, so that the next one takes it over whole."""
-_DESCRIPTIONS = ("<context", "<changes", "[In the text below <")
+_DESCRIPTIONS = ("<context", "<changes", "[In the text below <", "[Between <output-")
 """How descriptions of the notebook begin: the next conversation has one of its own."""
 
 
 class Conversation:
-    def __init__(self, store: SessionStore, session_id: str, later: Later) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        session_id: str,
+        later: Later,
+        scrub: Callable[[str], str] = str,
+    ) -> None:
         self._store = store
         self._later = later
         self._session_id = session_id
         self.number, self._messages = store.messages(session_id)
+        found = [nonce_told(text) for text in _first_words(self._messages)]
+        self.foreign = Foreign(scrub, next(filter(None, reversed(found)), ""))
+        """Its nonce is read from the messages themselves: they are the same after a restart."""
+        self._told = any(found)
+
+    def opening(self) -> tuple[Text, ...]:
+        """What the model must know first, and has not been told yet."""
+        told, self._told = self._told, True
+        return () if told else (Text(self.foreign.told),)
 
     @property
     def empty(self) -> bool:
@@ -57,7 +75,8 @@ class Conversation:
         """Go on in a new conversation that begins with ``summary``."""
         self.number += 1
         self._messages = ()
-        self.add(summary)
+        self._told = False
+        self.add(user(*self.opening(), *summary.content))
 
     def for_request(self) -> tuple[Message, ...]:
         """The messages to send. What the person's side said in a row becomes one message (a
@@ -80,14 +99,44 @@ class Conversation:
         parts: list[str] = []
         for message in self._messages:
             for block in message.content:
-                line = _summary_line(message.role, block)
+                line = self._summary_line(message.role, block)
                 if line:
                     parts.append(line)
         text = "\n".join(parts)
         if len(text) > SUMMARY_LENGTH:
             head, tail = SUMMARY_LENGTH // 3, SUMMARY_LENGTH - SUMMARY_LENGTH // 3
-            text = f"{text[:head]}\n… some parts left out …\n{text[-tail:]}"
+            nonce = self.foreign.nonce
+            first, last = mended(text[:head], nonce), mended(text[-tail:], nonce)
+            text = f"{first}\n… some parts left out …\n{last}"
         return SUMMARY + text
+
+    def _summary_line(self, role: str, block: object) -> str:
+        if isinstance(block, Text):
+            if role == "user" and block.text.startswith(SUMMARY):
+                return block.text[len(SUMMARY) :]
+            if role == "user" and block.text.startswith(_DESCRIPTIONS):
+                return ""
+            return f"{'Person' if role == 'user' else 'You'}: {_cut(block.text)}"
+        if isinstance(block, ToolUse):
+            title = block.input.get("title") or block.input.get("cell_id") or ""
+            return f"You called {block.name} {title}".rstrip()
+        if isinstance(block, ToolResult):
+            text = "".join(part.text for part in block.content if isinstance(part, Text))
+            facts, _, rest = bare(text).partition("\n")
+            return (
+                f"Result: {facts}\n{self.foreign.quoted(_cut(rest))}"
+                if rest
+                else f"Result: {facts}"
+            )
+        return ""
+
+
+def _first_words(messages: Sequence[Message]) -> Iterator[str]:
+    """The first text of each message of the person's side."""
+    for message in messages:
+        first = message.content[0] if message.role == "user" and message.content else None
+        if isinstance(first, Text):
+            yield first.text
 
 
 def _images(message: Message) -> int:
@@ -97,22 +146,6 @@ def _images(message: Message) -> int:
         if isinstance(block, ToolResult)
         for part in block.content
     )
-
-
-def _summary_line(role: str, block: object) -> str:
-    if isinstance(block, Text):
-        if role == "user" and block.text.startswith(SUMMARY):
-            return block.text[len(SUMMARY) :]
-        if role == "user" and block.text.startswith(_DESCRIPTIONS):
-            return ""
-        return f"{'Person' if role == 'user' else 'You'}: {_cut(block.text)}"
-    if isinstance(block, ToolUse):
-        title = block.input.get("title") or block.input.get("cell_id") or ""
-        return f"You called {block.name} {title}".rstrip()
-    if isinstance(block, ToolResult):
-        text = "".join(part.text for part in block.content if isinstance(part, Text))
-        return f"Result: {_cut(text)}"
-    return ""
 
 
 def _cut(text: str) -> str:

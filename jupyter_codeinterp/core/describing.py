@@ -1,20 +1,20 @@
 """Notebook, files and variables as text for the model, bounded, in tags of its own.
 
-The tags mark where the notebook's text ends. That text cannot forge one: a `<` before the
-name of a tag of ours becomes `<\\`.
+The tags mark where the notebook's text ends; ``foreign.py`` sees to it that this text cannot
+forge one. Keys are taken out of a text before it is cut.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import msgspec
 
 from .document import CellView, Output
+from .foreign import escaped
 from .outputs import see
 from .plain_text import cut
 from .ports import KernelInfo
@@ -31,8 +31,13 @@ _PART = 1_500
 """Characters of a cell that is too long to be shown whole."""
 _VARIABLE = 200
 
-_TAGS = "context|changes|kernel|files|variables|cells|cell|outputs|removed|moved|active"
-_FORGED = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+_READ = 20_000
+"""Characters in which the first line that says something is looked for."""
+_MOST_VARIABLES = 1_000
+_LONGEST_FACT = 2_000
+"""Characters of one fact about a variable that are read."""
+
+Scrub = Callable[[str], str]
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -40,11 +45,6 @@ class Item(msgspec.Struct, frozen=True):
 
     cell: CellView
     facts: tuple[tuple[str, str], ...] = ()
-
-
-def inert(text: str) -> str:
-    """``text`` with no tag of ours in it."""
-    return _FORGED.sub(r"<\\", text)
 
 
 def tag(name: str, body: str, **facts: str) -> str:
@@ -55,9 +55,13 @@ def tag(name: str, body: str, **facts: str) -> str:
 
 
 def one_line(text: str, limit: int = _LINE) -> str:
-    """The first line that says something, inert."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return inert(line if len(line) <= limit else f"{line[: limit - 1]}…")
+    """The first line that says something, inert. ``text`` has no keys in it any more."""
+    return escaped(first_line(text, limit))
+
+
+def first_line(text: str, limit: int = _LINE) -> str:
+    line = next((line.strip() for line in text[:_READ].splitlines() if line.strip()), "")
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def is_private(cell: CellView) -> bool:
@@ -68,7 +72,7 @@ def is_private(cell: CellView) -> bool:
 
 
 def cells(
-    items: Sequence[Item], own: set[str], active: str, room: int
+    items: Sequence[Item], own: set[str], active: str, room: int, scrub: Scrub = str
 ) -> tuple[list[str], set[str]]:
     """Texts of the items in their order, and the ids of those whose source is shown whole.
 
@@ -82,7 +86,7 @@ def cells(
     texts: dict[int, str] = {}
     left = room
     for index in nearest:
-        text = _brief(items[index], own, active)
+        text = _brief(items[index], own, active, scrub)
         if len(text) + 1 > left - 60:  # the line on what is left out
             break
         texts[index] = text
@@ -93,7 +97,9 @@ def cells(
             break
         item = items[index]
         for form in (_whole, _part):
-            text = form(item, own, active)
+            if form is _whole and len(item.cell.source) > room:
+                continue
+            text = form(item, own, active, scrub)
             if len(text) - len(texts[index]) <= left:
                 left -= len(text) - len(texts[index])
                 texts[index] = text
@@ -106,33 +112,36 @@ def cells(
     return shown, whole
 
 
-def _whole(item: Item, own: set[str], active: str) -> str:
-    return _cell(item, own, active, item.cell.source)
+def _whole(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
+    return _cell(item, own, active, scrub(item.cell.source), scrub)
 
 
-def _part(item: Item, own: set[str], active: str) -> str:
+def _part(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
     source = item.cell.source
     lines = str(source.count("\n") + 1)
-    return _cell(item, own, active, cut(source, _PART), lines=lines, shown="part")
+    shown = cut(scrub(source), _PART)
+    return _cell(item, own, active, shown, scrub, lines=lines, shown="part")
 
 
-def _brief(item: Item, own: set[str], active: str) -> str:
+def _brief(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
     cell = item.cell
     facts = _facts(item, own, active)
     if is_private(cell):
         return tag("cell", "", **facts)
-    if cell.source.strip() not in cell.source.split("\n")[:1] or len(cell.source) > _LINE:
+    # A cell of one line is shown by it. Its beginning tells, however long it is.
+    beginning = cell.source[:_READ]
+    if len(cell.source) > _LINE or beginning.strip() not in beginning.split("\n")[:1]:
         facts |= {"lines": str(cell.source.count("\n") + 1), "shown": "first line"}
-    return tag("cell", one_line(cell.source), **facts)
+    return tag("cell", one_line(scrub(beginning)), **facts)
 
 
-def _cell(item: Item, own: set[str], active: str, source: str, **more: str) -> str:
+def _cell(item: Item, own: set[str], active: str, source: str, scrub: Scrub, **more: str) -> str:
     facts = _facts(item, own, active) | more
     if is_private(item.cell):
         return tag("cell", "", **facts)
-    body = inert(source)
+    body = escaped(source)
     if item.cell.outputs:
-        body = f"{body}\n{tag('outputs', outputs_text(item.cell.outputs))}"
+        body = f"{body}\n{tag('outputs', outputs_text(item.cell.outputs, scrub))}"
     return tag("cell", body, **facts)
 
 
@@ -150,8 +159,8 @@ def _facts(item: Item, own: set[str], active: str) -> dict[str, str]:
     }
 
 
-def outputs_text(outputs: Sequence[Output]) -> str:
-    return inert(see(outputs, images_left=None, budget=_OUTPUTS).text)
+def outputs_text(outputs: Sequence[Output], scrub: Scrub) -> str:
+    return see(outputs, images_left=None, budget=_OUTPUTS, scrub=scrub, most=_READ).text
 
 
 # --- kernel, files, variables --------------------------------------------------------
@@ -163,24 +172,35 @@ def kernel_text(kernel: KernelInfo | None) -> str:
     return tag("kernel", one_line(f"{kernel.language} {kernel.language_version}"))
 
 
-def file_lines(files: Iterable[tuple[str, int]]) -> list[str]:
+def file_lines(files: Iterable[tuple[str, int]], scrub: Scrub = str) -> list[str]:
     """Name and size of at most 50 files."""
-    return [f"{one_line(name)} {_size(size)}" for name, size in islice(files, MOST_FILES)]
+    return [f"{one_line(scrub(name))} {_size(size)}" for name, size in islice(files, MOST_FILES)]
 
 
-def variable_lines(variables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """A line for each variable, under its name: `df: DataFrame shape=[3, 2] …`."""
+def variable_lines(variables: Sequence[Any], scrub: Scrub = str) -> dict[str, str]:
+    """A line for each variable, under its name: `df: DataFrame shape=[3, 2] …`. What they are
+    is what the kernel says: it may say anything."""
     lines: dict[str, str] = {}
-    for variable in variables:
-        name = str(variable.get("name", ""))
+    for variable in islice(variables, _MOST_VARIABLES):
+        if not isinstance(variable, Mapping):
+            continue
+        name = str(variable.get("name", ""))[:_LINE]
         facts = [
-            f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
-            for key, value in variable.items()
+            f"{key}={_fact(value)}"
+            for key, value in islice(variable.items(), 20)
             if key not in ("name", "type") and value not in (None, "", [], {})
         ]
-        line = " ".join([f"{name}:", str(variable.get("type", "")), *facts])
-        lines[name] = one_line(line.replace("\n", " "), _VARIABLE)
+        line = " ".join([f"{name}:", str(variable.get("type", ""))[:_LINE], *facts])
+        lines[name] = one_line(scrub(line.replace("\n", " ")), _VARIABLE)
     return lines
+
+
+def _fact(value: Any) -> str:
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except (RecursionError, TypeError, ValueError):
+        return "…"
+    return text if len(text) <= _LONGEST_FACT else f"{text[:_LONGEST_FACT]}…"
 
 
 def bounded(lines: Sequence[str], room: int, what: str, total: int = 0) -> str:
@@ -205,5 +225,5 @@ def _size(size: int) -> str:
 
 
 def _quoted(value: str) -> str:
-    flat = " ".join(value.split())[:200]
-    return flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    flat = " ".join(value[:_READ].split())[:200]
+    return escaped(flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;"))

@@ -7,14 +7,19 @@ leave their cell as it is until they are decided on.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from . import markdown_cells, policy
 from .decisions import new_nonce
 from .document import Insert, Receipt, SetSource
 from .events import Draft, DraftOpened
+from .off_loop import off_loop
 from .ports import KernelInfo
 from .turn import Turn
+
+NOT_CHECKED = "What else this runs could not be checked."
 
 Kind = Literal["insert", "edit", "markdown", "delete"]
 
@@ -50,6 +55,8 @@ class DraftCell:
         self.is_code = kind in ("insert", "edit")
         """Whether it runs once it is accepted (an edited cell may be Markdown)."""
         self._inserted = False
+        self._units = 0
+        """UTF-16 units of what has been streamed: counted once, as it grows."""
 
     def opened(self) -> DraftOpened:
         return DraftOpened(
@@ -70,8 +77,8 @@ class DraftCell:
             return
         text = source[len(self.source) :]
         if text:
-            start = len(self.source.encode("utf-16-le")) // 2
-            self.turn.document.stream(self.draft_id, self.cell_id, self.kind, start, text)
+            self.turn.document.stream(self.draft_id, self.cell_id, self.kind, self._units, text)
+            self._units += len(text.encode("utf-16-le")) // 2
             self.source = source
 
     async def complete(self, source: str) -> Receipt:
@@ -110,14 +117,27 @@ class DraftCell:
         return self.kind != "delete" and not self.is_code
 
     async def verdict(self, always_ask: bool) -> policy.Verdict:
-        unseen = policy.hidden_characters(self.source) or self._out_of_sight
         return policy.decide(
             self.action,
             self.turn.mode,
             owned=self.is_owned,
-            suspicious=bool(unseen) or bool(await self._risks()),
+            suspicious=bool(await self._unseen() or await self._risks()),
             always_ask=always_ask or self.turn.always_ask,
         )
+
+    async def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
+        """What a reader may overlook: invisible characters, code out of sight, and what else
+        runs or loads."""
+        unseen = await self._unseen()
+        if not self.is_code:
+            return (*unseen, *await self._risks())
+        modules = frozenset(name[:-3] for name, _ in self.turn.files if name.endswith(".py"))
+        language = info.language if info else "python"
+        return (*unseen, *await self._checked(policy.notices, language, modules))
+
+    async def _unseen(self) -> tuple[str, ...]:
+        hidden = await self._checked(policy.hidden_characters)
+        return (*hidden, *await self._checked(policy.out_of_sight)) if self.is_code else hidden
 
     async def _risks(self) -> tuple[str, ...]:
         """Of text, what it may load or run when it is shown."""
@@ -125,19 +145,11 @@ class DraftCell:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
-    async def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
-        """What a reader may overlook: invisible characters, code out of sight, and what else
-        runs or loads."""
-        hidden = policy.hidden_characters(self.source) + self._out_of_sight
-        if not self.is_code:
-            return (*hidden, *await self._risks())
-        modules = frozenset(name[:-3] for name, _ in self.turn.files if name.endswith(".py"))
-        language = info.language if info else "python"
-        return (*hidden, *policy.notices(self.source, language, modules))
-
-    @property
-    def _out_of_sight(self) -> tuple[str, ...]:
-        return policy.out_of_sight(self.source) if self.is_code else ()
+    async def _checked(
+        self, check: Callable[..., tuple[str, ...]], *more: object
+    ) -> tuple[str, ...]:
+        work = partial(check, self.source, *more)
+        return await off_loop(work, len(self.source), lambda: (NOT_CHECKED,))
 
     def asking(self, notices: tuple[str, ...]) -> Draft:
         """The draft as it is put before the person, with a nonce of its own."""

@@ -25,8 +25,10 @@ from .draft import DraftCell
 from .errors import DocumentError, KernelError
 from .events import Event, KernelWaiting, Note, RunStarted
 from .messages import ToolUse
+from .outputs import Seen
+from .plain_text import clean
 from .ports import AdoptedRun, DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
-from .turn import Result, identity
+from .turn import Result, Turn, identity
 
 RESTARTED = "The kernel was restarted or changed since you decided: variables may be gone."
 RESTARTED_BEFORE = (
@@ -150,9 +152,9 @@ class Execution:
         return receipt.status == "done"
 
     def _refused_edit(self, receipt: Receipt) -> None:
-        words = f"{CHANGED_MEANWHILE} It now reads:\n{receipt.source}"
         self.turn.context.seen_source(self._cell_id, receipt.source)
-        self.result = self.turn.rejected(self._call, words, self._draft.title, self._cell_id)
+        title = self._draft.title
+        self.result = changed_meanwhile(self.turn, self._call, title, self._cell_id, receipt)
 
     def _back_to_draft(self) -> None:
         """The kernel has changed at the last moment and nothing was sent: ask again."""
@@ -216,12 +218,14 @@ class Execution:
             notes.append(RESTARTED_BEFORE)
         turn.kernel_start = identity(slot.info)
         if done.note:
-            notes.append(done.note)
+            notes.append(turn.foreign.inert(done.note))
         if self._edited:
-            notes.append(EDITED.format(source=self._source))
-        notes.extend(done.pages)
+            notes += (EDITED, turn.foreign.shown(self._source))
+        notes += (turn.foreign.shown(clean(page)) for page in done.pages)
+        seen: Seen | None = None
         try:
             # Stop may come while the notebook does not answer: the code has run all the same.
+            seen = await turn.see(done.outputs)
             notes.extend(await self._shown(done))
         finally:
             status = "interrupted" if done.status == "dead" else done.status
@@ -232,6 +236,7 @@ class Execution:
                 cell_id=self._cell_id,
                 source=self._source,
                 done=done,
+                seen=seen or turn.see_at_once(done.outputs),
                 notes=tuple(notes),
                 mended=self._mends and status == "ok",
             )
@@ -291,6 +296,7 @@ class Execution:
             cell_id=self._cell_id,
             source=self._source,
             done=done,
+            seen=self.turn.see_at_once(done.outputs),
             notes=tuple(notes),
         )
 
@@ -308,6 +314,15 @@ class Execution:
         """The turn ends now. What has not been sent never will be."""
         if self.result is None:
             self._never_ran("not_started", words)
+
+
+def changed_meanwhile(
+    turn: Turn, call: ToolUse, title: str, cell_id: str, receipt: Receipt
+) -> Result:
+    """What the model is told of an edit that is not made, with what stands there now."""
+    words = f"{CHANGED_MEANWHILE} It now reads:"
+    shown = turn.foreign.shown(receipt.source)
+    return turn.rejected(call, words, title, cell_id, CHANGED_MEANWHILE, shown)
 
 
 def why_not(receipt: Receipt) -> str:

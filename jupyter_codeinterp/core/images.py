@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import struct
 import zlib
 from collections.abc import Callable
@@ -18,14 +19,22 @@ MAX_BYTES = 1_000_000
 MAX_EDGE = 1_568
 """Pixels. The API scales anything longer down to this: more is only more to send."""
 
+_MOST_ENCODED = 20_000_000
+"""Characters of base64 that are read: more than any output that is kept."""
+_MOST_PARTS = 10_000
+"""Chunks or segments of one file. Those of 8 kB make 80 MB."""
+
 Scale = Callable[[bytes, str], "bytes | None"]
 """Makes image data (of a media type) fit the bounds as PNG or JPEG; None if it cannot."""
 
+_FILL = re.compile(b"\xff+")
 _SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def load(encoded: str, scale: Scale | None = None) -> Image | str:
     """The image for the model, or in words why it cannot be shown."""
+    if len(encoded) > _MOST_ENCODED:
+        return f"{len(encoded):,} characters of base64 are too large"
     try:
         data = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError):
@@ -65,7 +74,9 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 def _png_size(data: bytes) -> tuple[int, int] | None:
     """Walk the chunks with their checksums up to IEND."""
     place, found, pixels = len(_PNG), None, False
-    while place + 12 <= len(data):
+    for _ in range(_MOST_PARTS):
+        if place + 12 > len(data):
+            return None
         length, kind = struct.unpack_from(">I4s", data, place)
         end = place + 8 + length
         if end + 4 > len(data):
@@ -88,11 +99,12 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
     if not data.startswith(b"\xff\xd8\xff") or b"\xff\xd9" not in data[-1024:]:
         return None
     place, found = 2, None
-    while place + 4 <= len(data) and data[place] == 0xFF:
+    for _ in range(_MOST_PARTS):
+        filled = _FILL.match(data, place)
+        if filled is None or filled.end() + 3 > len(data):
+            return None
+        place = filled.end() - 1
         marker = data[place + 1]
-        if marker == 0xFF:  # a fill byte
-            place += 1
-            continue
         if marker == 0xDA:
             return found
         (length,) = struct.unpack_from(">H", data, place + 2)

@@ -101,7 +101,7 @@ class Journaled:
         store, session_id = self._store, self.info.session_id
         # What the model was told of the notebook is not kept: it is told anew.
         self._context = Context()
-        self._talk = Conversation(store, session_id, self._later)
+        self._talk = Conversation(store, session_id, self._later, self._rules.scrub)
         self._ledger = Ledger(store.ops(session_id))
         past = self._past = Past()
         for _, event in store.events(session_id):

@@ -7,9 +7,11 @@ person; and what is nested beyond any sense is not written at all.
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable
+from functools import partial
+
+from .off_loop import off_loop
 
 MarkdownRisks = Callable[[str], tuple[str, ...]]
 """What may load, run or overwhelm a page when a text is shown, a line each; () if it is plain."""
@@ -17,10 +19,8 @@ MarkdownRisks = Callable[[str], tuple[str, ...]]
 NOT_CHECKED = "What this text loads or runs when it is shown could not be checked."
 TOO_DEEP = 60
 """Levels. MathJax and browsers take time that grows fast with the depth, and fail at 100."""
-_SHORT = 1_000
-"""Characters that are read within some milliseconds."""
-_DEADLINE = 2.0
-"""Seconds."""
+_COST = 20
+"""How much longer a parser takes for a character than a pattern does."""
 
 _START = re.compile(r"(?:[ \t>*+-]|\d{1,9}[.)])*")
 _CONTAINER = re.compile(r"[>*+-]|\d[.)]")
@@ -37,12 +37,7 @@ def not_checked(text: str) -> tuple[str, ...]:
 async def risks(check: MarkdownRisks, text: str) -> tuple[str, ...]:
     """``check``'s answer, without holding up the event loop for a long text. Whatever goes
     wrong with it, the person is asked."""
-    try:
-        if len(text) <= _SHORT:
-            return check(text)
-        return await asyncio.wait_for(asyncio.to_thread(check, text), _DEADLINE)
-    except Exception:
-        return (NOT_CHECKED,)
+    return await off_loop(partial(check, text), _COST * len(text), lambda: (NOT_CHECKED,))
 
 
 def too_deep(text: str) -> str:

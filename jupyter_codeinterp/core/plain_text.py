@@ -1,12 +1,17 @@
-"""Terminal output and HTML as plain text, the way a person sees them.
+"""Terminal output as plain text, the way a person sees it in the end, within bounds.
 
-Every function is linear in its input: what it reads comes from code that may be hostile.
+What is read comes from code that may be hostile: every function takes time in proportion to
+its input, and what is too long is cut before it is read.
 """
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+
+READ = 300_000
+"""Characters of one text that are read: more than all text that a run's outputs keep."""
+PLAYED = 50_000
+"""Characters in which cursor moves are played: that is a loop over each of them."""
 
 _CSI = r"\x1b\[[0-?]*[ -/]*[@-~]"
 _OSC = r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -18,17 +23,14 @@ _TOKEN = re.compile(
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DATA_URI = re.compile(r"(data:[\w.+/-]+;base64,)[A-Za-z0-9+/=]{32,}")
 
-_HTML_LIMIT = 100_000
-"""Characters of HTML that are read; a table beyond that is no reading matter."""
-
 
 def clean(text: str) -> str:
     """``text`` as a terminal shows it in the end: no colours, progress bars at their last
     state, no control characters, no base64 of data URIs, nothing that is not UTF-8."""
-    text = text.replace("\r\n", "\n")
+    text = cut(text, READ).replace("\r\n", "\n")
     if _MOVES.search(text):
-        text = _settle(text)
-    elif "\x1b" in text:
+        text = _settle(cut(text, PLAYED))
+    if "\x1b" in text:
         text = _ESCAPE.sub("", text)
     if "\r" in text:
         text = "\n".join(_overwritten(line) for line in text.split("\n"))
@@ -38,18 +40,26 @@ def clean(text: str) -> str:
 
 def _overwritten(line: str) -> str:
     """What is left of parts, divided by carriage returns, written over each other."""
-    left = ""
+    left: list[str] = []
+    length = 0
     for part in reversed(line.split("\r")):
-        left += part[len(left) :]
-    return left
+        if len(part) > length:
+            left.append(part[length:])
+            length = len(part)
+    return "".join(left)
 
 
 def _settle(text: str) -> str:
-    """Play carriage returns, backspaces, cursor-up and erase-line; drop other escapes."""
+    """Play carriage returns, backspaces, cursor-up and erase-line; drop other escapes.
+
+    Erasing a line, and writing far to the right of its end, cost more than they take to
+    print. Text that does so over and over is not played, and keeps its moves.
+    """
     rows: list[list[str]] = []  # above the cursor
     below: list[list[str]] = []  # under it, after a cursor-up; the nearest last
     line: list[str] = []
     column = 0
+    patience = 10_000 + 20 * len(text)  # cells of a line that may be blanked
     for match in _TOKEN.finditer(text):
         token = match.group()
         if token == "\n":
@@ -65,60 +75,21 @@ def _settle(text: str) -> str:
                 line = rows.pop()
         elif match["move"] == "K":
             if match["count"] in ("1", "2"):
-                line[:column] = " " * min(column, len(line))
+                blanked = min(column, len(line))
+                patience -= blanked
+                line[:blanked] = " " * blanked
             if match["count"] != "1":
                 del line[column:]
         elif token[0] != "\x1b":
-            line.extend(" " * (column - len(line)))
+            blanked = max(0, column - len(line))
+            # Text put into the middle of a line moves nothing: the line keeps its length.
+            patience -= blanked
+            line.extend(" " * blanked)
             line[column : column + len(token)] = token
             column += len(token)
+        if patience < 0:
+            return text
     return "\n".join("".join(row).rstrip() for row in [*rows, line, *reversed(below)])
-
-
-_BREAKS = re.compile(
-    "address|article|aside|blockquote|br|caption|d[dlt]|div|fig(ure|caption)|footer|form|h[1-6r]|"
-    "header|li|main|nav|[ou]l|p|pre|section|summary|table|tbody|tfoot|thead|tr"
-)
-_SILENT = frozenset(("head", "noscript", "script", "style", "svg", "template", "title"))
-
-
-class _Stripper(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._silent: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _SILENT:
-            self._silent.append(tag)
-        elif _BREAKS.fullmatch(tag):
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self._silent:
-            while self._silent.pop() != tag:
-                pass
-        elif tag in ("td", "th"):
-            self.parts.append("\t")
-        elif _BREAKS.fullmatch(tag):
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.parts.append(" ".join(data.split("\n")))
-
-
-def strip_html(html: str) -> str:
-    """The text of ``html``: one line a block or table row, cells parted by tabs."""
-    stripper = _Stripper()
-    stripper.feed(html[:_HTML_LIMIT])
-    stripper.close()
-    lines = (
-        "\t".join(" ".join(cell.split()) for cell in line.split("\t")).strip()
-        for line in "".join(stripper.parts).split("\n")
-    )
-    text = "\n".join(line for line in lines if line)
-    return text if len(html) <= _HTML_LIMIT else f"{text}\n[the rest of the HTML was not read]"
 
 
 def cut(text: str, limit: int, tail: int = 0) -> str:

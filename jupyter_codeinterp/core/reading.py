@@ -19,9 +19,15 @@ _MOST_NOTICES = 8
 
 _PASSES_ON = frozenset(("capture", "prun", "time", "timeit"))
 """Magics that run the Python that follows them: what they are given is looked at."""
-_OPTIONS = re.compile(r"(?:-\w+(?:\s+\d+)?\s+)*")
-_MAGIC = re.compile(r"^(\s*)(?:[\w.,\s]+=\s*)?(%%?|!!?)(\w*)[ \t]*(.*)$")
-_HELP = re.compile(r"^\s*(?:\?|[\w.*%]+\?{1,2}\s*$)")
+_MAGIC = re.compile(r"(%%?|!!?)(\w*)[ \t]*(.*)$")
+_TARGETS = re.compile(r"[\w.,\s]+")
+_HELP = re.compile(r"[\w.*%]+\?{1,2}$")
+_NESTED = 20
+"""Magics in a line that pass on what follows: nobody writes that many."""
+_PARSED = 30_000
+"""Characters of code that are parsed: Python's parser lets nothing else go on meanwhile."""
+_LONGEST_NAME = 8
+"""Dots in a name, as those that are looked for have at most three."""
 
 _NAMES = {
     "eval": "runs code that it makes itself (eval)",
@@ -80,6 +86,9 @@ def notices(source: str, language: str, written_files: frozenset[str]) -> tuple[
 
 
 def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, str]]:
+    if sum(map(len, lines)) + len(lines) > _PARSED:
+        yield 1, "and what follows is too long: what else runs is not checked"
+        return
     tree = _parse("\n".join(lines))
     if tree is None:  # only then can there be lines that are IPython's, not Python's
         plain = list(lines)
@@ -114,22 +123,57 @@ def _parse(source: str) -> ast.Module | None:
 
 def _ipython(line: str, first: bool) -> tuple[str, str, bool]:
     """What to say of a line, the Python that is left of it, and whether Python follows."""
-    if _HELP.match(line):
+    said = line.strip()
+    if said.startswith("?") or _HELP.match(said):
         return "", "", True
-    match = _MAGIC.match(line)
-    if match is None:
-        return "", line, True
-    indent, sign, name, rest = match.groups()
-    if sign == "%%":
-        if not first:
-            return "", line, True
-        if name not in _PASSES_ON:
-            return _cell_magic(name, rest), "", False
-        return "", _OPTIONS.sub("", rest, count=1) if name == "timeit" else "", True
-    if sign == "%" and name in _PASSES_ON:
-        inner, python, _ = _ipython(_OPTIONS.sub("", rest, count=1), False)
-        return inner, f"{indent}{python or 'pass'}", True
-    return _line_magic(sign, name, rest), f"{indent}pass", True
+    indent = line[: len(line) - len(line.lstrip())]
+    passed_on = False
+    for _ in range(_NESTED):
+        match = _magic(said)
+        if match is None:
+            return "", f"{indent}{said}" if passed_on else line, True
+        sign, name, rest = match.groups()
+        if sign == "%%":
+            if passed_on or not first:
+                return "", line, True
+            if name not in _PASSES_ON:
+                return _cell_magic(name, rest), "", False
+            return "", _without_options(rest) if name == "timeit" else "", True
+        if sign != "%" or name not in _PASSES_ON:
+            return _line_magic(sign, name, rest), f"{indent}pass", True
+        said, passed_on = _without_options(rest).strip(), True
+        if not said:
+            return "", f"{indent}pass", True
+    return "runs magics within magics", f"{indent}pass", True
+
+
+def _magic(said: str) -> re.Match[str] | None:
+    """The magic that a line is, or assigns: `%run x`, `files = !ls`."""
+    match = _MAGIC.match(said)
+    if match is not None:
+        return match
+    targets, equals, value = said.partition("=")
+    if not equals or not _TARGETS.fullmatch(targets):
+        return None
+    return _MAGIC.match(value.lstrip())
+
+
+def _without_options(rest: str) -> str:
+    """What a magic is given, behind its options: `-n 5 -r 2 f()`. One pass from word to word."""
+    words = _WORDS.finditer(rest)
+    after_option = False
+    for word in words:
+        text = word.group()
+        if text.startswith("-") and text[1:].replace("_", "").isalnum():
+            after_option = True
+        elif not (after_option and text.isdecimal()):
+            return rest[word.start() :]
+        else:
+            after_option = False
+    return ""
+
+
+_WORDS = re.compile(r"\S+")
 
 
 def _cell_magic(name: str, rest: str) -> str:
@@ -235,13 +279,13 @@ class _Visitor(ast.NodeVisitor):
         ):
             self.found.append((node.lineno, shown_html.warned(kind, name)))
 
-    def _name(self, node: ast.expr) -> str:
+    def _name(self, node: ast.expr, dots: int = _LONGEST_NAME) -> str:
         if isinstance(node, ast.Name):
             return self.names.get(node.id, node.id)
-        if isinstance(node, ast.Attribute):
-            return f"{self._name(node.value)}.{node.attr}"
-        if isinstance(node, ast.Call):
-            return f"{self._name(node.func)}()"
+        if isinstance(node, ast.Attribute) and dots:
+            return f"{self._name(node.value, dots - 1)}.{node.attr}"
+        if isinstance(node, ast.Call) and dots:
+            return f"{self._name(node.func, dots - 1)}()"
         return ""
 
 
@@ -257,23 +301,49 @@ _INVISIBLE = frozenset(
 _JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 
+_MOST_KINDS = 100
+_MOST_LOOKED_AT = 5_000
+"""Joiners and style selectors, which are looked at one by one."""
+_LINES = 6
+"""Lines with a character that are found: one more than are named."""
+
+
 def hidden_characters(source: str) -> tuple[str, ...]:
     """A line for each kind of character in ``source`` that cannot be seen, turns the text
     round or passes for a space, with the lines that it is in."""
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(source.split("\n"), 1):
-        if line.isascii() and line.isprintable():
-            continue
-        for index, char in enumerate(line):
-            if _hides(char) and not _in_emoji(line, index):
-                lines = places.setdefault(char, [])
-                if number not in lines[-1:]:
-                    lines.append(number)
-    said = [_told(char, lines) for char, lines in places.items()]
-    if len(said) > _MOST_NOTICES:
-        more = len(said) - _MOST_NOTICES + 1
-        return (*said[: _MOST_NOTICES - 1], f"{more} more kinds of hidden characters.")
+    if source.isascii() and source.replace("\n", "").isprintable():
+        return ()
+    unseen = (char for char in set(source) if not char.isprintable() or ord(char) in _INVISIBLE)
+    kinds = [char for char in unseen if char != "\n" and _hides(char)]
+    kinds.sort(key=source.index) if len(kinds) <= _MOST_KINDS else kinds.sort()
+    said = []
+    for char in kinds[:_MOST_KINDS]:
+        lines = _lines_with(char, source)
+        if lines:
+            said.append(_told(char, lines))
+    more = len(said) + max(0, len(kinds) - _MOST_KINDS) - _MOST_NOTICES
+    if more > 0:
+        return (*said[: _MOST_NOTICES - 1], f"{more + 1} more kinds of hidden characters.")
     return tuple(said)
+
+
+def _lines_with(char: str, source: str) -> list[int]:
+    """The first lines, from 1, in which ``char`` hides something."""
+    lines: list[int] = []
+    counted, number, place = 0, 1, source.find(char)
+    in_words = char in (_JOINER, _EMOJI_STYLE)
+    for _ in range(_MOST_LOOKED_AT):
+        if place < 0 or len(lines) == _LINES:
+            return lines
+        if not (in_words and _in_emoji(source, place)):
+            number += source.count("\n", counted, place)
+            counted = place
+            lines.append(number)
+            end = source.find("\n", place)
+            place = -1 if end < 0 else source.find(char, end)
+        else:
+            place = source.find(char, place + 1)
+    return lines or [number]  # So many were never meant to be read.
 
 
 def _hides(char: str) -> bool:

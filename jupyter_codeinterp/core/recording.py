@@ -21,7 +21,9 @@ _REPEATED = ("run_cell", "edit_cell", "add_markdown", "delete_cell")
 which must be read before it can be changed."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
 """Is another in every run."""
-_ERROR = re.compile(r"^(\w[\w.]*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b)", re.M)
+_NAME = re.compile(r"^\w[\w.]*", re.M)
+_ERRORS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration")
+"""How the names of exceptions end."""
 _BODY = r"(?<=\n)[\s\S]+"
 """A regular expression for a result without its line of facts."""
 THE_END = "The recorded conversation ends here."
@@ -129,7 +131,8 @@ class _Script:
 def _expected(card: Card) -> dict[str, str]:
     """What the call must come to again for the recording to go on."""
     if card.status == "error":
-        errors = _ERROR.findall(card.result)
+        names = (match.group().rstrip(".") for match in _NAME.finditer(card.result))
+        errors = [name for name in names if name.endswith(_ERRORS)]
         reads = f"^{re.escape(errors[-1])}" if errors else ""
         return {"status": "error", "reads": reads}
     # Of an edited cell the model was told that it had been edited: this time it is not.

@@ -191,7 +191,7 @@ class Session(Journaled):
             ledger=self._ledger,
             context=self._context,
             limits=self._rules.limits,
-            scrub=self._rules.scrub,
+            foreign=self._talk.foreign,
             journal_failed=self._journal_failed,
             scale=self._rules.scale,
             markdown_risks=self._rules.markdown_risks,

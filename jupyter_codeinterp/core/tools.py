@@ -192,9 +192,9 @@ class Tools:
         self, call: ToolUse, arguments: RunCell | EditCell | AddMarkdown
     ) -> AsyncIterator[Event]:
         refused = self._refused(call)
-        stale = isinstance(arguments, EditCell) and await self._stale(arguments.cell_id)
+        stale = await self._stale(arguments.cell_id) if isinstance(arguments, EditCell) else None
         if refused or stale:
-            self.results[call.id] = refused or self._stale_result(call, str(stale))
+            self.results[call.id] = refused or self._stale_result(call, stale or ("", ""))
             return
         for event in self._open_now(call, arguments.source):
             yield event
@@ -259,7 +259,7 @@ class Tools:
         refused = self._refused(call)
         stale = await self._stale(arguments.cell_id)
         if refused or stale:
-            self.results[call.id] = refused or self._stale_result(call, str(stale))
+            self.results[call.id] = refused or self._stale_result(call, stale or ("", ""))
             return
         seen = self.turn.context.source_seen(arguments.cell_id) or ""
         title = title_of(f"Delete: {title_of('', seen)}", "")
@@ -287,30 +287,33 @@ class Tools:
             call, words, self._title(call), "", summary="Plan mode changes nothing."
         )
 
-    async def _stale(self, cell_id: str) -> str:
-        """Why a cell cannot be changed, "" if it can: it is not there, or not as the model
-        knows it."""
+    async def _stale(self, cell_id: str) -> tuple[str, str] | None:
+        """Why a cell cannot be changed, None if it can: it is not there, or not as the model
+        knows it. With the source that stands there, if it is told now."""
         turn = self.turn
         cell = (await turn.look()).cell(cell_id)
         if cell is None:
-            return self._no_cell(cell_id)
+            return self._no_cell(cell_id), ""
         if "codeinterp-private" in cell.tags:
-            return f"The person keeps the cell {cell_id!r} private: it cannot be changed."
+            return f"The person keeps the cell {cell_id!r} private: it cannot be changed.", ""
         seen = turn.context.source_seen(cell_id)
         if seen == cell.source:
-            return ""
+            return None
         why = "You have not read this cell" if seen is None else "The person changed this cell"
         if len(cell.source) > READ_LIMIT:
-            return f"{why}, and it is too long to be shown whole. Nothing was changed."
+            return f"{why}, and it is too long to be shown whole. Nothing was changed.", ""
         turn.context.seen(cell)
-        return f"{why}. Nothing was changed. It reads:\n{cell.source}"
+        return f"{why}. Nothing was changed. It reads:", cell.source
 
-    def _stale_result(self, call: ToolUse, words: str) -> Result:
+    def _stale_result(self, call: ToolUse, stale: tuple[str, str]) -> Result:
+        words, source = stale
+        quoted = self.turn.foreign.shown(source) if source else ""
         run = self._runs.pop(call.id, None)
         title = run.draft.title if run is not None else ""
-        summary = words.split("\n")[0]
         title = title or self._title(call)
-        return self.turn.result(call, "not_started", words, title=title, summary=summary)
+        return self.turn.result(
+            call, "not_started", words, title=title, summary=words, quoted=quoted
+        )
 
     def _no_cell(self, cell_id: object) -> str:
         return f"There is no cell {cell_id!r}. Cells: {self.turn.known_ids()}."

@@ -7,7 +7,7 @@ after the colours are gone. What it does not know it leaves as it is, bounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -38,6 +38,11 @@ _LIBRARY = re.compile(
 )
 _COMPILED = re.compile(r"([^/]+)/.*\.(?:pyx|pxi|pxd)$")
 _RULE = re.compile(r"-{20,}\n?")
+_LONGEST_HEADER = 2_000
+"""Characters of a frame's first line."""
+_BEGINNING = "Traceback (most"
+_NAME = 200
+"""Characters of an exception's name that count: it is a class, and code may call it anything."""
 
 
 class _Part(msgspec.Struct):
@@ -52,22 +57,49 @@ class _Part(msgspec.Struct):
 
 
 def whole(error: Output) -> str:
-    """The traceback of an ``error`` output as plain text, uncut."""
-    text = clean("\n".join(error.get("traceback") or ()))
-    text = re.sub(r" +(Traceback \(most)", r" \1", _RULE.sub("", text)).strip("\n")
-    last = clean(f"{error.get('ename') or 'Error'}: {error.get('evalue') or ''}").rstrip(" :")
-    name = re.escape(last.split(":")[0])
-    if not re.search(rf"^(?:[\w.]+\.)?{name}\b(?!.*Traceback \(most)", text, re.MULTILINE):
+    """The traceback of an ``error`` output as plain text, uncut but for what no one reads."""
+    lines = error.get("traceback")
+    raw = "\n".join(map(str, lines)) if isinstance(lines, (list, tuple)) else str(lines or "")
+    text = _without_gaps(_RULE.sub("", clean(raw))).strip("\n")
+    ename = clean(str(error.get("ename") or "Error"))[:_NAME]
+    last = f"{ename}: {clean(str(error.get('evalue') or ''))}".rstrip(" :")
+    name = last.split(":")[0]
+    if not any(_says(line, name) for line in text.split("\n")):
         text = f"{text}\n{last}".lstrip("\n")
     return text
 
 
-def folded(error: Output, limit: int = LIMIT) -> str:
+def _without_gaps(text: str) -> str:
+    """Without the blanks that IPython puts before `Traceback (most recent call last)`."""
+    before, *others = text.split(_BEGINNING)
+    parts = [before]
+    for other in others:
+        kept = parts[-1].rstrip(" ")
+        parts[-1] = f"{kept} " if len(kept) < len(parts[-1]) else kept
+        parts.append(other)
+    return _BEGINNING.join(parts)
+
+
+def _says(line: str, name: str) -> bool:
+    """Whether a line begins with an exception's name, its module before it or not; a
+    traceback's first line does as well, and says nothing yet."""
+    start = line.find(name)
+    if start < 0 or _BEGINNING in line:
+        return False
+    module = line[:start]
+    if module and not (module.endswith(".") and module.replace(".", "").replace("_", "").isalnum()):
+        return False
+    end = line[start + len(name) : start + len(name) + 1]
+    return not (end.isalnum() or end == "_")
+
+
+def folded(error: Output, limit: int = LIMIT, scrub: Callable[[str], str] = str) -> str:
     """The traceback with library frames folded to one line a run, at most ``limit`` long.
 
     The exception's message at the end survives any cut, its own head and tail if need be.
+    ``scrub`` is applied before anything is cut.
     """
-    parts = list(_parts(whole(error)))
+    parts = list(_parts(scrub(whole(error))))
     closing = parts.pop() if parts and not parts[-1].header else _Part([])
     message = cut("\n".join(closing.lines).strip("\n"), min(_MESSAGE_LIMIT, limit))
     body = "\n".join(_fold(parts))
@@ -88,7 +120,7 @@ def user_line(error: Output) -> str:
 def _parts(text: str) -> Iterator[_Part]:
     part = _Part([])
     for line in text.split("\n"):
-        header = _HEADER.match(line)
+        header = _HEADER.match(line[:_LONGEST_HEADER])
         if header:
             if part.lines:
                 yield part

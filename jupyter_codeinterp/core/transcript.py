@@ -58,10 +58,14 @@ class Card:
 
 @dataclass
 class Said:
-    """Text of the model's; ``whole`` unless only parts of it are in the journal."""
+    """Text of the model's; ``whole`` unless only ``parts`` of it are in the journal."""
 
-    text: str
+    parts: list[str]
     whole: bool = True
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
 
 
 @dataclass
@@ -131,9 +135,9 @@ def _note(card: Card, event: Event) -> None:
 def _add(items: list[Item], event: Event) -> None:
     last = items[-1] if items else None
     if isinstance(event, TextDelta) and isinstance(last, Said) and not last.whole:
-        last.text += event.text
+        last.parts.append(event.text)
     elif isinstance(event, (TextDelta, TextDone)):
-        items.append(Said(event.text, whole=isinstance(event, TextDone)))
+        items.append(Said([event.text], whole=isinstance(event, TextDone)))
     elif isinstance(event, Note):
         items.append(Line(event.text))
     elif isinstance(event, TurnUndone):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,10 +18,13 @@ from .decisions import Decisions
 from .document import Delete, FinishRun, Op, Output, Receipt, Snapshot
 from .errors import KernelError, StoreError
 from .events import Mode, Status, ToolDone
+from .foreign import Foreign, bare
 from .guard import LoopGuard
 from .ledger import Ledger
 from .markdown_cells import MarkdownRisks, not_checked
 from .messages import Image, Text, ToolResult, ToolUse
+from .off_loop import INLINE, off_loop
+from .outputs import Seen
 from .ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
 from .rules import Limits
 
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
     from .execution import Execution
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+UNREADABLE = "[The outputs could not be read.]"
 
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""
@@ -61,7 +69,8 @@ class Turn:
     ledger: Ledger
     context: Context
     limits: Limits
-    scrub: Callable[[str], str]
+    foreign: Foreign
+    """For everything that is not the model's or our own, on its way to the model."""
     journal_failed: Callable[[StoreError], None]
     """To be told of what cannot be journaled, where the turn cannot simply fail."""
     scale: Callable[[bytes, str], bytes | None] | None = None
@@ -89,6 +98,10 @@ class Turn:
     _attended: float = 0.0
     """Seconds that it has waited for the person."""
     _posted: set[asyncio.Future[Any]] = field(default_factory=set)
+
+    @property
+    def scrub(self) -> Callable[[str], str]:
+        return self.foreign.scrub
 
     # --- the notebook ----------------------------------------------------------------
 
@@ -173,7 +186,8 @@ class Turn:
 
     def known_ids(self) -> str:
         ids = [cell.cell_id for cell in self.snapshot.cells][-30:]
-        return ", ".join(dict.fromkeys([*ids, *self.ledger.touched[-10:]])) or "none"
+        known = dict.fromkeys([*ids, *self.ledger.touched[-10:]])
+        return ", ".join(" ".join(cell_id.split())[:100] for cell_id in known) or "none"
 
     async def kernel_info(self) -> KernelInfo | None:
         try:
@@ -203,6 +217,23 @@ class Turn:
 
     # --- results ---------------------------------------------------------------------
 
+    async def see(self, cell_outputs: Sequence[Output]) -> Seen:
+        """The outputs as the model sees them."""
+        left, scale, scrub = self.images_left, self.scale, self.scrub
+        return await off_loop(
+            lambda: outputs.see(cell_outputs, images_left=left, scale=scale, scrub=scrub),
+            outputs.size(cell_outputs),
+            lambda: Seen(UNREADABLE),
+        )
+
+    def see_at_once(self, cell_outputs: Sequence[Output]) -> Seen:
+        """The same after Stop, which waits for nothing: less is read, and no image."""
+        try:
+            return outputs.see(cell_outputs, images_left=None, scrub=self.scrub, most=INLINE)
+        except Exception:
+            log.warning("Outputs could not be read", exc_info=True)
+            return Seen(UNREADABLE)
+
     def result(
         self,
         call: ToolUse,
@@ -214,11 +245,16 @@ class Turn:
         is_error: bool | None = None,
         summary: str = "",
         images: tuple[Image, ...] = (),
+        quoted: str = "",
     ) -> Result:
-        """A result of something else than a run."""
+        """A result of something else than a run. ``body`` is ours; ``quoted``, which follows
+        it, is of others, inert and between delimiters."""
+        words = self.foreign.inert(body)
         text = self.scrub(
             outputs.result_text(
-                status=status, cell_id=cell_id, execution_count=None, elapsed=None, body=body
+                status=status,
+                cell_id=cell_id,
+                body="\n".join(part for part in (words, quoted) if part),
             )
         )
         failed = status in ("error", "not_started", "not_confirmed")
@@ -232,13 +268,19 @@ class Turn:
             status=status,
             cell_id=cell_id,
             summary=self.scrub(summary),
-            detail=text,
+            detail=bare(text),
             images=len(images),
         )
         return Result(block, done)
 
     def rejected(
-        self, call: ToolUse, body: str, title: str, cell_id: str, summary: str = ""
+        self,
+        call: ToolUse,
+        body: str,
+        title: str,
+        cell_id: str,
+        summary: str = "",
+        quoted: str = "",
     ) -> Result:
         """A result of something that a person, or the policy, did not let happen."""
         return self.result(
@@ -249,6 +291,7 @@ class Turn:
             cell_id=cell_id,
             is_error=True,
             summary=summary or body.split("\n")[0],
+            quoted=quoted,
         )
 
     @property
@@ -265,14 +308,14 @@ class Turn:
         cell_id: str,
         source: str,
         done: ExecutionDone,
+        seen: Seen,
         notes: tuple[str, ...] = (),
         mended: bool = False,
     ) -> Result:
-        """The result of a run: status, outputs, images, as the model sees them. ``cell_id`` is
-        "" if it was not in a cell of this notebook."""
+        """The result of a run: status, outputs, images, as the model sees them (``seen``).
+        ``cell_id`` is "" if it was not in a cell of this notebook; ``notes`` are inert."""
         if cell_id:
             self._keep_outputs(cell_id, done.outputs)
-        seen = outputs.see(done.outputs, images_left=self.images_left, scale=self.scale)
         self.images += len(seen.images)
         text = self.scrub(
             outputs.result_text(
@@ -280,7 +323,7 @@ class Turn:
                 cell_id=cell_id,
                 execution_count=done.execution_count,
                 elapsed=done.elapsed,
-                body=seen.text,
+                body=self.foreign.quoted(seen.text) if seen.text else "",
                 notes=notes,
             )
         )
@@ -293,8 +336,8 @@ class Turn:
             cell_id=cell_id,
             execution_count=done.execution_count,
             elapsed=done.elapsed,
-            summary=self.scrub(_summary(done.outputs)),
-            detail=text,
+            summary=outputs.summary(done.outputs, self.scrub),
+            detail=bare(text),
             images=len(seen.images),
             mended=mended,
         )
@@ -316,11 +359,3 @@ def identity(info: KernelInfo) -> tuple[str, int]:
 
 def new_cell_id() -> str:
     return uuid.uuid4().hex[:8]
-
-
-def _summary(cell_outputs: tuple[Output, ...]) -> str:
-    """One line for a card: the error, where there is one."""
-    for output in cell_outputs:
-        if output.get("output_type") == "error":
-            return f"{output.get('ename', '')}: {output.get('evalue', '')}"[:200]
-    return ""

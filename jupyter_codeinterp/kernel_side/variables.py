@@ -83,10 +83,15 @@ def details(value: Any) -> dict[str, Any]:
     if numpy is not None and is_one_of(kind, numpy, ("ndarray",)):
         return array_details(value)
     if numpy is not None and is_among(kind, numpy_scalars(numpy)):
-        return {"value": repr(value.item())[:MAX_VALUE]}
+        return {"value": shortened(repr(value.item()))}
     if pandas is not None:
         return pandas_details(value, pandas)
     return {}
+
+
+def shortened(text: str) -> str:
+    """At most 200 characters; an ellipsis says that there was more."""
+    return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "\u2026"
 
 
 def is_one_of(kind: type, module: types.ModuleType, names: tuple[str, ...]) -> bool:
@@ -109,7 +114,7 @@ def short_value(value: Any) -> dict[str, Any]:
     """``{"value": …}`` or, where it would be long or run somebody's code, nothing."""
     kind = type(value)
     if kind is str or kind is bytes:
-        return {"value": repr(value[:MAX_VALUE])[:MAX_VALUE]}
+        return {"value": shortened(repr(value[:MAX_VALUE]))}
     if is_among(kind, CONTAINERS):
         if len(value) > MAX_ITEMS:
             return {}
@@ -156,9 +161,9 @@ def pandas_details(value: Any, pandas: types.ModuleType) -> dict[str, Any]:
 
 def label_text(label: Any) -> str:
     if type(label) is str:
-        return label[:MAX_VALUE]
+        return shortened(label)
     if type(label) is tuple and all(type(part) is str or is_plain(part) for part in label):
-        return repr(label)[:MAX_VALUE]
+        return shortened(repr(label))
     return repr(label) if is_plain(label) else type_name(type(label))
 
 

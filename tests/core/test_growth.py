@@ -55,7 +55,7 @@ async def test_a_nearly_full_context_goes_on_with_a_summary(bench: Benches, room
     (note,) = b.of(e.Note)
     assert "goes on with a summary" in note.text
     (message,) = b.model.requests[2].messages
-    described, summary, goal = texts(message)
+    _, described, summary, goal = texts(message)
     assert described.startswith("<context") and "a = 1" in described
     assert summary.startswith(SUMMARY) and "<context" not in summary
     for words in ("Person: Good morning", "You: Hello.", "You called run_cell Set a", "status=ok"):
@@ -114,7 +114,7 @@ async def test_another_model_begins_with_a_summary(bench: Benches) -> None:
     await b.turn("Who are you?")
     request = b.model.requests[1]
     assert request.model == "other" and len(request.messages) == 1
-    summary, described, words = texts(request.messages[0])
+    _, summary, described, words = texts(request.messages[0])
     assert "Person: Good morning" in summary and described.startswith("<context")
     assert words == "Who are you?"
     assert b.of(e.TurnStarted)[1].model == "other"

@@ -62,7 +62,7 @@ async def test_a_model_that_cannot_be_had_loses_no_message(bench: Benches) -> No
     b.session._model = lambda name: b.model
     b.session.retry()
     await b.ended(2)
-    assert asked(b)[0] == "What is up?" and "<context" in asked(b)[1]
+    assert asked(b)[0] == "What is up?" and "<context" in asked(b)[2]
 
 
 async def test_a_closed_notebook_loses_no_message(bench: Benches) -> None:

@@ -66,9 +66,9 @@ async def test_the_model_is_told_the_notebook_first_and_then_what_changed(bench:
     b.document.edit("c1", "x = 21")
     await b.turn("Second")
     first, second = (request.messages[-1].content for request in b.model.requests)
-    assert isinstance(first[0], Text) and isinstance(second[0], Text)
-    assert "x = 20" in first[0].text and "data.csv" in first[0].text
-    assert first[1] == Text("First")
+    assert isinstance(first[1], Text) and isinstance(second[0], Text)
+    assert "x = 20" in first[1].text and "data.csv" in first[1].text
+    assert first[2] == Text("First")
     assert 'change="edited"' in second[0].text and "x = 21" in second[0].text
     assert "data.csv" not in second[0].text
 
@@ -230,7 +230,8 @@ async def test_looking_needs_no_decision(bench: Benches, room: Room) -> None:
     )
     await b.turn()
     cells, variables, _, output = b.results
-    assert "[c1] code\nx = 20" in cells and "secret" not in cells and "private" in cells
+    assert '<cell id="c1" type="code">x = 20</cell>' in cells
+    assert "secret" not in cells and "private" in cells
     assert '"answer"' in variables and "42" in variables
     assert "[characters 24,000 to 24,500 of 24,999]" in output or "24,500" in output
     assert [x.status for x in b.of(e.ToolDone)] == ["ok"] * 4

@@ -6,6 +6,7 @@ and over a connection of its own.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ import msgspec
 from ...core.errors import StoreError
 from .file import in_words
 
+_MARKS = re.compile(r"([^\w\s]{32,})")
 _LOCK_WAIT = 0.5
 """Seconds."""
 _SAID = (
@@ -35,7 +37,12 @@ class _Said(msgspec.Struct, frozen=True):
 
 def fold(text: str) -> str:
     """Equal for texts that differ in case, or in how an accent is written."""
-    return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
+    if not text.isascii():
+        # Marks in a long row are put in order one by one: that is nothing anybody searches.
+        parts = _MARKS.split(text)
+        parts[::2] = [unicodedata.normalize("NFC", part) for part in parts[::2]]
+        text = "".join(parts)
+    return text.casefold()
 
 
 def saying(path: Path, word: str) -> set[str]:
@@ -50,15 +57,17 @@ def _says(events: Iterable[tuple[str, str, str]], word: str) -> bool:
     word = fold(word)
     # Few entries hold the word, and only those are decoded: for a key, say, is no text.
     written = msgspec.json.encode(word).decode()[1:-1]
-    streamed = ""
+    streamed: list[str] = []
     for _, kind, data in events:
         if kind == "text_delta":
-            streamed += _text(data)
-        elif word in fold(streamed) or (written in fold(data) and word in fold(_text(data))):
+            streamed.append(_text(data))
+            continue
+        if streamed and word in fold("".join(streamed)):
             return True
-        else:
-            streamed = ""
-    return word in fold(streamed)
+        if written in fold(data) and word in fold(_text(data)):
+            return True
+        streamed = []
+    return word in fold("".join(streamed))
 
 
 def _text(data: str) -> str:

@@ -1,0 +1,481 @@
+"""No text makes the server slow: whatever reads text of others takes time in proportion to it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import jupyter_codeinterp
+from jupyter_codeinterp import core
+from jupyter_codeinterp.adapters.sqlite_store import searching
+from jupyter_codeinterp.core import (
+    describing,
+    exporting,
+    foreign,
+    guard,
+    html_text,
+    images,
+    looking,
+    outputs,
+    plain_text,
+    reading,
+    recording,
+    secrets,
+    toolspecs,
+    tracebacks,
+    transcript,
+)
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.collector import BoundedText, Collector
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.context import Context
+from jupyter_codeinterp.core.conversation import Conversation
+from jupyter_codeinterp.core.document import CellView, Snapshot, normalise
+from jupyter_codeinterp.core.later import Later
+from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
+from tests.attacks.shapes import SHAPES
+from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
+from tests.reference_window import notebook
+from tests.scripted import call, run, say
+
+__all__ = ["bench", "jp_asyncio_loop", "room", "shared_room", "store"]
+
+KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
+FLOOR = 0.004
+"""Seconds that are too short to be compared."""
+MOST = 6.0
+"""How much longer four times the text may take."""
+SECRETS = secrets.Secrets()
+SECRETS.add(KEY)
+
+
+# --- every function that takes text of others ---------------------------------------------
+
+READERS = (
+    *("collector", "context", "conversation", "describing", "document", "exporting", "foreign"),
+    *("guard", "html_text", "images", "looking", "outputs", "plain_text", "reading", "recording"),
+    *("review", "secrets", "toolspecs", "tracebacks", "transcript"),
+)
+"""Modules of the core that look into texts. All of their public functions are measured."""
+OTHERS = {
+    "adoption": "compares sources and passes them on",
+    "agent": "passes on what `context`, `outputs` and `foreign` make",
+    "cellrun": "passes on what `foreign` and `reading` make",
+    "changes": "looks at ops, not into their texts",
+    "commands": "types",
+    "decisions": "compares nonces; texts pass through",
+    "disguises": "reads keys: they come from the person",
+    "draft": "passes sources on",
+    "ending": "our own words",
+    "errors": "types",
+    "events": "types",
+    "execution": "passes on what `outputs` and `foreign` make",
+    "feed": "numbers events",
+    "journaled": "numbers events",
+    "later": "our own words",
+    "lease": "ids of our own",
+    "ledger": "compares sources",
+    "messages": "types",
+    "meter": "numbers",
+    "off_loop": "where the others run",
+    "past": "looks at events, not into their texts",
+    "policy": "passes on what `reading` says",
+    "ports": "types",
+    "prompts": "our own words",
+    "putting_back": "compares sources",
+    "rules": "types",
+    "session": "passes texts on; a title is bounded",
+    "tools": "passes on what `toolspecs` and `foreign` make",
+    "turn": "passes on what `outputs` and `foreign` make",
+}
+
+
+def errors(text: str) -> dict[str, Any]:
+    return {"output_type": "error", "ename": text, "evalue": text, "traceback": [text]}
+
+
+def cell_outputs(text: str) -> list[dict[str, Any]]:
+    data = {"text/html": text, "text/plain": "<IPython.core.display.HTML object>"}
+    return [
+        {"output_type": "stream", "name": "stdout", "text": text},
+        {"output_type": "display_data", "data": data, "metadata": {}},
+        {"output_type": "execute_result", "data": {"text/plain": text}, "metadata": {}},
+        {"output_type": "display_data", "data": {"application/json": {text: [text]}}},
+        errors(text),
+    ]
+
+
+def snapshot(text: str) -> Snapshot:
+    views = [CellView(f"c{i}", "code", text, tuple(cell_outputs(text)), 1) for i in range(3)]
+    return Snapshot(text[:1_000], (*views, CellView(text, "markdown", text)), "c1")
+
+
+def describe(text: str) -> str:
+    told = Context(scrub=SECRETS.scrub)
+    variables = [{"name": text, "type": text, "value": text}]
+    first = told.describe(snapshot(text), [(text, 1)], None, variables, set())
+    told.describe(snapshot(text + "\nx"), [(text + "y", 1)], None, variables, set())
+    return first
+
+
+class Kept:
+    """A store of nothing."""
+
+    def messages(self, session_id: str) -> tuple[int, tuple[Any, ...]]:
+        return 0, ()
+
+    def append_messages(self, *args: Any) -> None:
+        pass
+
+
+def conversation(text: str) -> str:
+    later = Later(lambda error: None)
+    talk = Conversation(Kept(), "s", later, SECRETS.scrub)  # type: ignore[arg-type]
+    talk.add(user(*talk.opening(), Text(text)), assistant(Text(text), ToolUse("1", "x", {})))
+    talk.add(user(ToolResult("1", (Text(f"status=ok\n{talk.foreign.shown(text)}"),))))
+    assert not talk.ends_with("nothing") and talk.images == 0
+    return talk.summary()
+
+
+def journal(text: str) -> list[Any]:
+    return [
+        e.TurnStarted(1, text or "x", "auto", "m"),
+        e.StepStarted(1),
+        *(e.TextDelta(0, part) for part in (text[:9], text[9:])),
+        e.ToolStarted("1", "run_cell", text),
+        e.DraftDecided("1", "d", "run", "person", text),
+        e.RunStarted("1", "c1", "r", "m", "k"),
+        e.ToolDone("1", "run_cell", text, "error", detail=f"status=error\n{text}"),
+        e.Note(text),
+        e.ToolStarted("2", "ask_user", ""),
+        e.QuestionAsked("2", text, (text,)),
+        e.QuestionAnswered("2", text),
+        e.ToolDone("2", "ask_user", "", "ok", detail=f"status=ok\n{text}"),
+        e.TextDone(0, text),
+    ]
+
+
+def info(text: str) -> SessionInfo:
+    return SessionInfo(
+        session_id="s",
+        notebook=text[:500],
+        title=text[:200],
+        model="m",
+        mode="auto",
+        running=False,
+        created=0.0,
+        changed=0.0,
+    )
+
+
+def collect(text: str) -> object:
+    bounded = BoundedText(10_000)
+    collector = Collector()
+    for place in range(0, len(text), 500):
+        bounded.append(text[place : place + 500])
+        part = {"name": "stdout", "text": text[place : place + 500]}
+        collector.add("stream", part, 500)
+    collector.add("error", errors(text), len(text))
+    collector.add(
+        "display_data",
+        {"data": {"text/plain": text}, "metadata": {}, "transient": {"display_id": "d"}},
+        len(text),
+    )
+    collector.update({"data": {"text/plain": text}, "transient": {"display_id": "d"}}, len(text))
+    return str(bounded), collector.take()
+
+
+FOREIGN = foreign.Foreign(SECRETS.scrub, "0" * 16)
+MEASURED: dict[str, Callable[[str], object]] = {
+    "collector.BoundedText.append": collect,
+    "collector.Collector.add": collect,
+    "collector.Collector.update": collect,
+    "context.Context.describe": describe,
+    "conversation.Conversation.ends_with": conversation,
+    "conversation.Conversation.summary": conversation,
+    "describing.bounded": lambda t: describing.bounded(t.split("\n"), 1_000, "lines"),
+    "describing.cells": describe,
+    "describing.file_lines": lambda t: describing.file_lines([(t, 1)] * 3),
+    "describing.first_line": describing.first_line,
+    "describing.one_line": describing.one_line,
+    "describing.outputs_text": lambda t: describing.outputs_text(cell_outputs(t), SECRETS.scrub),
+    "describing.tag": lambda t: describing.tag("cell", t, id=t),
+    "describing.variable_lines": lambda t: describing.variable_lines(
+        [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
+    ),
+    "document.normalise": normalise,
+    "exporting.markdown": lambda t: exporting.markdown(info(t), journal(t)),
+    "foreign.Foreign.inert": FOREIGN.inert,
+    "foreign.Foreign.quoted": FOREIGN.quoted,
+    "foreign.Foreign.shown": FOREIGN.shown,
+    "foreign.bare": foreign.bare,
+    "foreign.escaped": foreign.escaped,
+    "foreign.mended": lambda t: foreign.mended(t, "0" * 16),
+    "foreign.nonce_told": foreign.nonce_told,
+    "guard.LoopGuard.add": lambda t: guard.LoopGuard().add(ToolUse("1", "x", {"a": t}), t, t),
+    "html_text.strip_html": html_text.strip_html,
+    "images.load": images.load,
+    "looking._cell_texts": lambda t: looking._cell_texts(list(snapshot(t).cells), True, FOREIGN),
+    "outputs.error_signature": lambda t: outputs.error_signature([errors(t)], t),
+    "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
+    "outputs.full_text": lambda t: outputs.full_text(cell_outputs(t)),
+    "outputs.read": lambda t: outputs.read(cell_outputs(t), 100, images_left=3),
+    "outputs.result_text": lambda t: outputs.result_text(status="ok", cell_id=t, body=t),
+    "outputs.see": lambda t: outputs.see(cell_outputs(t), images_left=3, scrub=SECRETS.scrub),
+    "outputs.size": lambda t: outputs.size(cell_outputs(t)),
+    "outputs.summary": lambda t: outputs.summary([errors(t)]),
+    "plain_text.clean": plain_text.clean,
+    "plain_text.cut": lambda t: plain_text.cut(t, 500),
+    "plain_text.ends": lambda t: plain_text.ends(t, 500),
+    "reading.hidden_characters": reading.hidden_characters,
+    "reading.notices": lambda t: [
+        reading.notices(t, language, frozenset()) for language in ("python", "r", "julia")
+    ],
+    "reading.remote_or_raw": reading.remote_or_raw,
+    "recording.recording": lambda t: recording.recording(
+        info(t), journal(t), [assistant(ToolUse("1", "run_cell", {"source": t}))]
+    ),
+    "searching.fold": searching.fold,
+    "secrets.Secrets.scrub": SECRETS.scrub,
+    "toolspecs.title_of": lambda t: toolspecs.title_of(t, t),
+    "toolspecs.title_so_far": lambda t: toolspecs.title_so_far("", t),
+    "tracebacks.folded": lambda t: tracebacks.folded(errors(t)),
+    "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),
+    "tracebacks.whole": lambda t: tracebacks.whole(errors(t)),
+    "transcript.turns": lambda t: transcript.turns(journal(t)),
+}
+NOT_READ = {
+    "conversation.Conversation.add": "stores messages",
+    "conversation.Conversation.restart": "stores messages",
+    "context.Context.noted": "remembers a source",
+    "context.Context.seen": "remembers a source",
+    "context.Context.seen_source": "remembers a source",
+    "context.Context.source_seen": "looks up an id",
+    "describing.is_private": "compares a tag",
+    "document.Snapshot.cell": "compares ids",
+    "document.apply": "the reference of tests",
+    "exporting.quoted": "within exporting.markdown",
+    "looking.Looking.look": "passes on; its work is in _cell_texts and outputs.read",
+    "review.review": "cuts sources",
+    "secrets.Secrets.add": "reads keys: they come from the person",
+    "toolspecs.parse": "types of what the SDK has parsed",
+}
+
+
+def modules() -> Iterator[tuple[str, ModuleType]]:
+    for found in pkgutil.iter_modules(core.__path__):
+        yield found.name, importlib.import_module(f"{core.__name__}.{found.name}")
+
+
+def takers() -> Iterator[str]:
+    """Public functions and methods of the readers that take more than numbers."""
+    for name, module in modules():
+        if name not in READERS:
+            continue
+        for key, value in vars(module).items():
+            if getattr(value, "__module__", "") != module.__name__ or key.startswith("_"):
+                continue
+            if inspect.isfunction(value):
+                found = {key: value}
+            else:
+                found = {
+                    f"{key}.{method}": function
+                    for method, function in vars(value).items()
+                    if inspect.isfunction(function) and not method.startswith("_")
+                }
+            for qualified, function in found.items():
+                if any(_is_text(kind) for kind in _kinds(function)):
+                    yield f"{name}.{qualified}"
+
+
+def _kinds(function: Any) -> list[str]:
+    return [str(kind) for name, kind in function.__annotations__.items() if name != "return"]
+
+
+def _is_text(kind: str) -> bool:
+    words = "str Any object Output CellView Snapshot Event Item Change Message"
+    return any(re.search(rf"\b{word}\b", kind) for word in words.split())
+
+
+def test_a_new_function_that_takes_text_cannot_be_forgotten() -> None:
+    assert {name for name, _ in modules()} == {*READERS, *OTHERS}, "say of a new module what it is"
+    assert set(takers()) <= {*MEASURED, *NOT_READ}, "measure it, or say why it needs not be"
+
+
+# --- measuring ----------------------------------------------------------------------------
+
+
+def seconds(work: Callable[[str], object], text: str, enough: float = 0.0) -> float:
+    """Processor time, the least of up to five tries."""
+    best = float("inf")
+    for _ in range(5):
+        began = time.thread_time()
+        work(text)
+        best = min(best, time.thread_time() - began)
+        if best <= enough:
+            break
+    return best
+
+
+def growth(work: Callable[[str], object], shape: Callable[[int], str], n: int) -> str:
+    """What is wrong with how ``work`` grows, "" if nothing is."""
+    short, long = shape(n), shape(4 * n)
+    began = time.thread_time()
+    work(short)
+    if time.thread_time() - began > 2:
+        return f"{n} characters take more than 2 s"
+    slow = seconds(work, long, FLOOR)
+    if slow <= FLOOR:
+        return ""
+    quick = seconds(work, short, slow / MOST)
+    if slow <= MOST * max(quick, FLOOR / MOST):
+        return ""
+    return f"{n} characters take {1e3 * quick:.1f} ms, {4 * n} take {1e3 * slow:.1f} ms"
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_text_made_to_be_slow_takes_time_in_proportion(name: str) -> None:
+    found = {said: growth(MEASURED[name], shape, 4_000) for said, shape in SHAPES.items()}
+    assert {said: wrong for said, wrong in found.items() if wrong} == {}
+
+
+def patterns() -> dict[str, re.Pattern[Any]]:
+    """Every pattern of the package that has a name."""
+    found = {}
+    for module in pkgutil.walk_packages(jupyter_codeinterp.__path__, "jupyter_codeinterp."):
+        if module.name.endswith("__main__"):
+            continue
+        for key, value in vars(importlib.import_module(module.name)).items():
+            if isinstance(value, re.Pattern):
+                found[f"{module.name.removeprefix('jupyter_codeinterp.')}.{key}"] = value
+    return found
+
+
+ONLY_AT_THE_START = {
+    "core.tracebacks._HEADER": "a line, at most 2,000 characters of it",
+    "core.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
+    "core.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
+    "core.tracebacks._ARROW": "a line",
+    "core.tracebacks._INSIDE": "a line",
+    "core.outputs._BARE": "the whole text",
+    "core.reading._MAGIC": "a line",
+    "core.reading._HELP": "a line",
+    "core.reading._TARGETS": "what stands before an equal sign",
+}
+"""Patterns that are matched at one place, where searching for them would be slow."""
+
+
+@pytest.mark.parametrize("name", patterns())
+def test_no_pattern_of_the_package_is_slow(name: str) -> None:
+    pattern = patterns()[name]
+    matching = name in ONLY_AT_THE_START
+
+    def work(text: str) -> object:
+        given: Any = text if isinstance(pattern.pattern, str) else text.encode()
+        return pattern.match(given) if matching else sum(1 for _ in pattern.finditer(given))
+
+    found = {said: growth(work, shape, 5_000) for said, shape in SHAPES.items()}
+    assert {said: wrong for said, wrong in found.items() if wrong} == {}
+
+
+# --- nothing of it raises -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_no_text_raises(name: str) -> None:
+    for shape in SHAPES.values():
+        for n in (1, 7, 500):
+            MEASURED[name](shape(n))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [{"output_type": "display_data", "data": []}],
+        [{"output_type": "display_data", "data": {"text/html": 5, "text/plain": [1, "x"]}}],
+        [{"output_type": "stream", "text": {"a": 1}}, {"output_type": "stream"}],
+        [{"output_type": "error", "traceback": 7, "ename": None, "evalue": ["x"]}],
+        [{}, {"output_type": None}, {"data": None}],
+        ["no output", None, 3],
+        [{"output_type": "display_data", "data": {"application/json": {"a": {1, 2}}}}],
+    ],
+)
+def test_a_saved_output_of_the_wrong_shape_is_read_all_the_same(given: list[Any]) -> None:
+    outputs.see(given, images_left=3)
+    outputs.full_text(given)
+    assert outputs.size(given) >= 0
+
+
+def test_json_that_is_nested_too_deep_is_said_in_words() -> None:
+    nested: Any = "x"
+    for _ in range(100_000):
+        nested = [nested]
+    data = {"output_type": "display_data", "data": {"application/json": nested}}
+    said = outputs.see([data], images_left=0).text
+    assert "nested too deep" in said or "the rest of the JSON was not read" in said
+
+
+# --- the event loop -----------------------------------------------------------------------
+
+SILENCE = 0.05
+"""Seconds for which the event loop may do nothing else."""
+HEAVY = (
+    "less-than signs and blanks",
+    "blanks",
+    "erased beginnings of lines",
+    "open tags",
+    "declarations",
+    "backspaces",
+    "invisible characters",
+)
+
+
+async def longest_silence(work: Any) -> float:
+    """The longest time without a turn of the loop while ``work`` is awaited."""
+    longest = 0.0
+    over = False
+
+    async def beat() -> None:
+        nonlocal longest
+        last = time.perf_counter()
+        while not over:
+            await asyncio.sleep(0)
+            now = time.perf_counter()
+            longest, last = max(longest, now - last), now
+
+    beating = asyncio.ensure_future(beat())
+    try:
+        await work
+    finally:
+        over = True
+        await beating
+    return longest
+
+
+@pytest.mark.parametrize("said", HEAVY)
+async def test_a_megabyte_of_such_text_does_not_stop_the_server(bench: Any, said: str) -> None:
+    text = SHAPES[said](1_000_000)
+    silences = []
+    for _ in range(5):
+        book = notebook(text)
+        book["cells"][0]["outputs"] = cell_outputs(text)
+        b = bench(
+            call("read_notebook", include_outputs=True),
+            run(f"print({text[:20]!r} * 50000)"),
+            say("Done."),
+            book=book,
+        )
+        silences.append(await longest_silence(b.turn()))
+        assert [done.status for done in b.of(e.ToolDone)] == ["ok", "ok"]
+        if silences[-1] <= SILENCE:
+            break
+    assert min(silences) <= SILENCE
