@@ -125,16 +125,25 @@ def test_code_stays_within_its_fence(ticks: str) -> None:
 @pytest.mark.parametrize(
     ("said", "written"),
     [
-        ("![x](https://evil.example/?q=1)", "\\![x](https://evil.example/?q=1)"),
-        ("a <img src=x> b", "a \\<img src=x> b"),
-        ("<!-- x", "\\<!-- x"),
-        ("a < b and 3<4", "a < b and 3<4"),
-        ("```html\n<b>\n```\n<b>", "```html\n<b>\n```\n\\<b>"),
-        ("~~~\n```\n<b>\n~~~ \n<b>", "~~~\n```\n<b>\n~~~ \n\\<b>"),
+        ("![x](https://evil.example/?q=1)", "`![x](https://evil.example/?q=1)`"),
+        ("a <img src=x> b", "a &lt;img src=x&gt; b"),
+        ("<!-- x", "&lt;!-- x"),
+        ("a < b and 3<4", "a &lt; b and 3&lt;4"),
+        ("```html\n<b>\n```\n<b>", "```html\n<b>\n```\n&lt;b&gt;"),
+        ("~~~\n```\n<b>\n~~~ \n<b>", "````\n```\n<b>\n````\n&lt;b&gt;"),
         ("````\n```\n<b>", "````\n```\n<b>\n````"),
-        ("- a\n  ```\n<b>", "- a\n  ```\n\\<b>"),
-        ("~~~\r~~~\r<b>", "~~~\n~~~\n\\<b>"),
-        ("```a`\n<b>", "```a`\n\\<b>"),
+        ("- a\n  ```\n<b>", "- a\n```\n<b>\n```"),
+        ("~~~\r~~~\r<b>", "```\n\n```\n&lt;b&gt;"),
+        ("```a`\n<b>", "```` ``` ````a`` ` ``\n&lt;b&gt;"),
+        ("a `b|c` d", "a `b|c` d"),
+        ("costs $5, or $x$", "costs `$5, or $`x`$`"),
+        ("see www.example.org or a@b.de", "see `www.example.org` or `a@b.de`"),
+        ("## You\n- run\n  1. *it*", "**You**\n\n- run\n  1. *it*"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "```\n| a | b |\n|---|---|\n| 1 | 2 |\n```"),
+        ("```mermaid\nA-->B\n   ```\nx", "```text\nA-->B\n```\nx"),
+        ("[two](#cell:a-1) [three](https://x.y)", "two `[three](https://x.y)`"),
+        ("---\na: b\n===", "&#45;--\na: b\n&#61;=="),
+        ("&lt;img&gt; \\(x\\)", "&amp;lt;img&amp;gt; `\\`(x`\\`)"),
     ],
 )
 def test_words_of_the_model_do_nothing_in_a_viewer(said: str, written: str) -> None:
@@ -147,7 +156,7 @@ def test_hostile_titles_and_paths_are_text() -> None:
         "s", "a`b\n# c.ipynb", "<b>*x*\n# y ![z](w)", "m", "review", False, 0, 0
     )  # fmt: skip
     first, _, second, *_ = markdown(info, [ASKED]).split("\n")
-    assert first == "# \\<b\\>\\*x\\* \\# y !\\[z\\](w)"
+    assert first == "# &lt;b&gt;*x* # y !&#91;z&#93;(w)"
     assert second == "Notebook: ``a`b # c.ipynb``  "
 
 

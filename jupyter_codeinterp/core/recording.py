@@ -12,8 +12,8 @@ import msgspec
 from .commands import SessionInfo
 from .errors import CommandError
 from .events import Event
-from .exporting import quoted
 from .messages import Message, Text, ToolUse, tool_uses
+from .prose import quoted
 from .transcript import Card, Said, Step, turns
 
 _REPEATED = ("run_cell", "edit_cell", "add_markdown", "delete_cell")

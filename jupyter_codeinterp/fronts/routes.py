@@ -307,12 +307,14 @@ class ExportHandler(Handler):
             raise CommandError("malformed", f"“format” is one of: {', '.join(_EXPORTS)}.")
         suffix, content_type = _EXPORTS[kind]
         events = [event for _, event in self.hub.store.events(session_id)]
+        info, scrub = session.info, self.hub.rules.scrub
         if kind == "markdown":
-            text = markdown(session.info, events)
+            text = await asyncio.to_thread(lambda: scrub(markdown(info, events)))
         else:
-            text = recording(session.info, events, self.hub.store.all_messages(session_id))
-        self.set_attachment_header(_file_name(session.info.title) + suffix)
-        self.finish(self.hub.rules.scrub(text), set_content_type=content_type)
+            messages = self.hub.store.all_messages(session_id)
+            text = await asyncio.to_thread(lambda: scrub(recording(info, events, messages)))
+        self.set_attachment_header(_file_name(info.title) + suffix)
+        self.finish(text, set_content_type=content_type)
 
 
 def _file_name(title: str) -> str:
