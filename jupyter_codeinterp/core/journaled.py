@@ -83,7 +83,7 @@ class Journaled:
         self._saving: asyncio.Task[None] | None = None
         self._lease = Lease(store, info.session_id, self._lost)
         self._halted: Ending | None = None
-        """How the running turn ends, as it cannot be journaled any more."""
+        """How the running turn ends: it cannot be journaled any more, or has no notebook."""
         self._told = False
         """Whether the turn's end says so."""
         self._later = Later(self._journal_failed)
@@ -261,6 +261,12 @@ class Journaled:
         if self._task is not None and self._may_cancel:
             self._may_cancel = False
             self._task.cancel()
+
+    def halt(self, ending: Ending) -> None:
+        """Stop the turn like ``cancel``, and say why."""
+        if self.running and self._halted is None:
+            self._halted = ending
+            self.cancel()
 
     def _keep_unheard(self) -> None:
         """A message that did not get as far as the model is part of the conversation too."""

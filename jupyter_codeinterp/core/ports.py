@@ -392,6 +392,10 @@ class SessionStore(Protocol):
         """The notebook's saved file is known to have the session's ops up to number ``seq``.
         What is known of higher ones stays; an unknown session is nothing."""
 
+    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        """The notebook's file is gone: no op so far of its sessions (of that one alone) is
+        ever to be done in another file of that name."""
+
     def saved_ops(self, notebook: str) -> dict[str, int]:
         """What ``set_saved`` has been told of the sessions of that notebook."""
 

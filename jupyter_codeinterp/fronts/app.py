@@ -172,6 +172,7 @@ class CodeInterp(ExtensionApp):
             stand_in=self._make_stand_in,
             grace=self.window_grace,
             leave_grace=self.leave_grace,
+            moved=self._move_kernel,
         )
         self.settings.update(
             codeinterp_hub=self.hub,
@@ -181,12 +182,32 @@ class CodeInterp(ExtensionApp):
             codeinterp_version=__version__,
         )
 
+        self._moving: asyncio.Future[None] | None = None
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
 
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        if data["action"] == "rename":
-            self.hub.file_moved(data["source_path"].strip("/"), data["path"].strip("/"))
+        self.hub.whereabouts.happened(data)
+
+    def _move_kernel(self, old: str, new: str) -> None:
+        """The kernel stays with a notebook that no window has open, as a window would see to
+        it: who opens it there has the variables."""
+        self._moving = asyncio.ensure_future(self._kernel_follows(self._moving, old, new))
+
+    async def _kernel_follows(
+        self, before: asyncio.Future[None] | None, old: str, new: str
+    ) -> None:
+        if before is not None:
+            await before
+        sessions: Any = self._server.session_manager
+        try:
+            for running in await ensure_async(sessions.list_sessions()):
+                if running["path"] == old:
+                    name = new.rpartition("/")[2]
+                    await ensure_async(sessions.update_session(running["id"], path=new, name=name))
+        except Exception:
+            # Other managers than Jupyter's own: the notebook then gets a new kernel.
+            self.log.exception("The kernel of %s does not follow to %s", old, new)
 
     @property
     def _server(self) -> ServerApp:
@@ -215,12 +236,19 @@ class CodeInterp(ExtensionApp):
         async def current_id() -> str | None:
             """As the notebook's window says. While there is none, or it has not connected to
             the kernel yet, as the server's own list of sessions has it."""
-            live = notebook()
-            if live.kernel_id:
-                return live.kernel_id
-            sessions: Any = await ensure_async(self._server.session_manager.list_sessions())
-            ids = (s["kernel"]["id"] for s in sessions if s["path"] == live.path and s["kernel"])
-            return next(ids, None)
+            while True:
+                live = notebook()
+                if live.kernel_id:
+                    return live.kernel_id
+                if self._moving is not None:
+                    await asyncio.shield(self._moving)
+                path = live.path
+                running: Any = await ensure_async(self._server.session_manager.list_sessions())
+                if path == notebook().path:
+                    return next((s["kernel"]["id"] for s in running if is_of(s, path)), None)
+
+        def is_of(running: dict[str, Any], path: str) -> bool:
+            return bool(running["path"] == path and running["kernel"])
 
         from ..adapters.zmq_kernel import ZmqKernel
 
@@ -236,7 +264,8 @@ class CodeInterp(ExtensionApp):
             else:
                 notebook.answer(document, said)
 
-        file = ContentsFile(self._server.contents_manager, lambda: notebook.path)
+        contents = self._server.contents_manager
+        file = ContentsFile(contents, lambda: notebook.path, notebook.is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
 

@@ -6,6 +6,7 @@ A session works on a notebook by path; when the notebook is renamed, its session
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 import uuid
@@ -19,11 +20,13 @@ import msgspec
 from ..adapters.live_document import LiveNotebook, SessionDocument, StandIn, Window
 from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo, YouAre
 from ..core.document import Receipt
+from ..core.ending import Ending
 from ..core.errors import CodeInterpError, CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
 from ..core.rules import Rules
 from .activity import Activity
+from .whereabouts import REPLACED, Whereabouts
 from .windows import Windows
 
 if TYPE_CHECKING:
@@ -82,15 +85,14 @@ class NotebookPlace:
         self.kernel = hub.make_kernel(self._notebook)
 
     def _notebook(self) -> LiveNotebook:
-        session = self._hub.live(self._session_id)
-        return self._hub.notebook(session.info.notebook if session else self._first)
+        return self._hub.notebook_of(self._session_id, self._first)
 
     def begin_turn(self, turn: int) -> None:
         self.document.begin_turn(turn)
 
     def end_turn(self) -> None:
         self.document.end_turn()
-        self._hub.forget_if_idle(self._notebook().path)
+        self._hub.turn_over(self._session_id, self._notebook().path)
 
     async def files(self) -> list[tuple[str, int]]:
         return await self._hub.files(self._notebook().path)
@@ -109,11 +111,13 @@ class Hub:
         stand_in: Callable[[LiveNotebook], StandIn],
         grace: float,
         leave_grace: float = 5.0,
+        moved: Callable[[str, str], None] = lambda old, new: None,
     ) -> None:
         """``model`` gives the model for a name, ``default_model`` the name for a notebook,
         ``make_kernel`` the kernel of the notebook that a function gives, ``stand_in`` who
         works in a notebook's file when no window has had it open for ``grace`` seconds, or
-        for ``leave_grace`` seconds after the last has said that it goes."""
+        for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
+        when a notebook that no window has open is elsewhere."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -124,8 +128,11 @@ class Hub:
         self._make_stand_in = stand_in
         self._grace = grace
         self._leave_grace = leave_grace
+        self._moved = moved
         self._sessions: dict[str, Session] = {}
         self._notebooks: dict[str, LiveNotebook] = {}
+        self._adrift: dict[str, LiveNotebook] = {}
+        """What turns have that still run when their notebook is gone, by session."""
         self._windows: set[FrontWindow] = set()
         self.known = Windows()
         self._told: deque[tuple[int, DoneElsewhere]] = deque(maxlen=MAX_TOLD)
@@ -135,6 +142,7 @@ class Hub:
         doings that had been told then."""
         self._undo: list[tuple[int, Callable[[], None]]] = []
         """How to take back what a window has set for the whole server; the latest last."""
+        self.whereabouts = Whereabouts(self)
 
     # --- windows ---------------------------------------------------------------------
 
@@ -243,6 +251,7 @@ class Hub:
         notebook = self._notebooks.get(path)
         if notebook is not None:
             notebook.close(window, for_good=for_good, said_so=said_so)
+            self.whereabouts.left(path)
             self.forget_if_idle(path)
 
     def forget_if_idle(self, path: str) -> None:
@@ -259,39 +268,82 @@ class Hub:
         notebook = self._notebooks.get(old)
         if old == new or notebook is None or not notebook.opened_by(window):
             return
-        self._replace(new)
+        self.whereabouts.settled(old)
+        self.file_gone(new, REPLACED.format(path=new))
         self._notebooks[new] = self._notebooks.pop(old)
         self._move_sessions(old, new)
         for other, copy in notebook.moved(new, window).items():
             self.notebook(old).open(other, copy)
 
-    def file_moved(self, old: str, new: str) -> None:
-        """The server has renamed or moved a file or a folder. Conversations about notebooks
-        in it that nobody has open follow; for the others their windows speak."""
-        for path in {info.notebook for info in self.list(None)}:
-            if path != old and not path.startswith(f"{old}/"):
-                continue
-            notebook, to = self._notebooks.get(path), new + path[len(old) :]
-            if notebook is None or notebook.in_file:
-                if notebook is not None:
-                    notebook.path = to
-                    self._notebooks[to] = self._notebooks.pop(path)
-                self._move_sessions(path, to)
+    # --- what is done to files (see ``Whereabouts``) -----------------------------------
+
+    def paths(self) -> set[str]:
+        paths = {session.info.notebook for session in self._sessions.values()}
+        try:
+            paths |= {info.notebook for info in self.store.list(None)}
+        except StoreError as error:
+            log.error("Only what is going on is followed: %s", error.message)
+        return paths | set(self._notebooks)
+
+    def in_a_window(self, path: str) -> bool:
+        return path in self._notebooks and self._notebooks[path].in_a_window
+
+    def move(self, old: str, new: str) -> None:
+        """A notebook that no window has open is at ``new`` now, with all that goes on in it."""
+        notebook = self._notebooks.pop(old, None)
+        if new in self._notebooks:
+            # Somebody has opened it there before this was known.
+            self._move_sessions(old, new)
+            self._take_up(self._notebooks[new])
+            if notebook is not None:
+                notebook.give_up("it is open elsewhere by now")
+        else:
+            if notebook is not None:
+                notebook.move(new)
+                self._notebooks[new] = notebook
+            self._move_sessions(old, new)
+        self._moved(old, new)
+        self.forget_if_idle(new)
 
     def _move_sessions(self, old: str, new: str) -> None:
-        self.store.rename_notebook(old, new)
+        try:
+            self.store.rename_notebook(old, new)
+        except StoreError as error:
+            # Those that are live say so again, with whatever they say next.
+            log.error("That %s is now %s is not in the journal: %s", old, new, error.message)
         for session in self._sessions.values():
             if session.info.notebook == old:
                 session.moved(new)
 
-    def _replace(self, path: str) -> None:
-        replaced = self._notebooks.pop(path, None)
-        if replaced is None:
-            return
+    def file_gone(self, path: str, words: str) -> None:
+        """The file is no more. Turns in it end with ``words``; conversations stay, and what
+        they have not written yet is given up: another file of that name is another one."""
+        ending = Ending("cancelled", "notebook_gone", words)
         for session in self._sessions.values():
-            if session.info.notebook == path:
-                session.cancel()
-        replaced.give_up("another notebook has taken its place")
+            if session.info.notebook == path and session.running:
+                self._adrift[session.info.session_id] = LiveNotebook(path)
+                self._adrift[session.info.session_id].lost(words)
+                session.halt(ending)
+        notebook = self._notebooks.pop(path, None)
+        if notebook is not None:
+            notebook.give_up(words)
+        try:
+            self.store.give_up_ops(path)
+        except StoreError as error:
+            log.error("That %s is gone is not in the journal: %s", path, error.message)
+
+    def notebook_of(self, session_id: str, path: str) -> LiveNotebook:
+        """The notebook that a session works in; at ``path`` if it is not live yet."""
+        if session_id in self._adrift:
+            return self._adrift[session_id]
+        session = self._sessions.get(session_id)
+        return self.notebook(session.info.notebook if session else path)
+
+    def turn_over(self, session_id: str, path: str) -> None:
+        if self._adrift.pop(session_id, None) is not None:
+            with contextlib.suppress(StoreError):
+                self.store.give_up_ops(path, session_id)
+        self.forget_if_idle(path)
 
     def draft_gone(self, window: Window, path: str, cell_id: str) -> None:
         """The person deleted a draft in the window that the agent works in."""
@@ -326,6 +378,10 @@ class Hub:
                 session.confirmed_late(seq, receipt)
         except StoreError as error:
             log.warning("A late receipt is not in the journal: %s", error.message)
+
+    def gone(self, notebook: LiveNotebook, words: str) -> None:
+        if self._notebooks.get(notebook.path) is notebook:
+            self.file_gone(notebook.path, words)
 
     def note(self, notebook: LiveNotebook, words: str) -> None:
         for session in self._sessions.values():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import nbformat
@@ -30,11 +30,18 @@ UPGRADED = "It was in notebook format 4.{minor} and is now in 4.5, which names i
 
 
 class ContentsFile:
-    def __init__(self, contents: Any, path: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        contents: Any,
+        path: Callable[[], str],
+        is_elsewhere: Callable[[str], Awaitable[bool]],
+    ) -> None:
         """``contents`` is the server's contents manager; ``path`` gives the path as it knows
-        it, wherever the notebook is by now."""
+        it, wherever the notebook is by now. ``is_elsewhere`` is asked where there is no file:
+        whether the notebook has another path by now, or will have in a moment."""
         self._contents = contents
         self._path = path
+        self._is_elsewhere = is_elsewhere
         self._hashes = "require_hash" in inspect.signature(contents.get).parameters
 
     @property
@@ -56,32 +63,39 @@ class ContentsFile:
         return await asyncio.to_thread(_plain, model["content"]), said
 
     async def write(self, notebook: Notebook) -> str:
-        """The version of the file afterwards. Raises DocumentError ``not_written``; the file
-        is then as it was."""
+        """The version of the file afterwards. Raises DocumentError ``no_file``, for a file
+        that is gone is not made anew, or ``not_written``; the file is then as it was."""
         model = {"type": "notebook", "format": "json", "content": notebook}
-        try:
-            if isinstance(self._contents, FileManagerMixin):
-                await self._replace(model)
-            else:
-                await ensure_async(self._contents.save(model, self.path))
-            return _version(await self._get(content=False))
-        except (web.HTTPError, OSError) as error:
-            words = f"{self.path} could not be written: {_words(error)}"
-            raise DocumentError("not_written", words) from error
+        while True:
+            path = self.path
+            try:
+                if isinstance(self._contents, FileManagerMixin):
+                    await self._replace(model, path)
+                else:
+                    await self._get_at(path, content=False)
+                    await ensure_async(self._contents.save(model, path))
+                return _version(await self._get(content=False))
+            except FileNotFoundError:
+                if not await self._is_elsewhere(path):
+                    raise _no_file(path) from None
+            except DocumentError as error:
+                if error.code != "no_file" or not await self._is_elsewhere(path):
+                    raise
+            except (web.HTTPError, OSError) as error:
+                words = f"{path} could not be written: {_words(error)}"
+                raise DocumentError("not_written", words) from error
 
-    async def _replace(self, model: dict[str, Any]) -> None:
+    async def _replace(self, model: dict[str, Any], path: str) -> None:
         """As ``save`` of the file manager does it, but for the writing."""
         contents = self._contents
-        path = self.path.strip("/")
         os_path = contents._get_os_path(path)
         contents.run_pre_save_hooks(model=model, path=path)
         notebook = await asyncio.to_thread(nbformat.from_dict, model["content"])
         contents.check_and_sign(notebook, path)
         text = await asyncio.to_thread(nbformat.writes, notebook, version=nbformat.NO_CONVERT)
         await asyncio.to_thread(replace_text, os_path, f"{text}\n")
-        contents.run_post_save_hooks(
-            model=await ensure_async(contents.get(path, content=False)), os_path=os_path
-        )
+        saved = await self._get(content=False)
+        contents.run_post_save_hooks(model=saved, os_path=os_path)
         contents.emit(data={"action": "save", "path": path})
 
     async def version(self) -> str:
@@ -89,20 +103,33 @@ class ContentsFile:
         return _version(await self._get(content=False))
 
     async def _get(self, *, content: bool) -> dict[str, Any]:
+        while True:
+            path = self.path
+            try:
+                return await self._get_at(path, content=content)
+            except DocumentError as error:
+                if error.code != "no_file" or not await self._is_elsewhere(path):
+                    raise
+
+    async def _get_at(self, path: str, *, content: bool) -> dict[str, Any]:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
         if self._hashes:
             wanted["require_hash"] = True
         try:
-            model: dict[str, Any] = await ensure_async(self._contents.get(self.path, **wanted))
+            model: dict[str, Any] = await ensure_async(self._contents.get(path, **wanted))
         except web.HTTPError as error:
             if error.status_code == 404:
-                raise DocumentError("no_file", f"There is no {self.path} any more.") from error
+                raise _no_file(path) from error
             if error.status_code == 400:
-                words = f"{self.path} is not a notebook that can be read, and is left as it is."
+                words = f"{path} is not a notebook that can be read, and is left as it is."
                 raise DocumentError("invalid_notebook", words) from error
-            words = f"{self.path} could not be read: {_words(error)}"
+            words = f"{path} could not be read: {_words(error)}"
             raise DocumentError("unreadable", words) from error
         return model
+
+
+def _no_file(path: str) -> DocumentError:
+    return DocumentError("no_file", f"There is no {path} any more: the work in it was stopped.")
 
 
 def _plain(content: Any) -> Notebook:

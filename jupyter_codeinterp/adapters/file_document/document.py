@@ -45,10 +45,10 @@ class FileDocument:
         file: File,
         answer: Callable[[Answer], None],
         written: Callable[[str], None],
-        lost: Callable[[str], None],
+        lost: Callable[[str, bool], None],
     ) -> None:
         """``answer`` takes receipts and snapshots. ``written`` is told the file's version,
-        ``lost`` why the file cannot be worked in any longer."""
+        ``lost`` why the file cannot be worked in any longer, and whether there is none."""
         self._file = file
         self._answer = answer
         self._written = written
@@ -92,11 +92,11 @@ class FileDocument:
                 try:
                     answers = await self._carry_out(frames)
                 except DocumentError as error:
-                    self._lost(error.message)
+                    self._lost(error.message, error.code == "no_file")
                     return
                 except Exception:
                     log.exception("The file of %s cannot be worked in", self._file.path)
-                    self._lost(BROKEN)
+                    self._lost(BROKEN, False)
                     return
                 for answer in answers:
                     self._answer(answer)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 def replace_text(path: str, text: str) -> None:
     """Mode and, where that is allowed, owner stay; a link stays one, and what it leads to is
-    replaced. It is on the disk when this returns. Raises OSError; the file is then as it was."""
+    replaced. It is on the disk when this returns. Raises OSError; the file is then as it was,
+    and FileNotFoundError if there is none: nothing is written anew."""
     target = Path(path).resolve()
     handle, name = tempfile.mkstemp(prefix=".~", suffix=target.suffix, dir=target.parent)
     fresh = Path(name)
@@ -20,9 +21,8 @@ def replace_text(path: str, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            shutil.copymode(target, fresh)
-            _keep_owner(target, fresh)
+        shutil.copymode(target, fresh)
+        _keep_owner(target, fresh)
         fresh.replace(target)
     except BaseException:
         fresh.unlink(missing_ok=True)

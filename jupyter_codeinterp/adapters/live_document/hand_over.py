@@ -17,6 +17,7 @@ from .parties import Copy, Owner, StandIn, Window
 if TYPE_CHECKING:
     from .notebook import LiveNotebook
 
+NO_FILE = "no_file"
 IN_FILE = "No window has the notebook open: the work goes on in its file."
 UNSAVED = (
     "The notebook has unsaved changes in a window that is out of reach. "
@@ -47,6 +48,7 @@ class HandOver:
         """Whether a window has gone with changes of the person's own that the file lacks."""
         self._change: asyncio.Task[None] | None = None
         """The stand-in's coming or going, or a look at the file."""
+        self._ending: asyncio.Future[None] | None = None
 
     @property
     def idle(self) -> bool:
@@ -98,6 +100,8 @@ class HandOver:
             applied, known = await stand_in.open()
         except DocumentError as error:
             self._nobody(error.message)
+            if error.code == NO_FILE:
+                owner.gone(self._notebook, error.message)
             return
         owner.note(self._notebook, f"{IN_FILE} {known}".strip())
         self.stand_in = stand_in
@@ -116,11 +120,20 @@ class HandOver:
         self._change = None
         self._notebook.offer_next()
 
-    def lost(self, reason: str) -> None:
-        """The stand-in cannot work in the file any longer."""
+    def lost(self, reason: str, gone: bool = False) -> None:
+        """The stand-in cannot work in the file any longer; ``gone``: there is none."""
         self.stand_in = None
         self._notebook.vacate()
         self._nobody(reason)
+        if gone and self._owner is not None:
+            self._owner.gone(self._notebook, reason)
+
+    def give_up(self, reason: str) -> None:
+        """The notebook is no more: nobody works in it from now on."""
+        self.stop()
+        if self.stand_in is not None:
+            self._ending = asyncio.ensure_future(self.stand_in.close())
+        self.lost(reason)
 
     def _nobody(self, reason: str) -> None:
         self.why_nobody = reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Mapping
 from typing import Any
@@ -29,6 +30,8 @@ from .parties import Copy, Owner, Window
 from .reads import Reads
 from .shown import Shown, StreamKind
 
+NEWS = 1.0
+"""Seconds in which it is heard that a file was renamed, which happens just before."""
 RELOAD_TIMEOUT = 10.0
 """Seconds that a window has to read the notebook's file anew."""
 SAVE_ONLY = 0
@@ -71,12 +74,18 @@ class LiveNotebook:
         self._shown = Shown()
         self._reads = Reads(lambda number: self._post(ReadNotebook(self.path, self.epoch, number)))
         self._readers = 0
+        self._elsewhere = asyncio.Event()
 
     # --- windows and the lease -------------------------------------------------------
 
     @property
     def is_open(self) -> bool:
         return self._holder is not None
+
+    @property
+    def in_a_window(self) -> bool:
+        """Whether a window has it open, be it the one that the agent works in or not."""
+        return bool(self._windows)
 
     @property
     def in_file(self) -> bool:
@@ -213,9 +222,22 @@ class LiveNotebook:
         still have it where it was."""
         ours = self._windows.pop(window)
         others, self._windows = self._windows, {window: ours}
-        self.path = path
+        self.move(path)
         self.grant(window)
         return others
+
+    def move(self, path: str) -> None:
+        self.path = path
+        self._elsewhere.set()
+        self._elsewhere = asyncio.Event()
+
+    async def is_elsewhere(self, path: str) -> bool:
+        """Whether the notebook is not at ``path``, where there is no file of it. That it has
+        been moved may be known only in a moment."""
+        if self.path == path and not self._hand_over.why_nobody:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._elsewhere.wait(), NEWS)
+        return self.path != path
 
     def grant(self, holder: Window, applied: Mapping[str, int] | None = None) -> None:
         """The lease to this holder, under a new epoch. ``applied`` is what the holder's
@@ -276,9 +298,9 @@ class LiveNotebook:
         that has an older copy, with edits of the person's own, needs them."""
         self._hand_over.version = version
 
-    def lost(self, reason: str) -> None:
-        """The stand-in cannot work in the file any longer."""
-        self._hand_over.lost(reason)
+    def lost(self, reason: str, gone: bool = False) -> None:
+        """The stand-in cannot work in the file any longer; ``gone``: there is none."""
+        self._hand_over.lost(reason, gone)
 
     def _is_in_file(self, saved: Mapping[str, int]) -> None:
         self._outbox.saved(saved)
@@ -335,9 +357,9 @@ class LiveNotebook:
     def give_up(self, reason: str) -> None:
         """This notebook is no more: ops that are still open are answered with ``reason``."""
         self._windows.clear()
-        self._hand_over.stop()
-        self.vacate()
+        self._hand_over.give_up(reason)
         self._outbox.give_up(reason)
+        self._elsewhere.set()
 
     async def aclose(self, reason: str) -> None:
         """Give up once what has been begun in the file is written."""

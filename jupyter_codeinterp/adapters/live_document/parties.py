@@ -83,5 +83,8 @@ class Owner(Protocol):
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
         """A receipt for an op that had been given up as pending."""
 
+    def gone(self, notebook: LiveNotebook, words: str) -> None:
+        """The notebook has no file any more."""
+
     def note(self, notebook: LiveNotebook, words: str) -> None:
         """For the conversations that are going on about the notebook."""

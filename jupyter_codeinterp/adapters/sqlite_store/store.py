@@ -275,6 +275,15 @@ class SqliteStore(Leases):
                 (session_id, seq),
             )
 
+    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
+                " WHERE ops.session_id = sessions.session_id))"
+                " WHERE notebook = ?1 AND ?2 IN ('', session_id)",
+                (self._scrub(notebook), session_id),
+            )
+
     def saved_ops(self, notebook: str) -> dict[str, int]:
         rows = self._rows(
             "SELECT session_id, saved FROM sessions WHERE notebook = ? AND saved > 0",
