@@ -1,6 +1,7 @@
 /** A notebook's cells, as ops change them: by place, with one transaction for each op. */
 import type { ISharedBaseCell, YNotebook } from '@jupyter/ydoc';
 import type { INotebookModel } from '@jupyterlab/notebook';
+import { fields } from './shapes';
 import { updateSource } from './sources';
 
 export type CellType = 'code' | 'markdown' | 'raw';
@@ -14,7 +15,8 @@ export function transact(model: INotebookModel, change: () => void): void {
 }
 
 export function runIdOf(cell: ISharedBaseCell): string | undefined {
-  return provenance(cell)['run_id'] as string | undefined;
+  const runId = provenance(cell)['run_id'];
+  return typeof runId === 'string' ? runId : undefined;
 }
 
 /** The tool call that has run the cell last. */
@@ -87,12 +89,10 @@ export function cellJSON(cell: ISharedBaseCell): Record<string, unknown> {
   if (json['attachments'] === undefined) {
     delete json['attachments'];
   }
-  return json;
+  return { ...json, metadata: fields(json['metadata']) };
 }
 
 /** Our metadata of the cell; the file may hold anything in its place. */
 export function provenance(cell: ISharedBaseCell): Record<string, unknown> {
-  const ours: unknown = cell.getMetadata('codeinterp');
-  const isObject = typeof ours === 'object' && !Array.isArray(ours);
-  return isObject ? { ...ours } : {};
+  return { ...fields(cell.getMetadata('codeinterp')) };
 }

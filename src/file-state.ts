@@ -1,9 +1,11 @@
 /** How this window's copy of a notebook stands to its file. */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookModel } from '@jupyterlab/notebook';
+import type { PartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { keepTyping, watchEdits } from './edits';
+import { count, fields } from './shapes';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
@@ -29,17 +31,18 @@ export class FileState implements IDisposable {
 
   /** For each session the number of the last op that the document holds. */
   get applied(): Record<string, number> {
-    const ours = this._context.model.getMetadata('codeinterp') as
-      { applied?: Record<string, number> } | undefined;
-    return ours?.applied ?? {};
+    const ours = fields(this._context.model.getMetadata('codeinterp'));
+    const marks = Object.entries(fields(ours['applied']));
+    const known = marks.filter(([, seq]) => count(seq) !== null);
+    return Object.fromEntries(known) as Record<string, number>;
   }
 
   /** Write into the document that it holds this op; part of the op's transaction. */
   mark(sessionId: string, seq: number): void {
     const { model } = this._context;
-    const ours = model.getMetadata('codeinterp') as object | undefined;
+    const ours = fields(model.getMetadata('codeinterp'));
     const applied = { ...this.applied, [sessionId]: seq };
-    model.setMetadata('codeinterp', { ...ours, applied });
+    model.setMetadata('codeinterp', { ...ours, applied } as PartialJSONObject);
   }
 
   /** What the server is told of it. */

@@ -1,8 +1,10 @@
 /** The notebook as the server gets to see it: ids, sources, and outputs within bounds. */
 import { isCode } from './outputs';
 import type { Output } from './outputs';
+import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { CellView } from './protocol';
+import { count, fields, joined, words } from './shapes';
 import { head, tail } from './sources';
 
 /** A cell with this tag goes to nobody: neither source nor outputs leave the window. */
@@ -14,32 +16,67 @@ const IMAGE_LIMIT = 1_000_000;
 const IMAGES = ['image/png', 'image/jpeg'];
 
 export function takeSnapshot(model: INotebookModel): CellView[] {
-  return [...model.cells].map(cell => {
-    const tags = (cell.getMetadata('tags') ?? []) as string[];
-    const hidden = tags.includes(PRIVATE);
-    const ran = isCode(cell) && !hidden;
-    return {
-      cell_id: cell.id,
-      cell_type: cell.type,
-      source: hidden ? '' : cell.sharedModel.getSource(),
-      outputs: ran ? cell.outputs.toJSON().map(bounded) : [],
-      execution_count: ran ? cell.executionCount : null,
-      tags
-    };
-  });
+  return [...model.cells].map(view);
 }
 
-/** The output with its texts cut in the middle, and without what no model can read. */
+/** One cell, whatever it holds: it must not cost the others. */
+function view(cell: ICellModel): CellView {
+  const tags = words(attempt(() => cell.getMetadata('tags'), null));
+  const hidden = tags.includes(PRIVATE);
+  const ran = isCode(cell) && !hidden;
+  return {
+    cell_id: joined(cell.id),
+    cell_type: joined(cell.type),
+    source: hidden ? '' : joined(cell.sharedModel.getSource()),
+    outputs: ran ? outputsOf(cell) : [],
+    execution_count: ran ? count(cell.executionCount) : null,
+    tags
+  };
+}
+
+function outputsOf(cell: ICodeCellModel): Output[] {
+  const outputs: unknown[] = attempt(() => cell.outputs.toJSON(), []);
+  return outputs.flatMap(output =>
+    attempt(() => [bounded(fields(output))], [])
+  );
+}
+
+function attempt<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch (reason) {
+    console.warn('A part of a cell cannot be read', reason);
+    return otherwise;
+  }
+}
+
+/** What the model may see of an output, its texts cut in the middle. */
 export function bounded(output: Output): Output {
-  switch (output['output_type']) {
-    case 'stream':
-      return { ...output, text: cut(text(output['text'])) };
-    case 'error': {
-      const traceback = (output['traceback'] ?? []) as string[];
-      return { ...output, traceback: cut(traceback.join('\n')).split('\n') };
+  const output_type = joined(output['output_type']);
+  switch (output_type) {
+    case 'stream': {
+      const name = joined(output['name']);
+      return { output_type, name, text: cut(joined(output['text'])) };
     }
-    default:
-      return { ...output, data: boundedBundle(output['data'] as Output) };
+    case 'error': {
+      const trace = output['traceback'];
+      const lines = Array.isArray(trace) ? trace.map(joined) : [joined(trace)];
+      return {
+        output_type,
+        ename: cut(joined(output['ename'])),
+        evalue: cut(joined(output['evalue'])),
+        traceback: cut(lines.join('\n')).split('\n')
+      };
+    }
+    default: {
+      const execution_count = count(output['execution_count']);
+      return {
+        output_type: output_type || 'display_data',
+        data: boundedBundle(fields(output['data'])),
+        metadata: {},
+        ...(execution_count === null ? {} : { execution_count })
+      };
+    }
   }
 }
 
@@ -48,21 +85,17 @@ function boundedBundle(bundle: Output): Output {
   const notes: string[] = [];
   for (const [mime, data] of Object.entries(bundle)) {
     if (mime.startsWith('text/')) {
-      kept[mime] = cut(text(data));
-    } else if (IMAGES.includes(mime) && bytes(text(data)) < IMAGE_LIMIT) {
-      kept[mime] = data;
+      kept[mime] = cut(joined(data));
+    } else if (IMAGES.includes(mime) && bytes(joined(data)) < IMAGE_LIMIT) {
+      kept[mime] = joined(data);
     } else if (IMAGES.includes(mime)) {
-      const size = (bytes(text(data)) / 1e6).toFixed(1);
+      const size = (bytes(joined(data)) / 1e6).toFixed(1);
       notes.push(`[${mime} of ${size} MB left out]`);
     }
   }
   const plain = kept['text/plain'];
   const words = plain === undefined ? notes : [plain, ...notes];
   return words.length ? { ...kept, 'text/plain': words.join('\n') } : kept;
-}
-
-function text(value: unknown): string {
-  return Array.isArray(value) ? value.join('') : String(value ?? '');
 }
 
 function bytes(base64: string): number {

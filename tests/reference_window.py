@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
+from jupyter_codeinterp.adapters.file_document.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import CellView, Notebook, apply
+from jupyter_codeinterp.core.document import Notebook, apply
 from jupyter_codeinterp.core.events import Draft, DraftWaiting, Event, TurnEnded
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)
@@ -177,7 +178,7 @@ class ReferenceWindow:
                     self.path,
                     frame.epoch,
                     frame.request_id,
-                    tuple(_view(cell) for cell in self.cells),
+                    views(self.notebook),
                     self.active_cell_id,
                 )
             )
@@ -200,17 +201,6 @@ class ReferenceWindow:
         self.resume()
         self.socket.close()
         await self._reader
-
-
-def _view(cell: dict[str, Any]) -> CellView:
-    return CellView(
-        cell["id"],
-        cell["cell_type"],
-        cell["source"],
-        tuple(cell.get("outputs", ())),
-        cell.get("execution_count"),
-        tuple(cell["metadata"].get("tags", ())),
-    )
 
 
 def notebook(*sources: str) -> Notebook:

@@ -163,11 +163,14 @@ def root(jp_root_dir: Path) -> Path:
 
 @pytest.fixture
 def begin(site: Site, api: FakeAnthropic, root: Path) -> Begin:
-    async def go(grace: float, mode: str, *more: str) -> ReferenceWindow:
-        """A turn whose first cell is running until ``gate`` opens, or waits for a decision."""
+    async def go(grace: float, mode: str) -> ReferenceWindow:
+        """A turn whose first cells wait each for a gate, or for a decision."""
         site.extension.hub._grace = grace
-        first = f"import os, time\nwhile not os.path.exists({str(gate(root))!r}): time.sleep(0.01)"
-        sources = [f"{SOURCES[1]}\n{first}" if mode == "auto" else SOURCES[1], *SOURCES[2:], *more]
+        sources = SOURCES[1:]
+        if mode == "auto":
+            sources = [
+                f"{s}\n{waiting(g)}" for s, g in zip(sources, gates(root), strict=False)
+            ] + sources[2:]
         api.play(in_order([*(answer(run_cell(s)) for s in sources), answer(text("Done."))]))
         window = await opened(site, root, FIRST)
         assert (await window.ask("Go", mode)).error is None
@@ -180,8 +183,17 @@ def begin(site: Site, api: FakeAnthropic, root: Path) -> Begin:
     return go
 
 
-def gate(root: Path) -> Path:
-    return root.parent / "gate"
+def gates(root: Path) -> tuple[Path, Path]:
+    return root.parent / "gate 1", root.parent / "gate 2"
+
+
+def waiting(gate: Path) -> str:
+    return f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)"
+
+
+def go_on(root: Path) -> None:
+    for gate in gates(root):
+        gate.touch()
 
 
 async def opened(site: Site, root: Path, path: str, session_id: str = "") -> ReferenceWindow:
@@ -212,12 +224,15 @@ async def away(site: Site, window: ReferenceWindow) -> None:
     await until(lambda: not site.extension.hub._windows)
 
 
-async def at_work_in_file(site: Site) -> None:
+async def at_work_in_file(site: Site, root: Path) -> None:
+    """The first cell has ended, and the second one runs."""
+    gates(root)[0].touch()
     await until(lambda: any(n.in_file for n in site.extension.hub._notebooks.values()))
 
 
 def sources(file: Path) -> list[str]:
-    return [cell.source for cell in nbformat.read(file, as_version=4).cells]
+    """Of what stands in the cells, the first lines."""
+    return [cell.source.split("\n")[0] for cell in nbformat.read(file, as_version=4).cells]
 
 
 def notebooks(root: Path) -> list[str]:
@@ -243,36 +258,37 @@ async def test_renamed_while_a_draft_waits_and_nobody_looks(
     assert not (root / FIRST).exists()
 
 
-@pytest.mark.parametrize("grace", [Grace.LONG, Grace.SHORT])
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_running_turn_follows_to_any_name(
-    site: Site, begin: Begin, root: Path, name: str, grace: float
+    site: Site, begin: Begin, root: Path, name: str
 ) -> None:
-    """Within the grace time, or while the work goes on in the file: five cells of five."""
-    w = await begin(grace, "auto")
+    """While the work goes on in the file: five cells of five, once, in the same kernel."""
+    w = await begin(Grace.SHORT, "auto")
     await away(site, w)
-    if grace == Grace.SHORT:
-        await at_work_in_file(site)
-    hub = site.extension.hub
+    await at_work_in_file(site, root)
     path = f"work/{name}"
     await site.rename(FIRST, path)
-    await until(lambda: hub.session(w.session_id).info.notebook == path)
-    for live in hub._notebooks.values():
-        live._hand_over._grace = Grace.SHORT
-    gate(root).touch()
-    if grace == Grace.LONG:
-        await opened(site, root, path)
-    await until(lambda: not hub.running)
+    go_on(root)
+    await until(lambda: not site.extension.hub.running)
     assert await listed(site, path) == [w.session_id]
-    if grace == Grace.SHORT:
-        assert len(sources(root / path)) == 5 and sources(root / path)[2:] == SOURCES[2:]
-        book = nbformat.read(root / path, as_version=4)
-        assert [o.text for cell in book.cells[2:] for o in cell.outputs] == [
-            "two\n",
-            "three\n",
-            "5\n",
-        ]
     assert notebooks(root) == [name]
+    book = nbformat.read(root / path, as_version=4)
+    assert [cell.source.split("\n")[0] for cell in book.cells] == SOURCES
+    outputs = [output.text for cell in book.cells[2:] for output in cell.outputs]
+    assert outputs == ["two\n", "three\n", "5\n"]
+
+
+async def test_a_running_turn_follows_within_the_grace_time(
+    site: Site, begin: Begin, root: Path
+) -> None:
+    w = await begin(Grace.LONG, "auto")
+    await away(site, w)
+    await site.rename(FIRST, "b.ipynb")
+    go_on(root)
+    again = await opened(site, root, "b.ipynb", w.session_id)
+    assert (await again.ended()).stop_reason == "end_turn"
+    assert [cell["source"].split("\n")[0] for cell in again.cells] == SOURCES
+    assert again.cells[-1]["outputs"][0]["text"] == "5\n"
 
 
 @pytest.mark.parametrize(
@@ -290,12 +306,12 @@ async def test_moved_with_its_folder_and_back(
 ) -> None:
     w = await begin(Grace.SHORT, "auto")
     await away(site, w)
-    await at_work_in_file(site)
+    await at_work_in_file(site, root)
     for old, new in moves:
         await site.rename(old, new)
-    gate(root).touch()
+    go_on(root)
     await until(lambda: not site.extension.hub.running)
-    assert sources(root / path)[2:] == SOURCES[2:]
+    assert sources(root / path) == SOURCES
     assert await listed(site, path) == [w.session_id]
     assert notebooks(root) == [path.rpartition("/")[2]]
 
@@ -323,7 +339,7 @@ async def test_renamed_in_the_middle_of_a_save(
     """The file has gone between reading and writing: what is written goes where it is now."""
     w = await begin(Grace.SHORT, "auto")
     await away(site, w)
-    await at_work_in_file(site)
+    await at_work_in_file(site, root)
     loop = asyncio.get_running_loop()
     written: list[str] = []
     replace = contents_module.replace_text
@@ -336,10 +352,10 @@ async def test_renamed_in_the_middle_of_a_save(
         replace(path, text)
 
     monkeypatch.setattr(contents_module, "replace_text", meanwhile)
-    gate(root).touch()
+    go_on(root)
     await until(lambda: not site.extension.hub.running)
     assert written[:2] == ["a.ipynb", "b.ipynb"]
-    assert sources(root / "work/b.ipynb")[2:] == SOURCES[2:]
+    assert sources(root / "work/b.ipynb") == SOURCES
     assert not (root / FIRST).exists()
 
 
@@ -364,9 +380,15 @@ async def test_a_window_that_has_it_open_speaks_for_itself(
 # --- deleted ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["auto", "review"])
-@pytest.mark.parametrize("grace", [Grace.LONG, Grace.SHORT])
-@pytest.mark.parametrize("what", [FIRST, "work"])
+@pytest.mark.parametrize(
+    ("what", "grace", "mode"),
+    [
+        (FIRST, Grace.LONG, "review"),
+        (FIRST, Grace.LONG, "auto"),
+        (FIRST, Grace.SHORT, "auto"),
+        ("work", Grace.SHORT, "auto"),
+    ],
+)
 async def test_a_turn_ends_with_its_notebook(
     site: Site, begin: Begin, root: Path, what: str, grace: float, mode: str
 ) -> None:
@@ -374,7 +396,7 @@ async def test_a_turn_ends_with_its_notebook(
     w = await begin(grace, mode)
     await away(site, w)
     if grace == Grace.SHORT and mode == "auto":
-        await at_work_in_file(site)
+        await at_work_in_file(site, root)
     await site._fetch("api", "contents", *what.split("/"), method="DELETE")
     await until(lambda: not site.extension.hub.running)
     events = [event for _, event in site.extension.store.events(w.session_id)]
@@ -397,9 +419,9 @@ async def test_a_turn_ends_with_its_notebook(
 async def test_deleted_where_jupyter_does_not_see_it(site: Site, begin: Begin, root: Path) -> None:
     w = await begin(Grace.SHORT, "auto")
     await away(site, w)
-    await at_work_in_file(site)
+    await at_work_in_file(site, root)
     (root / FIRST).unlink()
-    gate(root).touch()
+    go_on(root)
     await until(lambda: not site.extension.hub.running)
     events = [event for _, event in site.extension.store.events(w.session_id)]
     assert isinstance(events[-1], e.TurnEnded)
@@ -432,6 +454,8 @@ async def test_renamed_onto_a_notebook_that_is_replaced(
     (root / "b.ipynb").write_text(json.dumps(notebook("mine = 1")))
     other = await opened(site, root, "b.ipynb")
     await other.ask("Go")
+    await other.draft()
+    await other.send(c.Cancel(other.session_id))
     await other.ended()
     await away(site, other)
     await site._fetch("api", "contents", *FIRST.split("/"), method="DELETE")
@@ -440,4 +464,4 @@ async def test_renamed_onto_a_notebook_that_is_replaced(
     assert set(await listed(site, FIRST)) == {w.session_id, other.session_id}
     again = await opened(site, root, FIRST, other.session_id)
     await again.ended()
-    assert [cell["source"] for cell in again.cells] == ["mine = 1"]
+    await again.until(lambda: [cell["source"] for cell in again.cells] == ["mine = 1"])

@@ -23,6 +23,42 @@ Output = dict[str, Any]
 """An nbformat output; may carry ``transient.display_id``, which is never saved."""
 
 
+# --- shapes ----------------------------------------------------------------------------
+
+
+def shaped(cell: Any) -> Cell:
+    """The cell with the fields that ``Cell`` promises. One of the wrong type counts as absent;
+    a source may be a list of lines. What nobody here knows of stays as it is."""
+    given: Cell = cell if isinstance(cell, dict) else {}
+    metadata = given.get("metadata")
+    kind = given.get("cell_type")
+    whole = {
+        **given,
+        "cell_type": kind if isinstance(kind, str) else "raw",
+        "metadata": metadata if isinstance(metadata, dict) else {},
+        "source": joined(given.get("source")),
+    }
+    if whole["cell_type"] == "code":
+        outputs, count = given.get("outputs"), given.get("execution_count")
+        listed = outputs if isinstance(outputs, (list, tuple)) else ()
+        whole["outputs"] = [output for output in listed if isinstance(output, dict)]
+        whole["execution_count"] = count if type(count) is int else None
+    return whole
+
+
+def joined(text: Any) -> str:
+    """A text of nbformat: a string, or a list of lines; of anything else nothing."""
+    if isinstance(text, (list, tuple)):
+        return "".join(line for line in text if isinstance(line, str))
+    return text if isinstance(text, str) else ""
+
+
+def id_of(cell: Any) -> str:
+    """ "" if it has none that is a string."""
+    given = cell.get("id") if isinstance(cell, dict) else None
+    return given if isinstance(given, str) else ""
+
+
 # --- ops -----------------------------------------------------------------------------
 
 
@@ -103,6 +139,9 @@ class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
     expect: Union[str, None] = None
     after: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "cell", shaped(self.cell))
+
 
 Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Restore]
 
@@ -121,6 +160,10 @@ class Receipt(msgspec.Struct, frozen=True):
     reason: str = ""
     before: Union[Cell, None] = None
     after: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.before is not None:
+            msgspec.structs.force_setattr(self, "before", shaped(self.before))
 
 
 class CellView(msgspec.Struct, frozen=True):
@@ -170,12 +213,12 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     person locked stays as it is: ``editable`` and ``deletable`` of nbformat are obeyed.
     """
     cells: list[Cell] = notebook["cells"]
-    matches = [i for i, cell in enumerate(cells) if cell.get("id") == op.cell_id]
+    matches = [i for i, cell in enumerate(cells) if id_of(cell) == op.cell_id]
     if len(matches) > 1:
         return notebook, Receipt("refused", reason="two cells have this id")
     if isinstance(op, Insert):
         if matches:
-            return notebook, Receipt("done", source=cells[matches[0]]["source"])
+            return notebook, Receipt("done", source=shaped(cells[matches[0]])["source"])
         return _insert(notebook, op)
     if not matches:
         if isinstance(op, Delete):
@@ -184,7 +227,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
             return _insert_again(notebook, op)
         return notebook, Receipt("missing", reason="the cell is not in the notebook")
     index = matches[0]
-    cell = cells[index]
+    cell = shaped(cells[index])
     if isinstance(op, FinishRun):
         return _finish_run(notebook, index, op)
     if reason := _locked(cell, op):
@@ -198,7 +241,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return notebook, Receipt(
             "conflict", source=cell["source"], reason="the cell has changed since"
         )
-    above = tuple(c["id"] for c in reversed(cells[:index]))
+    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     before = copy.deepcopy(cell)
     if isinstance(op, Delete):
         kept = cells[:index] + cells[index + 1 :]
@@ -257,7 +300,7 @@ def _trust(metadata: dict[str, Any], trusted: bool) -> dict[str, Any]:
 
 
 def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook, Receipt]:
-    cell = notebook["cells"][index]
+    cell = shaped(notebook["cells"][index])
     receipt = Receipt("done", source=cell["source"])
     # The person may have made it a Markdown cell while it ran: that has no outputs.
     if _run_id(cell) != op.run_id or cell["cell_type"] != "code":
@@ -269,7 +312,7 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
 
 
 def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Receipt]:
-    cell, was = notebook["cells"][index], op.cell
+    cell, was = shaped(notebook["cells"][index]), op.cell
     receipt = Receipt("done", source=was["source"])
     if cell["source"] not in (op.expect, was["source"]):
         return notebook, Receipt(
@@ -293,7 +336,7 @@ def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Rec
 
 def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:
     cells: list[Cell] = notebook["cells"]
-    ids = [cell.get("id") for cell in cells]
+    ids = [id_of(cell) for cell in cells]
     place = next((ids.index(anchor) + 1 for anchor in op.after if anchor in ids), 0)
     cell = {**copy.deepcopy(op.cell), "id": op.cell_id}
     return (
@@ -304,7 +347,7 @@ def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:
 
 def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
     cells: list[Cell] = notebook["cells"]
-    ids = [cell.get("id") for cell in cells]
+    ids = [id_of(cell) for cell in cells]
     place = 0 if not op.after else len(cells)
     for anchor in op.after:
         if anchor in ids:

@@ -9,7 +9,9 @@ on a disk are replaced in one step here; other managers do it their way.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
+import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -17,10 +19,9 @@ import nbformat
 from jupyter_client.jsonutil import json_default
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.fileio import FileManagerMixin
-from nbformat import v4
 from tornado import web
 
-from ...core.document import Notebook
+from ...core.document import Notebook, id_of, joined
 from ...core.errors import DocumentError
 from .replacing import replace_text
 
@@ -55,10 +56,10 @@ class ContentsFile:
         ``no_file``, ``invalid_notebook`` or ``unreadable``.
         """
         model = await self._get(content=True)
-        if "message" in model:
+        if not _is_open_to_work(model["content"]):
             words = f"{self.path} is not a valid notebook, and is left as it is."
             raise DocumentError("invalid_notebook", words)
-        minor = model["content"].get("nbformat_minor", 0)
+        minor = _minor(model["content"])
         said = UPGRADED.format(minor=minor) if minor < CELL_IDS_SINCE else ""
         return await asyncio.to_thread(_plain, model["content"]), said
 
@@ -132,13 +133,39 @@ def _no_file(path: str) -> DocumentError:
     return DocumentError("no_file", f"There is no {path} any more: the work in it was stopped.")
 
 
+def _is_open_to_work(content: Any) -> bool:
+    """Whether there are cells to work in. What else is odd JupyterLab opens, too."""
+    cells = content.get("cells") if isinstance(content, dict) else None
+    return isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells)
+
+
+def _minor(content: Any) -> int:
+    minor = content.get("nbformat_minor")
+    return minor if type(minor) is int else 0
+
+
 def _plain(content: Any) -> Notebook:
-    """Plain dictionaries, with cell ids."""
-    minor = content.get("nbformat_minor", 0)
-    if minor < CELL_IDS_SINCE:
-        content = v4.upgrade(content, from_version=4, from_minor=minor)  # type: ignore[no-untyped-call]
+    """Plain dictionaries, with metadata, and an id for each cell: the same one whenever the
+    file is read, until it is written."""
     plain: Notebook = _builtins(content)
+    if not isinstance(plain.get("metadata"), dict):
+        plain["metadata"] = {}
+    plain["nbformat_minor"] = max(_minor(content), CELL_IDS_SINCE)
+    taken: set[str] = set()
+    for cell in plain["cells"]:
+        if not id_of(cell) or id_of(cell) in taken:
+            cell["id"] = _id_for(cell, taken)
+        taken.add(cell["id"])
     return plain
+
+
+def _id_for(cell: dict[str, Any], taken: set[str]) -> str:
+    text = f"{cell.get('cell_type')}\n{joined(cell.get('source'))}".encode("utf-8", "replace")
+    for number in itertools.count():
+        name = hashlib.sha256(b"%d\n%s" % (number, text)).hexdigest()[:8]
+        if name not in taken:
+            return name
+    raise AssertionError("there are numbers enough")
 
 
 def _builtins(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...core.document import Cell, CellView, Notebook, Output
+from ...core.document import Cell, CellView, Notebook, Output, id_of, joined, shaped
 
 PRIVATE = "codeinterp-private"
 """A cell with this tag goes to nobody: neither source nor outputs."""
@@ -17,15 +17,15 @@ IMAGES = ("image/png", "image/jpeg")
 
 
 def views(notebook: Notebook) -> tuple[CellView, ...]:
-    return tuple(_view(cell) for cell in notebook["cells"])
+    return tuple(_view(shaped(cell)) for cell in notebook["cells"])
 
 
 def _view(cell: Cell) -> CellView:
-    tags = tuple(cell["metadata"].get("tags", ()))
+    tags = tags_of(cell)
     hidden = PRIVATE in tags
     ran = cell["cell_type"] == "code" and not hidden
     return CellView(
-        cell_id=cell["id"],
+        cell_id=id_of(cell),
         cell_type=cell["cell_type"],
         source="" if hidden else cell["source"],
         outputs=tuple(_bounded(output) for output in cell["outputs"]) if ran else (),
@@ -34,13 +34,45 @@ def _view(cell: Cell) -> CellView:
     )
 
 
+def tags_of(cell: Cell) -> tuple[str, ...]:
+    """Those that are words. One string counts as the words in it: who wrote that a cell is
+    private meant it."""
+    tags = cell["metadata"].get("tags")
+    if isinstance(tags, str):
+        return tuple(tags.replace(",", " ").split())
+    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+
+
 def _bounded(output: Output) -> Output:
-    kind = output["output_type"]
+    """What the model may see of it, in the types that nbformat has for it."""
+    kind = output.get("output_type")
     if kind == "stream":
-        return {**output, "text": _cut(output["text"])}
+        return {"output_type": kind, "name": _word(output, "name"), "text": _cut_text(output)}
     if kind == "error":
-        return {**output, "traceback": _cut("\n".join(output["traceback"])).split("\n")}
-    return {**output, "data": _bounded_bundle(output["data"])}
+        trace = output.get("traceback")
+        lines = trace if isinstance(trace, list) else [joined(trace)]
+        whole = "\n".join(line for line in lines if isinstance(line, str))
+        return {
+            "output_type": kind,
+            "ename": _cut(_word(output, "ename")),
+            "evalue": _cut(_word(output, "evalue")),
+            "traceback": _cut(whole).split("\n"),
+        }
+    data, count = output.get("data"), output.get("execution_count")
+    return {
+        "output_type": kind if isinstance(kind, str) else "display_data",
+        "data": _bounded_bundle(data if isinstance(data, dict) else {}),
+        "metadata": {},
+        **({"execution_count": count} if type(count) is int else {}),
+    }
+
+
+def _word(output: Output, key: str) -> str:
+    return joined(output.get(key))
+
+
+def _cut_text(output: Output) -> str:
+    return _cut(joined(output.get("text")))
 
 
 def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:
@@ -48,11 +80,11 @@ def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:
     notes: list[str] = []
     for mime, data in bundle.items():
         if mime.startswith("text/"):
-            kept[mime] = _cut(_text(data))
+            kept[mime] = _cut(joined(data))
         elif mime in IMAGES:
-            size = len(_text(data)) * 3 // 4
+            size = len(joined(data)) * 3 // 4
             if size < IMAGE_LIMIT:
-                kept[mime] = data
+                kept[mime] = joined(data)
             else:
                 notes.append(f"[{mime} of {size / 1e6:.1f} MB left out]")
     if notes:
@@ -62,10 +94,6 @@ def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:
 
 def _present(text: str | None) -> Iterable[str]:
     return () if text is None else (text,)
-
-
-def _text(value: Any) -> str:
-    return "".join(value) if isinstance(value, list) else str(value)
 
 
 def _cut(whole: str) -> str:
