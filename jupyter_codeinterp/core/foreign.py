@@ -17,11 +17,9 @@ from .plain_text import cut
 SHOWN = 10_000
 """Characters of a source in a result."""
 
-_NAMES = frozenset(
-    (
-        *("context", "changes", "kernel", "files", "variables", "cells", "cell", "outputs"),
-        *("output", "removed", "moved", "active", "notebook", "system", "result", "results"),
-    )
+_NAMES = (
+    *("context", "changes", "kernel", "files", "variables", "cell", "output", "removed", "moved"),
+    *("active", "notebook", "system", "result"),
 )
 _LONGEST = 16
 """Characters of a name that are looked at."""
@@ -58,7 +56,7 @@ def escaped(text: str) -> str:
 def _escape(match: re.Match[str]) -> str:
     word = _INK.sub("", match[3])[: _LONGEST + 1]
     name = unicodedata.normalize("NFKC", word).casefold().translate(_ALIKE)
-    if re.split(r"[^a-z]", name, maxsplit=1)[0] not in _NAMES:
+    if not name.startswith(_NAMES):  # A blank behind the name may be one without ink.
         return match[0]
     return f"{match[1]}\\{match[2]}{match[3]}"
 

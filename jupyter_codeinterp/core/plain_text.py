@@ -59,7 +59,7 @@ def _settle(text: str) -> str:
     below: list[list[str]] = []  # under it, after a cursor-up; the nearest last
     line: list[str] = []
     column = 0
-    patience = 10_000 + 20 * len(text)  # cells of a line that may be blanked
+    patience = 10_000 + 4 * len(text)  # cells of a line that may be blanked
     for match in _TOKEN.finditer(text):
         token = match.group()
         if token == "\n":

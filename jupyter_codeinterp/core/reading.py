@@ -22,6 +22,7 @@ _PASSES_ON = frozenset(("capture", "prun", "time", "timeit"))
 _MAGIC = re.compile(r"(%%?|!!?)(\w*)[ \t]*(.*)$")
 _TARGETS = re.compile(r"[\w.,\s]+")
 _HELP = re.compile(r"[\w.*%]+\?{1,2}$")
+_MARKS = re.compile(r"[^\w\s]{32,}")
 _NESTED = 20
 """Magics in a line that pass on what follows: nobody writes that many."""
 _PARSED = 30_000
@@ -89,6 +90,9 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
     if sum(map(len, lines)) + len(lines) > _PARSED:
         yield 1, "and what follows is too long: what else runs is not checked"
         return
+    if any(map(_has_heaped_marks, lines)):
+        yield 1, "and what follows has marks heaped on letters: what else runs is not checked"
+        return
     tree = _parse("\n".join(lines))
     if tree is None:  # only then can there be lines that are IPython's, not Python's
         plain = list(lines)
@@ -112,6 +116,13 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
     except RecursionError:
         yield 1, "and what follows is nested too deep: what else runs is not checked"
     yield from visitor.found
+
+
+def _has_heaped_marks(line: str) -> bool:
+    """Whether marks stand in a long row: Python puts those of a name in order one by one."""
+    return not line.isascii() and any(
+        any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
+    )
 
 
 def _parse(source: str) -> ast.Module | None:
