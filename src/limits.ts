@@ -11,8 +11,10 @@ export const DEEPEST = 40;
 export const MOST_ELEMENTS = 4_000;
 /** Signs with which a parser tries something, in one block. */
 const MOST_SIGNS = 3_000;
-/** Characters of a text that are shown before somebody asks for the rest. */
+/** Characters of a text that are shown before somebody asks for more. */
 export const FIRST_PART = 50_000;
+/** A text of many short lines is cut as one of lines that are this long. */
+const USUAL_LINE = 50;
 
 /** Whether a block should not even be parsed. */
 export function tooMuch(block: string): boolean {
@@ -45,9 +47,15 @@ export function depthOf(root: Element, most: number): number {
 
 /** The beginning of a text, up to the end of a line if there is one. */
 export function beginning(text: string, most: number): string {
-  if (text.length <= most) {
+  const part = text.slice(0, most);
+  const lines = part.split('\n');
+  const mostLines = most / USUAL_LINE;
+  if (lines.length > mostLines) {
+    return lines.slice(0, mostLines).join('\n') + '\n';
+  }
+  if (part.length === text.length) {
     return text;
   }
-  const line = text.lastIndexOf('\n', most) + 1;
-  return text.slice(0, line > most / 2 ? line : most);
+  const line = part.lastIndexOf('\n') + 1;
+  return part.slice(0, line > most / 2 ? line : most);
 }

@@ -9,7 +9,7 @@ import React from 'react';
 import { LongText } from '../components/LongText';
 import { Log } from '../components/Log';
 import { PanelContext } from '../components/context';
-import { FIRST_PART } from '../limits';
+import { FIRST_PART, beginning } from '../limits';
 import { rendering, wasBrokenOff } from '../unfinished';
 import {
   makeStore,
@@ -103,5 +103,12 @@ describe('a very long text', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Show more' }));
     fireEvent.click(screen.getByRole('button', { name: 'Show the rest' }));
     expect(container.textContent).toBe(text);
+  });
+
+  it('of many lines is as long', () => {
+    const text = 'a\n\n'.repeat(10_000);
+    expect(beginning(text, FIRST_PART).split('\n')).toHaveLength(1_001);
+    expect(beginning('a\n', FIRST_PART)).toBe('a\n');
+    expect(beginning('x'.repeat(60_000), FIRST_PART)).toHaveLength(FIRST_PART);
   });
 });

@@ -107,7 +107,8 @@ def _below(request: Request) -> str:
 def _repeated(request: Request) -> Turn:
     """A text as long as wanted, from a short message: ``{"before": "$", "unit": "{",
     "times": 1000, "middle": "x", "close": "}", "after": "$"}``."""
-    shape = json.loads(_below(request))
+    once = {"before": "", "unit": "x", "times": 1, "middle": "", "close": "", "after": ""}
+    shape = once | json.loads(_below(request) or "{}")
     opened, closed = (shape[part] * shape["times"] for part in ("unit", "close"))
     return _done(shape["before"] + opened + shape["middle"] + closed + shape["after"])
 
