@@ -42,6 +42,17 @@ async def test_a_kernel_that_dies_under_our_code(bench: Benches) -> None:
         await b.session.close()
 
 
+async def test_the_model_is_told_that_its_code_has_ended_the_kernel(bench: Benches) -> None:
+    async with open_room() as room:
+        b = bench(run("a = 1"), run("exit()"), run("b = 1"), say("Oh."), kernel=room.kernel)
+        assert (await b.turn()).stop_reason == "end_turn"
+        assert b.results[1].startswith("status=interrupted")
+        assert "exit or quit" in b.results[1] and "variables are gone" in b.results[1]
+        assert b.results[2].startswith("status=ok")
+        assert [note.level for note in b.of(e.Note)] == ["warning"]
+        await b.session.close()
+
+
 async def test_a_kernel_that_was_restarted_between_two_cells(bench: Benches) -> None:
     async with open_room() as room:
         b = bench(run("a = 1"), run("b = 2"), say("Done."), say("Again."), kernel=room.kernel)

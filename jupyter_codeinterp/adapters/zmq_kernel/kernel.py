@@ -81,7 +81,7 @@ class ZmqKernel:
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:
         while True:
-            link, _ = await self._current()
+            link, variables = await self._current()
             async with link.lock:
                 with link.connected():
                     try:
@@ -91,7 +91,9 @@ class ZmqKernel:
                             raise
                     if link.kernel_id != await self._current_id():
                         continue
-                    slot = ZmqSlot(link, await link.info(), self._current_id)
+                    info = await link.info()
+                    await variables.prepare()
+                    slot = ZmqSlot(link, info, self._current_id)
                     try:
                         yield slot
                     finally:

@@ -43,6 +43,8 @@ LOST_IDLE = 2.0
 """Seconds after a reply in which ``idle`` must come; a flooded kernel drops messages."""
 ANSWER_LIMIT = 1.0
 """Seconds in which a control channel should answer."""
+MUTE = 5.0
+"""Seconds in which a kernel that is not mute answers and is heard; it is asked twice."""
 REVIVAL = 10.0
 """Seconds that a dead kernel has to be restarted; jupyter_client looks every 3 seconds."""
 
@@ -90,6 +92,7 @@ class KernelLink:
         self._fence: asyncio.Task[bool] | None = None
         self._still_until = 0.0
         self._idle: dict[str, asyncio.Event] = {}
+        self._heard: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self.elsewhere = Elsewhere(self.settle, self.spawn)
         self._new_widgets()
@@ -112,6 +115,11 @@ class KernelLink:
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
         )
+
+    @property
+    def language(self) -> str:
+        """As the kernel has said, "" as long as it has not."""
+        return str(self._language.get("name", ""))
 
     async def _ask_control(self) -> None:
         if not await ensure_async(self._km.is_alive()):
@@ -193,11 +201,38 @@ class KernelLink:
             del self._idle[msg_id]
         return True
 
+    async def is_mute(self) -> bool:
+        """Whether a living Python kernel cannot be spoken to or heard any longer: code in it
+        has closed its sockets, say. One whose main thread is busy is not mute."""
+        if self.language != "python" or not await ensure_async(self._km.is_alive()):
+            return False
+        for channel in ("control", "shell"):
+            if channel == "shell" and self.busy:
+                return False
+            if not await self._answers(channel) and not await self._answers(channel):
+                return channel == "control" or not self.busy
+        return False
+
+    async def _answers(self, channel: str) -> bool:
+        msg_id = uuid.uuid4().hex
+        heard = self._heard[msg_id] = asyncio.Event()
+        try:
+            request = self.wire.request(channel, "kernel_info_request", {}, msg_id=msg_id)
+            await asyncio.wait_for(request, MUTE)
+            await asyncio.wait_for(heard.wait(), MUTE)
+        except (asyncio.TimeoutError, KernelError):
+            return False
+        finally:
+            del self._heard[msg_id]
+        return True
+
     # --- what it publishes -----------------------------------------------------------
 
     def _on_iopub(self, message: Message) -> None:
         if message.parent_id not in self._idle:
             self._still_until = 0.0
+        if message.parent_id in self._heard:
+            self._heard[message.parent_id].set()
         state = (message.content or {}).get("execution_state")
         self.counter.count(message.msg_id, ends=message.msg_type == "status" and state == "idle")
         if message.msg_type == "status":

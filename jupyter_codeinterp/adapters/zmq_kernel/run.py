@@ -8,7 +8,7 @@ msg_id**, so that what was journaled before the first sending stays true.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
 
 from ...core.collector import OUTPUT_TYPES, Collector
@@ -38,6 +38,8 @@ none where the interrupt came before the code's first instruction."""
 OBEY = 5.0
 """Seconds after an interrupt in which a run should end."""
 ATTEMPTS = 20
+EXITED = "The code has ended the kernel (with exit or quit), and it was started again."
+MUTED = "The code has cut the kernel off from everybody, and it was started again."
 DROPPED = "Output truncated: the kernel dropped some of it."
 
 Cause = Literal["timeout", "interrupted", "dead"]
@@ -95,7 +97,24 @@ class Run:
                 yield event
             if not self._was_aborted():
                 break
+        await self._see_that_it_lives()
         yield self._finish()
+
+    async def _see_that_it_lives(self) -> None:
+        """The code is over. If nobody can run anything in this kernel any more, and it has
+        not died (then the server starts it again), start it again."""
+        if self._cause == "dead":
+            return
+        if any(not asked.get("keepkernel") for asked in self._payload("ask_exit")):
+            # Within a tenth of a second; until then it would take another cell.
+            why = EXITED
+        elif self._lost_half and await self._link.is_mute():
+            why = MUTED
+        else:
+            return
+        await self._link.restart()
+        self._cause = "dead"
+        self._notes = [why, GONE]
 
     async def stop(self) -> None:
         """Interrupt our code, and nobody else's; see it end."""
@@ -263,6 +282,16 @@ class Run:
 
     # --- the end ---------------------------------------------------------------------
 
+    def _payload(self, source: str) -> list[dict[str, Any]]:
+        """Of the reply, and so from code in the kernel, which may put anything there."""
+        payload = (self._reply or {}).get("payload")
+        parts = payload if isinstance(payload, list) else []
+        return [part for part in parts if isinstance(part, dict) and part.get("source") == source]
+
+    @property
+    def _lost_half(self) -> bool:
+        return self._reply is None or self._idle_at is None
+
     def _was_aborted(self) -> bool:
         return (self._reply or {}).get("status") in ("aborted", "abort")
 
@@ -276,17 +305,14 @@ class Run:
             self._collector.add(
                 "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
             )
-        payload = reply.get("payload", [])
         self.done = ExecutionDone(
             status=self._status(reply),
             outputs=self._collector.outputs,
             execution_count=self._count,
             elapsed=self._loop.time() - self._sent_at,
             note=" ".join([*self._end_notes(reply), *self._notes, self._collector.note]).strip(),
-            next_inputs=tuple(p["text"] for p in payload if p.get("source") == "set_next_input"),
-            pages=tuple(
-                p["data"].get("text/plain", "") for p in payload if p.get("source") == "page"
-            ),
+            next_inputs=tuple(_texts(self._payload("set_next_input"))),
+            pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
         )
         return self.done
 
@@ -310,3 +336,10 @@ class Run:
             yield DROPPED
         elif self._dropped:
             yield f"{DROPPED} ({self._dropped:,} messages: it was printed faster than it is read.)"
+
+
+def _texts(parts: Iterable[Any]) -> Iterator[str]:
+    for part in parts:
+        text = part.get("text", part.get("text/plain")) if isinstance(part, dict) else None
+        if isinstance(text, str):
+            yield text

@@ -1,4 +1,5 @@
-"""Asking a Python kernel for its variables, also while a cell runs.
+"""What is left in a Python kernel: an answer to who asks for its variables, also while a
+cell runs, and a guard that keeps it usable after cells of the agent.
 
 Code sent to a subshell would do that, but at its end IPython fires ``post_execute``, which
 closes the figures that the running cell has just begun, and clears that cell's payloads.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from .link import KernelLink
 LIMIT = 1.0
 """Seconds; a list of variables that takes longer is not worth waiting for."""
 TARGET = "jupyter_codeinterp.variables"
-_FILE = Path(kernel_side.__file__).with_name("variables.py")
+_FOLDER = Path(kernel_side.__file__).parent
 
 
 class Variables:
@@ -51,15 +53,21 @@ class Variables:
             self._registered_at = 0
         return answer
 
+    async def prepare(self) -> None:
+        """Before code runs: see to it that the guard is there."""
+        start = self._link.start
+        if self._link.language == "python" and self._registered_at != start:
+            with suppress(asyncio.TimeoutError, KernelError):
+                await asyncio.wait_for(self._register(start), LIMIT)
+
     async def _register(self, start: int) -> bool:
         if self._link.busy:
             return False
         wire = self._link.wire
-        source = _FILE.read_text(encoding="utf-8")
-        # `exec` in a namespace of its own leaves no name in the person's.
-        setup = f"__import__('builtins').exec({source!r}, {{'__name__': {TARGET!r}}})"
+        asking = _exec("variables", __name__=TARGET)
+        guarding = _exec("guard", __name__="jupyter_codeinterp.guard", SESSION=wire.session_id)
         request = {
-            "code": setup,
+            "code": f"{asking}\n{guarding}",
             "silent": True,
             "store_history": False,
             "user_expressions": {},
@@ -86,3 +94,10 @@ class Variables:
             return (await end).get("variables")
         finally:
             del self._link.comm_ends[comm_id]
+
+
+def _exec(name: str, **names: str) -> str:
+    """Code that runs one of our files: ``exec`` in a namespace of its own leaves no name in
+    the person's."""
+    source = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    return f"__import__('builtins').exec({source!r}, {names!r})"

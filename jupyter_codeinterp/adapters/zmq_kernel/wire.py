@@ -98,6 +98,11 @@ class Wire:
         for task in self._tasks:
             task.add_done_callback(_log_failure)
 
+    @property
+    def session_id(self) -> str:
+        """Ours, as the kernel sees it in the header of each request."""
+        return str(self._session.session)
+
     def close(self) -> None:
         """Requests that wait for a reply fail; what was not sent never will be."""
         self._closed = True
