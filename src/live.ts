@@ -12,6 +12,7 @@ import { toolCallOf } from './cells';
 import { FileState } from './file-state';
 import { keepFocus } from './focus';
 import { Hints } from './hints';
+import type { KnownDrafts } from './known';
 import { applyOp, readBack, runIdOf } from './ops';
 import { Displays, isCode, showOutputs } from './outputs';
 import { Proposals } from './proposal';
@@ -29,7 +30,7 @@ import { followOutputs } from './reveal';
 import { Saver } from './saving';
 import { takeSnapshot } from './snapshot';
 import type { IDraftView } from './tokens';
-import { watchDeletions } from './watch';
+import { DraftWatch } from './watch';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 /** A frame for the window that holds the notebook's lease. */
@@ -47,6 +48,8 @@ export class LiveNotebook implements IDisposable {
       path: string;
       contents: Contents.IManager;
       drafts: () => readonly IDraftView[];
+      /** What drafts of all notebooks of this window have said. */
+      known: KnownDrafts;
       /** Whether this tool call has ended, as far as is known here. */
       isOver: (callId: string) => boolean;
       post: (command: Command) => void;
@@ -70,9 +73,14 @@ export class LiveNotebook implements IDisposable {
     });
     this._disposables.add(this._file);
     this._hints = new Hints(context.model);
-    this._disposables.add(
-      watchDeletions(context.model, ids => this._deleted(ids))
-    );
+    this._watch = new DraftWatch(context.model, {
+      drafts: _options.drafts,
+      holds: () => !!this.lease?.held,
+      gone: cellId => this._draftGone(cellId),
+      known: _options.known,
+      change: work => this._change(work)
+    });
+    this._disposables.add(this._watch);
   }
 
   /** Where the server knows the notebook. */
@@ -123,6 +131,7 @@ export class LiveNotebook implements IDisposable {
       return false;
     }
     this.lease = lease;
+    this._watch.look();
     return true;
   }
 
@@ -189,6 +198,12 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
+  /** The drafts of this notebook have changed. */
+  followDrafts(drafts: readonly IDraftView[]): void {
+    this.proposals.follow(drafts);
+    this._watch.look();
+  }
+
   get isDisposed(): boolean {
     return this._disposables.isDisposed;
   }
@@ -235,6 +250,9 @@ export class LiveNotebook implements IDisposable {
 
   private _apply({ op, session_id, seq }: OpFrame): Receipt {
     const idsLast = this.model.nbformatMinor >= 5;
+    if (op.op === 'delete') {
+      this._watch.release(op.cell_id);
+    }
     const receipt = keepFocus(this.panels, () =>
       applyOp(
         {
@@ -352,22 +370,27 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  private _deleted(cellIds: readonly string[]): void {
-    if (!this.lease?.held) {
-      return;
-    }
-    for (const draft of this._options.drafts()) {
-      if (cellIds.includes(draft.cell_id)) {
-        this._options.post({
-          type: 'draft_gone',
-          notebook: this.path,
-          cell_id: draft.cell_id
-        });
-      }
+  private _draftGone(cellId: string): void {
+    this._options.post({
+      type: 'draft_gone',
+      notebook: this.path,
+      cell_id: cellId
+    });
+  }
+
+  /** What follows from a command of the person's, without one of their own. */
+  private _change(work: () => void): void {
+    this._ours += 1;
+    try {
+      keepFocus(this.panels, work);
+      this._worked = true;
+    } finally {
+      this._ours -= 1;
     }
   }
 
   private readonly _saver: Saver;
+  private readonly _watch: DraftWatch;
   private readonly _file: FileState;
   private readonly _hints: Hints;
   private readonly _disposables = new DisposableSet();

@@ -14,6 +14,7 @@ import { Signal } from '@lumino/signaling';
 import type { ISignal } from '@lumino/signaling';
 import { DraftBars } from './drafts';
 import { KernelWatch } from './kernels';
+import { KnownDrafts } from './known';
 import { LiveNotebook } from './live';
 import type { Proposal } from './proposal';
 import type { Lease, ServerFrame } from './protocol';
@@ -224,6 +225,7 @@ export class Notebooks implements INotebooks, IDisposable {
       path,
       drafts: () => this._draftsOf(live.path),
       isOver: callId => !!this._drafts?.isOver(callId),
+      known: this._known,
       contents: docManager.services.contents,
       post: command => client.post(command)
     });
@@ -278,7 +280,7 @@ export class Notebooks implements INotebooks, IDisposable {
 
   private _onDrafts(): void {
     for (const live of this._live.values()) {
-      live.proposals.follow(this._draftsOf(live.path));
+      live.followDrafts(this._draftsOf(live.path));
     }
     for (const bars of this._bars.values()) {
       bars.update();
@@ -348,6 +350,7 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   private _drafts: IDrafts | null = null;
+  private readonly _known = new KnownDrafts();
   private readonly _live = new Map<Context, LiveNotebook>();
   private readonly _bars = new Map<NotebookPanel, DraftBars>();
   private readonly _kernels = new WeakMap<LiveNotebook, KernelWatch>();

@@ -383,32 +383,6 @@ describe('outputs', () => {
   });
 });
 
-describe('what the person deletes', () => {
-  beforeEach(() => {
-    stage.lease();
-    stage.op(INSERT);
-    stage.drafts.set([
-      draft({}),
-      draft({ draft_id: 'E', kind: 'edit', cell_id: 'a' })
-    ]);
-  });
-
-  it('is told for drafts and for targets of edits', () => {
-    stage.model.sharedModel.deleteCellRange(0, 2);
-    expect(stage.client.of('draft_gone').map(c => c.cell_id)).toEqual([
-      'd',
-      'a'
-    ]);
-  });
-
-  it('is not told for other cells, moves, changes of type, or our own ops', () => {
-    stage.model.sharedModel.deleteCell(2);
-    stage.model.sharedModel.moveCell(1, 0);
-    stage.op({ op: 'delete', cell_id: 'd', expect: '' });
-    expect(stage.client.of('draft_gone')).toEqual([]);
-  });
-});
-
 describe('reading', () => {
   it('answers with what stands there now', () => {
     stage.lease();
