@@ -299,7 +299,7 @@ export class LiveNotebook implements IDisposable {
   }
 
   private _showOutputs(frame: OutputsFrame): void {
-    const cell = [...this.model.cells].find(c => c.id === frame.cell_id);
+    const cell = [...this.model.cells].find(c => c?.id === frame.cell_id);
     if (!cell || !isCode(cell) || runIdOf(cell.sharedModel) !== frame.run_id) {
       return;
     }
@@ -315,7 +315,7 @@ export class LiveNotebook implements IDisposable {
    * comes from a server that was stopped in mid-run.
    */
   runEnded(cellId: string, callId: string): void {
-    const cell = [...this.model.cells].find(c => c.id === cellId);
+    const cell = [...this.model.cells].find(c => c?.id === cellId);
     if (!cell || !isCode(cell) || cell.executionState !== 'running') {
       return;
     }

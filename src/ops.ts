@@ -42,6 +42,8 @@ import type {
 export { ORIGIN, runIdOf, transact } from './cells';
 export type Op = OpFrame['op'];
 
+const UNSHOWN = 'JupyterLab cannot show this cell';
+
 export interface IOpTarget {
   readonly model: INotebookModel;
   /** Why nothing may be changed here, in words; '' if it may. */
@@ -164,6 +166,9 @@ function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
   if (runIdOf(cell) === op.run_id) {
     return unchanged(target, cell);
   }
+  if (!target.model.cells.get(index)) {
+    return { ...answer('refused', op.source), reason: UNSHOWN };
+  }
   const receipt = { ...answer('done'), ...standing(target.model, index) };
   const ours = { ...provenance(cell), ...op.metadata, run_id: op.run_id };
   edit(target, () => {
@@ -181,8 +186,9 @@ function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
 
 function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   const cell = target.model.cells.get(index);
-  if (runIdOf(cell.sharedModel) !== op.run_id || !isCode(cell)) {
-    return unchanged(target, cell.sharedModel);
+  const shared = target.model.sharedModel.cells[index];
+  if (runIdOf(shared) !== op.run_id || !isCode(cell)) {
+    return unchanged(target, shared);
   }
   // First: what comes may be what nobody has decided on.
   trust(target.model, cell, op.trusted);
@@ -252,7 +258,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
     put.executionCount = was.execution_count ?? null;
     put.executionState = 'idle';
   }
-  return answer('done', put.sharedModel.getSource());
+  return answer('done', model.sharedModel.cells[index].getSource());
 }
 
 /** Source, attachments and our metadata as they were; the rest of the cell stays. */
@@ -343,7 +349,7 @@ function standing(
     trusted?: unknown;
   };
   // Lab keeps its trust beside the document.
-  const trusted = model.cells.get(index).trusted ? { trusted: true } : {};
+  const trusted = model.cells.get(index)?.trusted ? { trusted: true } : {};
   return {
     before: { ...before, metadata: { ...metadata, ...trusted } },
     after: above.reverse()

@@ -15,8 +15,9 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 /** An nbformat output as it comes from the server; may carry `transient.display_id`. */
 export type Output = Record<string, unknown>;
 
-export function isCode(cell: ICellModel): cell is ICodeCellModel {
-  return cell.type === 'code';
+/** Of a cell that it cannot show, Lab has no model. */
+export function isCode(cell?: ICellModel): cell is ICodeCellModel {
+  return cell?.type === 'code';
 }
 
 /**

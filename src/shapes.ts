@@ -35,7 +35,9 @@ export function count(value: unknown): number | null {
  */
 export function words(value: unknown): string[] {
   return typeof value === 'string'
-    ? value.split(/[\s,]+/).filter(word => word)
+    ? joined(value)
+        .split(/[\s,]+/)
+        .filter(word => word)
     : list(value)
         .filter(tag => typeof tag === 'string')
         .map(joined);

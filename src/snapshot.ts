@@ -1,4 +1,5 @@
 /** The notebook as the server gets to see it: ids, sources, and outputs within bounds. */
+import type { ISharedBaseCell } from '@jupyter/ydoc';
 import { isCode } from './outputs';
 import type { Output } from './outputs';
 import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
@@ -16,20 +17,25 @@ const IMAGE_LIMIT = 1_000_000;
 const IMAGES = ['image/png', 'image/jpeg'];
 
 export function takeSnapshot(model: INotebookModel): CellView[] {
-  return [...model.cells].map(view);
+  return model.sharedModel.cells.map((cell, index) =>
+    view(cell, model.cells.get(index))
+  );
 }
 
-/** One cell, whatever it holds: it must not cost the others. */
-function view(cell: ICellModel): CellView {
-  const tags = words(attempt(() => cell.getMetadata('tags'), null));
+/**
+ * One cell, whatever it holds: it must not cost the others. `shown` is none where Lab
+ * could not make a model of it.
+ */
+function view(cell: ISharedBaseCell, shown?: ICellModel): CellView {
+  const tags = words(cell.getMetadata('tags'));
   const hidden = tags.includes(PRIVATE);
-  const ran = isCode(cell) && !hidden;
+  const code = hidden || !isCode(shown) ? null : shown;
   return {
-    cell_id: joined(cell.id),
-    cell_type: joined(cell.type),
-    source: hidden ? '' : joined(cell.sharedModel.getSource()),
-    outputs: ran ? outputsOf(cell) : [],
-    execution_count: ran ? count(cell.executionCount) : null,
+    cell_id: joined(cell.getId()),
+    cell_type: joined(cell.cell_type),
+    source: hidden ? '' : joined(cell.getSource()),
+    outputs: code ? outputsOf(code) : [],
+    execution_count: code ? count(code.executionCount) : null,
     tags
   };
 }

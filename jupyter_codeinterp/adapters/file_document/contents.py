@@ -21,7 +21,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.fileio import FileManagerMixin
 from tornado import web
 
-from ...core.document import Notebook, id_of, joined
+from ...core.document import Notebook, id_of, joined, shaped
 from ...core.errors import DocumentError
 from .replacing import replace_text
 
@@ -85,6 +85,10 @@ class ContentsFile:
             except (web.HTTPError, OSError) as error:
                 words = f"{path} could not be written: {_words(error)}"
                 raise DocumentError("not_written", words) from error
+            except Exception as error:
+                # Odd outputs, say, that its signature cannot be made of; nor can a page save it.
+                words = f"{path} holds what Jupyter cannot write: {error!r}"
+                raise DocumentError("not_written", words) from error
 
     async def _replace(self, model: dict[str, Any], path: str) -> None:
         """As ``save`` of the file manager does it, but for the writing."""
@@ -126,6 +130,10 @@ class ContentsFile:
                 raise DocumentError("invalid_notebook", words) from error
             words = f"{path} could not be read: {_words(error)}"
             raise DocumentError("unreadable", words) from error
+        except Exception as error:
+            # Jupyter's reader trusts its shape; nor does JupyterLab open it then.
+            words = f"{path} is not a notebook that Jupyter can read, and is left as it is."
+            raise DocumentError("unreadable", words) from error
         return model
 
 
@@ -145,9 +153,10 @@ def _minor(content: Any) -> int:
 
 
 def _plain(content: Any) -> Notebook:
-    """Plain dictionaries, with metadata, and an id for each cell: the same one whenever the
-    file is read, until it is written."""
+    """Plain dictionaries in nbformat's types, as JupyterLab saves what was odd. Each cell has
+    an id: the same one whenever the file is read, until it is written."""
     plain: Notebook = _builtins(content)
+    plain["cells"] = [shaped(cell) for cell in plain["cells"]]
     if not isinstance(plain.get("metadata"), dict):
         plain["metadata"] = {}
     plain["nbformat_minor"] = max(_minor(content), CELL_IDS_SINCE)
