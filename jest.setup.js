@@ -14,3 +14,26 @@ console.warn = (...words) => {
 
 // jsdom has no layout, so it does not scroll.
 globalThis.Element.prototype.scrollIntoView = () => undefined;
+
+// Nor does it know what is in view: all is, wholly, in a window of 1000 by 1000 pixels.
+globalThis.IntersectionObserver = class {
+  constructor(tell) {
+    this._tell = tell;
+  }
+  observe(target) {
+    Promise.resolve().then(() => {
+      const intersectionRect = new globalThis.DOMRect(0, 0, 1000, 1000);
+      this._tell([{ target, isIntersecting: true, intersectionRect }], this);
+    });
+  }
+  unobserve() {}
+  disconnect() {
+    this._tell = () => undefined;
+  }
+};
+globalThis.DOMRect ??= class {
+  constructor(left, top, width, height) {
+    Object.assign(this, { left, top, width, height });
+    Object.assign(this, { right: left + width, bottom: top + height });
+  }
+};

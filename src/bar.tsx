@@ -1,19 +1,17 @@
-/** What stands under a draft cell: the diff of an edit, notices, and the buttons. */
+/** What stands under a draft cell: the diff of an edit, and the controls. */
+import { EditorView } from '@codemirror/view';
+import type { ISharedText } from '@jupyter/ydoc';
+import type { Cell } from '@jupyterlab/cells';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import {
-  LabIcon,
-  ReactWidget,
-  checkIcon,
-  closeIcon,
-  deleteIcon,
-  fastForwardIcon,
-  runIcon
-} from '@jupyterlab/ui-components';
 import { Panel } from '@lumino/widgets';
-import React from 'react';
-import { DiffView } from './diff';
+import { Controls } from './controls';
+import { DiffView, editorView } from './diff';
+import { Gate } from './gate';
+import { linesOfEditor, watchView } from './in-view';
+import type { IView } from './in-view';
 import type { Proposal } from './proposal';
+import type { IStretch, Seen } from './seen';
 import type { IDraftView } from './tokens';
 
 export type Decide = (
@@ -32,12 +30,15 @@ export interface IBarOptions {
   readonly trans: TranslationBundle;
   /** The type of the code, for its colours. */
   readonly mimeType: string;
+  /** What a decision on the draft would run now. */
+  readonly source: (draft: IDraftView) => string;
+  readonly seen: Seen;
 }
 
 export class DraftBar extends Panel {
-  constructor(options: IBarOptions) {
+  constructor(private readonly _options: IBarOptions) {
     super();
-    const { draft, trans, proposal } = options;
+    const { draft, trans, proposal } = _options;
     this.draftId = draft.draft_id;
     this.addClass('jp-codeinterp-bar');
     this.node.setAttribute('role', 'group');
@@ -47,21 +48,32 @@ export class DraftBar extends Panel {
       this._diff = new DiffView({
         original: draft.old_source,
         model: proposal.model,
-        editors: options.editors,
+        editors: _options.editors,
         label: trans.__('Proposed change')
       });
       this.addWidget(this._diff);
     }
-    this._options = options;
-    this._controls = new Controls(options);
+    const sight = _options.seen.sight(draft, _options.source(draft));
+    this._controls = new Controls(
+      {
+        runs: _options.runs,
+        trans,
+        decide: (action, runAll) => this._decide(action, runAll),
+        show: line => this._show(line)
+      },
+      { draft, sight, refused: '' }
+    );
     this.addWidget(this._controls);
-    this.draw(draft, options.mimeType);
+    _options.seen.changed.connect(this._refresh, this);
+    this.draw(draft, _options.mimeType);
   }
 
   readonly draftId: string;
+  /** Whether the keys decide on it. */
+  readonly gate = new Gate(() => this._refresh());
 
   get state(): IDraftView['state'] {
-    return this._controls.draft.state;
+    return this._controls.state.draft.state;
   }
 
   /** Draw the draft as it is now. */
@@ -73,134 +85,112 @@ export class DraftBar extends Panel {
     if (this._diff) {
       this._diff.readOnly = draft.state !== 'waiting';
     }
-    this._controls.draft = draft;
+    this._controls.state = { ...this._controls.state, draft };
+    if (draft.state === 'waiting') {
+      this.gate.note({ type: 'asked', nonce: draft.nonce });
+    }
+    this._view?.again();
+    this._refresh();
   }
 
-  private readonly _options: IBarOptions;
-  private readonly _diff: DiffView | null = null;
-  private readonly _controls: Controls;
-}
-
-class Controls extends ReactWidget {
-  constructor(private readonly _options: IBarOptions) {
-    super();
-    this.addClass('jp-codeinterp-controls');
-    this._draft = _options.draft;
-  }
-
-  get draft(): IDraftView {
-    return this._draft;
-  }
-
-  set draft(draft: IDraftView) {
-    if (draft !== this._draft) {
-      this._draft = draft;
-      this.update();
+  /** The cell is there: see what of the draft's code is in view. */
+  async watch(cell: Cell): Promise<void> {
+    await this._diff?.ready;
+    if (this.isDisposed || cell.isDisposed || this._view) {
+      return;
+    }
+    this._cell = cell;
+    this._editor = this._diff ? this._diff.view : editorView(cell.editor);
+    const deletes = this._controls.state.draft.kind === 'delete';
+    const node = deletes ? cell.inputArea?.node : this._editor?.contentDOM;
+    if (node) {
+      this._view = watchView(node, part => {
+        // A cell that is deleted need not be read from end to end, nor be an editor.
+        this._look(part && (deletes ? EVERYTHING : this._lines(part)));
+      });
+      const { sharedModel } = this._options.proposal?.model ?? cell.model;
+      (sharedModel as ISharedText).changed.connect(this._onEdit, this);
     }
   }
 
-  protected render(): JSX.Element {
-    return (
-      <>
-        {this._draft.notices.map(notice => (
-          <div key={notice} className="jp-codeinterp-notice" role="note">
-            {notice}
-          </div>
-        ))}
-        <div className="jp-codeinterp-buttons">{this._buttons()}</div>
-      </>
-    );
-  }
-
-  private _buttons(): JSX.Element {
-    const { trans } = this._options;
-    const draft = this._draft;
-    if (draft.state === 'writing') {
-      const writing = trans.__('Writing…');
-      return <span className="jp-codeinterp-writing">{writing}</span>;
+  /** A run key: say yes if it comes neither too early nor in passing. */
+  pressRun(): void {
+    if (this.state === 'waiting' && this.gate.press()) {
+      this._decide('run');
     }
-    if (draft.kind === 'delete') {
-      return (
-        <>
-          <span>{trans.__('Delete this cell?')}</span>
-          {this._button(deleteIcon, trans.__('Delete'), 'run')}
-          {this._button(closeIcon, trans.__('Keep'), 'reject')}
-        </>
-      );
+  }
+
+  dispose(): void {
+    if (!this.isDisposed) {
+      this.gate.dispose();
+      this._view?.dispose();
     }
-    const yes = this._options.runs
-      ? this._button(runIcon, trans.__('Run'), 'run', 'Shift+Enter')
-      : this._button(checkIcon, trans.__('Accept'), 'run', 'Shift+Enter');
-    return (
-      <>
-        {yes}
-        {this._button(closeIcon, trans.__('Reject'), 'reject')}
-        {draft.can_run_all && this._runAll()}
-      </>
-    );
+    super.dispose();
   }
 
-  private _runAll(): JSX.Element {
-    const { trans } = this._options;
-    return (
-      <Button
-        icon={fastForwardIcon}
-        label={trans.__('Run all in this turn')}
-        title={trans.__(
-          'Run this cell and the rest of the turn without asking'
-        )}
-        disabled={this._draft.state !== 'waiting'}
-        onClick={() => this._decide('run', true)}
-      />
-    );
+  private _onEdit(): void {
+    this._view?.again();
   }
 
-  private _button(
-    icon: LabIcon,
-    label: string,
-    action: 'run' | 'reject',
-    keys = ''
-  ): JSX.Element {
-    return (
-      <Button
-        icon={icon}
-        label={label}
-        title={keys ? `${label} (${keys})` : label}
-        primary={action === 'run'}
-        disabled={this._draft.state !== 'waiting'}
-        onClick={() => this._decide(action)}
-      />
-    );
+  private _lines(part: DOMRectReadOnly): IStretch | null {
+    return this._editor && linesOfEditor(this._editor, part);
+  }
+
+  private _look(part: IStretch | null): void {
+    const { draft } = this._controls.state;
+    if (this.isDisposed) {
+      return;
+    }
+    this._here = part ?? this._here;
+    this.gate.note({ type: 'view', visible: part !== null });
+    if (part && draft.state === 'waiting') {
+      this._options.seen.look(draft, this._options.source(draft), part);
+    }
+    this._refresh();
+  }
+
+  private _refresh(): void {
+    const { draft } = this._controls.state;
+    const { seen, source } = this._options;
+    const sight = seen.sight(draft, source(draft), this._here);
+    this._controls.state = { draft, sight, refused: this.gate.refused };
+    const ready = draft.state === 'waiting' && sight.seen && this.gate.isOpen;
+    this.node.dataset.keys = ready ? 'ready' : 'early';
   }
 
   private _decide(action: 'run' | 'reject', runAll?: boolean): void {
-    this._options.decide(this._draft.draft_id, action, runAll);
+    const { draft } = this._controls.state;
+    const { decide, seen, source } = this._options;
+    if (action === 'reject' || seen.sight(draft, source(draft)).seen) {
+      decide(draft.draft_id, action, runAll);
+    }
   }
 
-  private _draft: IDraftView;
+  private _show(line: number): void {
+    const cell = this._cell;
+    if (!cell) {
+      return;
+    }
+    if (!this._diff) {
+      cell.inputHidden = false;
+    }
+    const view = this._editor;
+    if (!view || !view.contentDOM.checkVisibility?.()) {
+      cell.node.scrollIntoView({ block: 'nearest' });
+      return;
+    }
+    const at = view.state.doc.line(Math.min(line + 1, view.state.doc.lines));
+    view.dispatch({
+      effects: EditorView.scrollIntoView(at.from, { y: 'start', yMargin: 8 })
+    });
+  }
+
+  private readonly _diff: DiffView | null = null;
+  private readonly _controls: Controls;
+  private _cell: Cell | null = null;
+  private _editor: EditorView | null = null;
+  private _view: IView | null = null;
+  private _here: IStretch | null = null;
 }
 
-function Button(props: {
-  icon: LabIcon;
-  label: string;
-  title: string;
-  disabled: boolean;
-  primary?: boolean;
-  onClick: () => void;
-}): JSX.Element {
-  return (
-    <button
-      className="jp-codeinterp-button"
-      title={props.title}
-      aria-label={props.label}
-      disabled={props.disabled}
-      onClick={props.onClick}
-      data-primary={props.primary || undefined}
-      // Without it, `d d` with the focus here would delete the cell.
-      data-lm-suppress-shortcuts="true"
-    >
-      <props.icon.react tag="span" className="jp-codeinterp-icon" />
-      {props.label}
-    </button>
-  );
-}
+const EVERYTHING: IStretch = { first: 0, last: Infinity };

@@ -1,4 +1,5 @@
 /** Old source against new, in one column; the new one may be edited. */
+import type { EditorView } from '@codemirror/view';
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDisposable } from '@lumino/disposable';
@@ -29,6 +30,11 @@ export class DiffView extends Widget {
 
   readonly ready: Promise<void>;
 
+  /** The editor's, once it is ready. */
+  get view(): EditorView | null {
+    return editorView(this._editor);
+  }
+
   set readOnly(value: boolean) {
     this._readOnly = value;
     this._editor?.setOption('readOnly', value);
@@ -48,7 +54,12 @@ export class DiffView extends Widget {
     this._editor = editors.factoryService.newInlineEditor({
       host: this.node,
       model,
-      config: { readOnly: this._readOnly, lineNumbers: false },
+      config: {
+        readOnly: this._readOnly,
+        lineNumbers: false,
+        // What is to the right of the window would be run without being seen.
+        lineWrap: true
+      },
       extensions: [
         unifiedMergeView({
           original,
@@ -63,6 +74,13 @@ export class DiffView extends Widget {
 
   private _editor: CodeEditor.IEditor | null = null;
   private _readOnly = true;
+}
+
+/** CodeMirror's own view behind Lab's editor; null if there is none. */
+export function editorView(
+  editor: CodeEditor.IEditor | null
+): EditorView | null {
+  return (editor as { editor?: EditorView } | null)?.editor ?? null;
 }
 
 /** Show one source against another in `host`, to be read, until it is disposed of. */

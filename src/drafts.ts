@@ -8,9 +8,11 @@ import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 import { DraftBar } from './bar';
 import type { Decide } from './bar';
+import { watchMoving } from './moving';
 import { PlaceKeeper } from './place';
 import type { Proposal } from './proposal';
-import { isWriting, renderCell } from './reveal';
+import { followQuestion, isWriting, renderCell } from './reveal';
+import type { Seen } from './seen';
 import type { IDraftView } from './tokens';
 
 /** On a raw cell that is a draft; the key bindings look for it. */
@@ -26,13 +28,26 @@ export class DraftBars implements IDisposable {
       drafts: () => readonly IDraftView[];
       decide: Decide;
       proposal: (draftId: string) => Proposal;
+      /** What a decision on the draft would run now. */
+      source: (draft: IDraftView) => string;
+      seen: Seen;
       editors: IEditorServices;
       trans: TranslationBundle;
     }
   ) {
     this._place = new PlaceKeeper(_notebook);
+    this._moving = watchMoving(_notebook, {
+      moved: cell => this._bars.get(cell)?.gate.note({ type: 'moved' }),
+      left: () => this._bars.forEach(bar => bar.gate.note({ type: 'left' }))
+    });
     _notebook.modelChanged.connect(this._onModel, this);
     this._onModel();
+  }
+
+  /** A run key in the cell of this draft. */
+  pressRun(draftId: string): void {
+    const bars = [...this._bars.values()];
+    bars.find(bar => bar.draftId === draftId)?.pressRun();
   }
 
   /** Draw soon, once for all changes of this task. */
@@ -55,6 +70,7 @@ export class DraftBars implements IDisposable {
     this._bars.forEach(bar => bar.dispose());
     this._bars.clear();
     this._place.dispose();
+    this._moving.dispose();
     Signal.clearData(this);
   }
 
@@ -108,7 +124,7 @@ export class DraftBars implements IDisposable {
       }
       return;
     }
-    const { decide, editors, proposal, trans } = this._options;
+    const { decide, editors, proposal, seen, source, trans } = this._options;
     const bar = new DraftBar({
       draft,
       runs: !markdown,
@@ -116,6 +132,8 @@ export class DraftBars implements IDisposable {
       editors,
       trans,
       mimeType,
+      seen,
+      source,
       proposal: draft.kind === 'edit' ? proposal(draft.draft_id) : null
     });
     this._bars.set(cell, bar);
@@ -126,6 +144,7 @@ export class DraftBars implements IDisposable {
     this._place.watch(cell, fresh ? 0 : cell.node.offsetHeight);
     void cell.ready.then(() => {
       attach(cell, bar);
+      void bar.watch(cell);
       this._keepInSight(bar);
     });
   }
@@ -135,7 +154,12 @@ export class DraftBars implements IDisposable {
    * waits. A person who writes in a cell of their own is left where they are.
    */
   private _keepInSight(bar: DraftBar): void {
-    if (bar.isAttached && !isWriting(this._notebook)) {
+    if (!bar.isAttached || isWriting(this._notebook)) {
+      return;
+    }
+    if (bar.state === 'waiting') {
+      followQuestion(this._notebook, bar.node);
+    } else {
       bar.node.scrollIntoView({ block: 'nearest' });
     }
   }
@@ -151,6 +175,7 @@ export class DraftBars implements IDisposable {
   }
 
   private readonly _place: PlaceKeeper;
+  private readonly _moving: IDisposable;
   private readonly _bars = new Map<Cell, DraftBar>();
   private _model: INotebookModel | null = null;
   private _due = false;

@@ -1,4 +1,7 @@
-/** Lab's keys for running a cell, on a draft: they decide on it, and nothing else. */
+/**
+ * Lab's keys for running a cell, on a draft: they decide on it, and nothing else; and that
+ * only when they are meant for it (gate.ts).
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import { DisposableSet } from '@lumino/disposable';
@@ -34,8 +37,8 @@ export function addDraftKeys(
       execute: () => {
         const draft = notebooks.activeDraft;
         // The keys are taken in every state: Lab's own would leave the draft behind.
-        if (draft?.state === 'waiting') {
-          notebooks.decide(draft.draft_id, 'run');
+        if (draft) {
+          notebooks.pressRun(draft);
         }
       }
     })

@@ -19,6 +19,7 @@ import { LiveNotebook } from './live';
 import type { Proposal } from './proposal';
 import type { Lease, ServerFrame } from './protocol';
 import { revealCell } from './reveal';
+import { Seen } from './seen';
 import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -59,6 +60,8 @@ export class Notebooks implements INotebooks, IDisposable {
 
   // --- INotebooks -------------------------------------------------------------------
 
+  readonly seen = new Seen();
+
   get currentPath(): string {
     const panel = this._options.tracker.currentWidget;
     return panel ? (this._pathOf(panel.context) ?? '') : '';
@@ -87,6 +90,10 @@ export class Notebooks implements INotebooks, IDisposable {
 
   holdsLease(path: string): boolean | undefined {
     return this._find(path)?.lease?.held;
+  }
+
+  isShown(path: string): boolean {
+    return !!this._panelOf(path)?.isVisible;
   }
 
   async reveal(path: string, cellId: string): Promise<boolean> {
@@ -172,6 +179,14 @@ export class Notebooks implements INotebooks, IDisposable {
       : undefined;
   }
 
+  /** A run key in the cell of a draft, in the notebook in front. */
+  pressRun(draft: IDraftView): void {
+    const panel = this._panelOf(draft.notebook);
+    if (panel) {
+      this._bars.get(panel)?.pressRun(draft.draft_id);
+    }
+  }
+
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {
     void this._drafts?.decide(draftId, action, all);
   }
@@ -205,6 +220,8 @@ export class Notebooks implements INotebooks, IDisposable {
       drafts: () => this._draftsOf(live.path),
       decide: (id, action, all) => this.decide(id, action, all),
       proposal: id => live.proposals.get(id),
+      source: draft => live.sourceOf(draft) ?? '',
+      seen: this.seen,
       editors: this._options.editorServices,
       trans: this._options.trans
     });

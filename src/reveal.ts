@@ -57,6 +57,19 @@ export function isWriting(notebook: Notebook): boolean {
   );
 }
 
+/** Bring what a person is asked about into view, rather than the outputs before it. */
+export function followQuestion(notebook: Notebook, node: HTMLElement): void {
+  const stop = whileLeftAlone(notebook);
+  const observer = new ResizeObserver(() => {
+    node.scrollIntoView({ block: 'nearest' });
+  });
+  observer.observe(node);
+  observer.observe(notebook.viewportNode);
+  stop.signal.addEventListener('abort', () => observer.disconnect());
+  setTimeout(() => stop.abort(), SETTLE_TIME);
+  node.scrollIntoView({ block: 'nearest' });
+}
+
 /** Bring what a cell has put out into view, as it gets its size. */
 export function followOutputs(notebook: Notebook, cellId: string): void {
   const cell = notebook.widgets.find(c => c.model.id === cellId);

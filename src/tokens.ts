@@ -11,6 +11,7 @@
  */
 import type { ISignal } from '@lumino/signaling';
 import type { Command, Draft, ServerFrame } from './protocol';
+import type { Seen } from './seen';
 
 /** The window's one socket to the server. */
 export interface IClient {
@@ -70,6 +71,10 @@ export interface INotebooks {
   activeCellId(path: string): string;
   /** The source that a decision on this draft would run now; null if the cell is gone. */
   sourceOf(draft: IDraftView): string | null;
+  /** What of the drafts has been in view in this window. */
+  readonly seen: Seen;
+  /** Whether the notebook's cells can be seen: it is open, and not behind another tab. */
+  isShown(path: string): boolean;
   /** Whether this window holds the lease of `path` (undefined: not known yet). */
   holdsLease(path: string): boolean | undefined;
   readonly leaseChanged: ISignal<INotebooks, string>;

@@ -4,6 +4,7 @@ import {
   fireEvent,
   render,
   screen,
+  waitFor,
   within
 } from '@testing-library/react';
 import React from 'react';
@@ -191,14 +192,46 @@ describe('the composer', () => {
 describe('a card', () => {
   const review = () => screen.getByRole('group', { name: 'Review cell' });
 
+  /** Resolves once the button has stood still for long enough to be pressed. */
+  async function sure(name: string, seen: () => void): Promise<void> {
+    await act(async () => seen());
+    await waitFor(() => {
+      const found = within(review()).getByRole('button', { name });
+      expect((found as HTMLButtonElement).disabled).toBe(false);
+      expect(found.getAttribute('aria-disabled')).toBeNull();
+    });
+  }
+
   it('asks, and sends the decision', async () => {
     const shown = await panel(started, opened, waiting);
+    await sure('Run', () =>
+      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 1 })
+    );
     fireEvent.click(within(review()).getByRole('button', { name: 'Run' }));
     expect(shown.client.ofType('decide')).toMatchObject([
       { action: 'run', source: 'df = 1', run_all: false }
     ]);
     await play(shown, decided);
     expect(screen.queryByRole('group', { name: 'Review cell' })).toBeNull();
+  });
+
+  it('shows code that has not been in view, and decides only then', async () => {
+    const shown = await panel(started, opened, waiting);
+    const show = await within(review()).findByRole('button', {
+      name: 'Show code'
+    });
+    expect(within(review()).queryByRole('button', { name: /^Run/ })).toBeNull();
+    expect(review().textContent).not.toContain('df = 1');
+    fireEvent.click(show);
+    expect(review().textContent).toContain('df = 1');
+    expect(shown.notebooks.revealed).toEqual(['cell1']);
+    await sure('Run', () =>
+      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 1 })
+    );
+    // What stands in the notebook by now is something else.
+    shown.notebooks.sources.set('cell1', 'evil()');
+    fireEvent.click(within(review()).getByRole('button', { name: 'Run' }));
+    expect(shown.client.ofType('decide')).toEqual([]);
   });
 
   it('takes no second decision while the first is on its way', async () => {

@@ -32,6 +32,16 @@ function names(node: HTMLElement): (string | null)[] {
   );
 }
 
+/** Resolves once a button has stood still for long enough to be pressed. */
+async function still(node: HTMLElement, name: string): Promise<void> {
+  await until(`${name} that can be pressed`, () => {
+    const found = [...node.querySelectorAll('button')].find(
+      b => b.getAttribute('aria-label') === name
+    );
+    return !!found?.matches(':enabled:not([aria-disabled])');
+  });
+}
+
 function press(node: HTMLElement, name: string): void {
   const found = [...node.querySelectorAll('button')].find(
     b => b.getAttribute('aria-label') === name
@@ -88,6 +98,8 @@ describe('the bar under a draft', () => {
   it('decides', async () => {
     stage.drafts.set([draft({ can_run_all: true })]);
     const node = await bar();
+    await still(node, 'Run');
+    await still(node, 'Run all in this turn');
     press(node, 'Run');
     press(node, 'Reject');
     press(node, 'Run all in this turn');
@@ -96,6 +108,33 @@ describe('the bar under a draft', () => {
       ['D', 'reject', undefined],
       ['D', 'run', true]
     ]);
+  });
+
+  it('does not decide on what is pressed as it appears', async () => {
+    stage.drafts.set([draft({})]);
+    const node = await bar();
+    await until('Run', () => names(node).includes('Run'));
+    press(node, 'Run');
+    await still(node, 'Run');
+    expect(stage.drafts.decided).toEqual([]);
+    stage.drafts.set([draft({ nonce: 'n2' })]);
+    await until('asked anew', () => !!node.querySelector('[aria-disabled]'));
+    press(node, 'Run');
+    expect(stage.drafts.decided).toEqual([]);
+  });
+
+  it('offers to show code that has not been in view', async () => {
+    const { IntersectionObserver } = globalThis;
+    globalThis.IntersectionObserver = class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    } as never;
+    stage.drafts.set([draft({ can_run_all: true })]);
+    const node = await bar();
+    await until('Show code', () => names(node).includes('Show code'));
+    expect(names(node)).toEqual(['Show code', 'Reject']);
+    globalThis.IntersectionObserver = IntersectionObserver;
   });
 
   it('has no buttons while the code is written, and dead ones while it is decided', async () => {
@@ -189,7 +228,7 @@ describe('the diff of a proposed edit', () => {
 describe('keys', () => {
   const commands = new CommandRegistry();
 
-  it('run the draft of the active cell, and only a waiting one', async () => {
+  it('are taken on the draft of the active cell, and decide on a waiting one only', async () => {
     const keys = addDraftKeys(
       commands,
       stage.notebooks,
@@ -203,8 +242,10 @@ describe('keys', () => {
     await commands.execute(RUN_DRAFT);
     expect(stage.drafts.decided).toEqual([]);
     stage.drafts.set([draft({})]);
+    const node = await bar();
     await commands.execute(RUN_DRAFT);
-    expect(stage.drafts.decided).toEqual([['D', 'run', undefined]]);
+    expect(stage.drafts.decided).toEqual([]);
+    await until('a word', () => !!node.textContent?.includes('Click the cell'));
     keys.dispose();
     expect(commands.hasCommand(RUN_DRAFT)).toBe(false);
   });

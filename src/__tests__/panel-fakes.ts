@@ -16,6 +16,7 @@ import type {
   ToolDone,
   TurnEnded
 } from '../protocol';
+import { Seen } from '../seen';
 import { emptyView, reduce } from '../state';
 import { Store } from '../store';
 import type { IClient, IDraftView, INotebooks } from '../tokens';
@@ -218,6 +219,11 @@ export class FakeNotebooks implements INotebooks {
   readonly sources = new Map([['cell1', 'df = 1']]);
   readonly revealed: string[] = [];
   lease: boolean | undefined = true;
+  readonly seen = new Seen();
+
+  isShown(): boolean {
+    return true;
+  }
 
   activeCellId(): string {
     return 'active';

@@ -4,11 +4,13 @@ import React from 'react';
 export function Button(
   props: React.ButtonHTMLAttributes<HTMLButtonElement> & {
     look?: 'primary' | 'plain' | 'link' | 'icon';
+    buttonRef?: React.Ref<HTMLButtonElement>;
   }
 ): JSX.Element {
-  const { look = 'plain', ...rest } = props;
+  const { look = 'plain', buttonRef, ...rest } = props;
   return (
     <button
+      ref={buttonRef}
       type="button"
       {...rest}
       className={`jp-codeinterp-Button jp-mod-${look}`}

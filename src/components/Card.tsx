@@ -4,6 +4,7 @@ import React from 'react';
 import { ICardItem, isUndecided } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';
+import { Decision, WaitingCode, useWaiting } from './Decision';
 import { LongText } from './LongText';
 import { StateIcon, nameOf } from './StateIcon';
 import { seconds, useElapsed } from './time';
@@ -17,7 +18,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const [open, setOpen] = React.useState(false);
   const undecided = isUndecided(card.phase) && card.phase !== 'writing';
   const title = card.title || fallbackTitle(card, trans);
-  const source = card.source || card.draft?.source || '';
+  const waiting = useWaiting(card);
+  const source = waiting?.source ?? (card.source || card.draft?.source || '');
   const result = card.detail.replace(STATUS_LINE, '');
   const foldable = Boolean(source || result);
   return (
@@ -54,7 +56,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           </Button>
         )}
       </div>
-      {open && source && (
+      {open && waiting && <WaitingCode {...waiting} />}
+      {open && !waiting && source && (
         <pre className="jp-codeinterp-Card-code">
           <LongText text={source} />
         </pre>
@@ -64,7 +67,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           <LongText text={result} />
         </pre>
       )}
-      {undecided && <Decision card={card} />}
+      {waiting && (
+        <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
+      )}
       {card.status === 'interrupted' && card.elapsed === 0 && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
@@ -87,59 +92,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
     </div>
   );
 });
-
-function Decision({ card }: { card: ICardItem }): JSX.Element | null {
-  const { store, trans } = usePanel();
-  const draft = card.draft;
-  if (!draft) {
-    return null;
-  }
-  const disabled = card.phase === 'deciding';
-  const decide = (action: 'run' | 'reject', runAll = false) =>
-    void store.decide(draft.draft_id, action, runAll);
-  const [yes, no] = {
-    insert: [trans.__('Run'), trans.__('Reject')],
-    edit: [
-      draft.runs ? trans.__('Run') : trans.__('Accept'),
-      trans.__('Reject')
-    ],
-    markdown: [trans.__('Accept'), trans.__('Reject')],
-    delete: [trans.__('Delete'), trans.__('Keep')]
-  }[draft.kind];
-  return (
-    <>
-      {draft.notices.map(notice => (
-        <p key={notice} className="jp-codeinterp-Card-notice">
-          {notice}
-        </p>
-      ))}
-      <div className="jp-codeinterp-Card-buttons">
-        <Button
-          look="primary"
-          disabled={disabled}
-          onClick={() => decide('run')}
-        >
-          {yes}
-        </Button>
-        <Button disabled={disabled} onClick={() => decide('reject')}>
-          {no}
-        </Button>
-        {draft.can_run_all && (
-          <Button
-            look="link"
-            disabled={disabled}
-            title={trans.__(
-              'Run this cell, and the others of this turn without asking'
-            )}
-            onClick={() => decide('run', true)}
-          >
-            {trans.__('Run all in this turn')}
-          </Button>
-        )}
-      </div>
-    </>
-  );
-}
 
 function CardStatus({ card }: { card: ICardItem }): JSX.Element {
   const { trans } = usePanel();

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 
+from .hiding import HIDING
 from .request import Request
 from .scripts import Script, attempts, scenario
 from .turns import (
@@ -390,4 +391,4 @@ FAULTS: dict[str, Script] = {
     "stalls": scenario(answer(*_CELL).cut_by("stall", after=5)),
 }
 
-SCENARIOS: dict[str, Script] = {**OBEDIENT, **DISOBEDIENT, **FAULTS}
+SCENARIOS: dict[str, Script] = {**OBEDIENT, **DISOBEDIENT, **FAULTS, **HIDING}

@@ -2,7 +2,7 @@
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import type { JSHandle, Locator } from '@playwright/test';
+import { expect, type JSHandle, type Locator } from '@playwright/test';
 
 export type App = 'lab' | 'notebook7';
 
@@ -179,6 +179,11 @@ export class NotebookHelper {
   /** What stands under a draft cell, by the draft's title. */
   bar(title = ''): Locator {
     return this.page.getByRole('group', { name: `Review cell: ${title}` });
+  }
+
+  /** Resolves once the run keys decide on a draft, to whose cell the person has gone. */
+  async keysDecide(title = ''): Promise<void> {
+    await expect(this.bar(title)).toHaveAttribute('data-keys', 'ready');
   }
 
   /** Put the caret into a cell's editor, at its end, without the mouse. */

@@ -82,6 +82,7 @@ for (const keys of ['Shift+Enter', 'Control+Enter', 'Alt+Enter']) {
 
     await notebook.enter(1);
     await page.keyboard.type(' + 3');
+    await notebook.keysDecide('Add');
     await page.keyboard.press(keys);
     await panel.ended();
 
@@ -207,6 +208,7 @@ test('a proposed change can itself be changed before it runs', async ({
   await editor.click();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.type(' and 7');
+  await notebook.keysDecide('Mend the cell');
   await page.keyboard.press('Shift+Enter');
   await panel.ended();
 

@@ -1,0 +1,78 @@
+/** Sees when the person goes to a cell themselves, with the pointer or the keyboard. */
+import type { Cell } from '@jupyterlab/cells';
+import type { Notebook } from '@jupyterlab/notebook';
+import { DisposableDelegate } from '@lumino/disposable';
+import type { IDisposable } from '@lumino/disposable';
+
+type Key = Pick<
+  KeyboardEvent,
+  'key' | 'shiftKey' | 'ctrlKey' | 'altKey' | 'metaKey'
+>;
+
+const MOVES = new Set([
+  ...['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight'],
+  ...['Home', 'End', 'PageUp', 'PageDown']
+]);
+/** Of the notebook's command mode: to the next cell, the one before, and into the cell. */
+const COMMANDS = new Set(['j', 'k', 'Enter']);
+
+/**
+ * Whether a key takes the person to the cell that is active after it: one that moves, or
+ * one that is typed there. `writes`: it goes into an editor. A run key never does.
+ */
+export function goes(event: Key, writes: boolean): boolean {
+  const { key, shiftKey, ctrlKey, altKey, metaKey } = event;
+  if (key === 'Enter' && (shiftKey || ctrlKey || altKey || metaKey)) {
+    return false;
+  }
+  if (MOVES.has(key)) {
+    return true;
+  }
+  if (ctrlKey || altKey || metaKey) {
+    return false;
+  }
+  const types = key.length === 1 || key === 'Backspace' || key === 'Delete';
+  return writes ? types || key === 'Enter' : COMMANDS.has(key);
+}
+
+/** Calls `moved` with each cell that the person goes to or is at work in, `left` with no more. */
+export function watchMoving(
+  notebook: Notebook,
+  { moved, left }: { moved: (cell: Cell) => void; left: () => void }
+): IDisposable {
+  const stop = new AbortController();
+  const options = { capture: true, signal: stop.signal };
+  notebook.activeCellChanged.connect(left);
+  const onPress = ({ isTrusted, target }: Event) => {
+    const cell = notebook.widgets.find(one =>
+      one.node.contains(target as Node)
+    );
+    if (isTrusted && cell) {
+      // Lab makes it the active one with the same press.
+      setTimeout(() => moved(cell));
+    }
+  };
+  notebook.node.addEventListener('pointerdown', onPress, options);
+  notebook.node.addEventListener('mousedown', onPress, options);
+  // Before Lab's own, which lets no key through that it knows.
+  window.addEventListener(
+    'keydown',
+    event => {
+      const target = event.target as Element;
+      const writes = !!target.closest?.('.cm-content, input, textarea');
+      const here = event.isTrusted && notebook.node.contains(target);
+      if (here && goes(event, writes)) {
+        setTimeout(() => {
+          if (!notebook.isDisposed && notebook.activeCell) {
+            moved(notebook.activeCell);
+          }
+        });
+      }
+    },
+    options
+  );
+  return new DisposableDelegate(() => {
+    stop.abort();
+    notebook.activeCellChanged.disconnect(left);
+  });
+}
