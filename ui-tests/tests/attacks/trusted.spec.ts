@@ -1,0 +1,81 @@
+/** Scripts in outputs run only where a person has decided on exactly that run. */
+import { expect, test } from '../../support/fixtures';
+
+declare global {
+  interface Window {
+    hacked?: boolean;
+  }
+}
+
+test('a script in an output of a cell that Auto ran does not run', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.start(['x = 1']);
+  await panel.mode.selectOption('Auto');
+  await model.play('script');
+  await panel.ask('Show it');
+  await panel.ended();
+  const output = notebook.cell('IPython').locator('.jp-OutputArea');
+  await expect(output.locator('b')).toHaveText('bold');
+  await expect(output.locator('script, [onerror]')).toHaveCount(0);
+  expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+
+  // Nor when the notebook is opened again.
+  await notebook.save();
+  await page.reload();
+  await notebook.attach(path);
+  await expect(output.locator('b')).toHaveText('bold');
+  expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+});
+
+test('a script in an output that a person has let run runs as before', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('script');
+  await panel.ask('Show it');
+  await panel.decide('Run');
+  await panel.ended();
+  const output = notebook.cell('IPython').locator('.jp-OutputArea');
+  await expect(output.locator('b')).toHaveText('bold');
+  await expect.poll(() => page.evaluate(() => window.hacked)).toBe(true);
+});
+
+test('a table and a plot show in Auto', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await panel.mode.selectOption('Auto');
+  await model.play('growth');
+  await panel.ask('Which region grew fastest?');
+  await panel.ended();
+  const outputs = page.locator('.jp-Notebook .jp-OutputArea');
+  await expect(outputs.locator('table').first()).toContainText('North');
+  await expect(outputs.locator('img[src^="data:image/png"]')).toHaveCount(1);
+});
+
+test('a widget in Auto is words, until the person runs its cell', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.mode.selectOption('Auto');
+  await model.play('widget');
+  await panel.ask('A slider');
+  await panel.ended();
+  const cell = notebook.cell('IntSlider');
+  await expect(cell.locator('.jp-OutputArea')).toContainText('IntSlider(');
+  await expect(cell.getByRole('slider')).toHaveCount(0);
+  await notebook.run(1);
+  await expect(cell.getByRole('slider')).toBeVisible();
+});
