@@ -1,6 +1,6 @@
 /** What others wrote does nothing by itself: a notebook, its outputs, a model's words. */
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/fixtures';
+import { expect, test } from '../../support/fixtures';
 
 const FOREIGN = 'example.invalid';
 const LINKER =
