@@ -95,6 +95,8 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _line(line: str) -> str:
+    if not line:
+        return ""
     marker = _MARKER.match(line)
     rest = line[marker.end() :] if marker else line.strip()
     if _RULE.match(rest):

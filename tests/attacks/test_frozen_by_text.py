@@ -366,7 +366,7 @@ def measured(names: Iterable[str], *slow: str) -> list[Any]:
 
 @pytest.mark.parametrize("name", measured(MEASURED, "reading.remote_or_raw"))
 def test_text_made_to_be_slow_takes_time_in_proportion(name: str) -> None:
-    found = {said: growth(MEASURED[name], shape, 4_000) for said, shape in SHAPES.items()}
+    found = {said: growth(MEASURED[name], shape, 2_000) for said, shape in SHAPES.items()}
     assert {said: wrong for said, wrong in found.items() if wrong} == {}
 
 
@@ -405,7 +405,7 @@ def test_no_pattern_of_the_package_is_slow(name: str) -> None:
         given: Any = text if isinstance(pattern.pattern, str) else text.encode()
         return pattern.match(given) if matching else sum(1 for _ in pattern.finditer(given))
 
-    found = {said: growth(work, shape, 5_000) for said, shape in SHAPES.items()}
+    found = {said: growth(work, shape, 3_000) for said, shape in SHAPES.items()}
     assert {said: wrong for said, wrong in found.items() if wrong} == {}
 
 
