@@ -28,7 +28,8 @@ const DIAGRAMS: Record<string, (url: string) => string> = {
     `%%{initialize: {'themeCSS': '@font-face { font-family: x; src: url(${url}) } * { font-family: x }'}}%%\ngraph TD\n  A`,
   'front matter': url =>
     `---\nconfig:\n  themeCSS: "@import url(${url});"\n---\ngraph TD\n  A`,
-  'a style': url => `graph TD\n  A\n  style A fill:url(${url}),background:url(${url})`,
+  'a style': url =>
+    `graph TD\n  A\n  style A fill:url(${url}),background:url(${url})`,
   'a class': url =>
     `graph TD\n  A:::b\n  classDef b background-image:url(${url})`,
   'a style with an escape': url =>
@@ -41,12 +42,12 @@ const DIAGRAMS: Record<string, (url: string) => string> = {
     `sequenceDiagram\n  A->>A: x\n  Note over A: <img src="${url}">`,
   'a class diagram': url =>
     `classDiagram\n  class A["<img src='${url}'>"]\n  A : <img src='${url}'>`,
-  'a C4 sprite': url => `C4Context\n  Person(a, "A", "x", $sprite="img:${url}")`,
+  'a C4 sprite': url =>
+    `C4Context\n  Person(a, "A", "x", $sprite="img:${url}")`,
   'a mind map': url => `mindmap\n  root(<img src="${url}">)`,
   'a formula in a label': url =>
     `graph TD\n  A["$$\\includegraphics{${url}}\\href{${url}}{x}$$"]`,
-  'SVG in a label': url =>
-    `graph TD\n  A["<svg><image href='${url}'/></svg>"]`
+  'SVG in a label': url => `graph TD\n  A["<svg><image href='${url}'/></svg>"]`
 };
 
 const FENCES: Record<string, (source: string) => string> = {
@@ -57,10 +58,12 @@ const FENCES: Record<string, (source: string) => string> = {
   'with an escape': source => '```mermai\\d\n' + source + '\n```',
   'with blanks': source => '```   mermaid   \n' + source + '\n```',
   'with settings': source => '```mermaid {theme=x}\n' + source + '\n```',
-  'in a list': source => '- item\n\n' + indent('```mermaid\n' + source + '\n```', '  '),
+  'in a list': source =>
+    '- item\n\n' + indent('```mermaid\n' + source + '\n```', '  '),
   'in a quote': source => indent('```mermaid\n' + source + '\n```', '> '),
   'in a quote in a list': source =>
-    '1. item\n\n' + indent(indent('```mermaid\n' + source + '\n```', '> '), '   '),
+    '1. item\n\n' +
+    indent(indent('```mermaid\n' + source + '\n```', '> '), '   '),
   'not closed': source => '```mermaid\n' + source,
   'as HTML': source =>
     `<pre><code class="language-mermaid">${source.replace(/</g, '&lt;')}</code></pre>\n<div class="mermaid">${source.replace(/</g, '&lt;')}</div>`
@@ -109,8 +112,7 @@ const OTHERS: Record<string, (url: string) => string> = {
   'a base': url => `<base href="${url}/"><img src="x.png">`,
   'a refresh': url => `<meta http-equiv="refresh" content="0; url=${url}">`,
   'a script': url => `<script src="${url}"></script>`,
-  'a module script': url =>
-    `<script type="module">import '${url}'</script>`,
+  'a module script': url => `<script type="module">import '${url}'</script>`,
   'speculation rules': url =>
     `<script type="speculationrules">{"prefetch":[{"source":"list","urls":["${url}"]}]}</script>`,
   'an event': url =>
@@ -146,7 +148,8 @@ const OTHERS: Record<string, (url: string) => string> = {
   'an unknown tag': url => `<x-y style="background:url(${url})">a</x-y>`,
   'a tag over two lines': url =>
     `<span\nstyle="background:url(${url})"\n>a</span>`,
-  'an SVG image': url => `<svg><image href="${url}" width="9" height="9"/></svg>`,
+  'an SVG image': url =>
+    `<svg><image href="${url}" width="9" height="9"/></svg>`,
   'an old SVG image': url =>
     `<svg><image xlink:href="${url}" width="9" height="9"/></svg>`,
   'an SVG use': url => `<svg><use href="${url}#a"/></svg>`,
@@ -177,10 +180,12 @@ const OTHERS: Record<string, (url: string) => string> = {
   'a style formula': url => `$\\style{background: url(${url})}{x}$`,
   'an extension formula': url =>
     `$\\require{html}\\style{background-image:url(${url})}{\\cssId{a}{\\class{b}{x}}}$`,
-  'a macro formula': url => `$\\def\\h{\\hr}\\newcommand{\\i}{\\href{${url}}{x}}\\i$`,
+  'a macro formula': url =>
+    `$\\def\\h{\\hr}\\newcommand{\\i}{\\href{${url}}{x}}\\i$`,
   'a formula as an entity': url => `&#36;\\href{${url}}{x}&#36;`,
   'a formula in a heading': url => `# $\\style{background:url(${url})}{x}$`,
-  'a formula in brackets': url => `\\\\(\\style{background:url(${url})}{x}\\\\)`,
+  'a formula in brackets': url =>
+    `\\\\(\\style{background:url(${url})}{x}\\\\)`,
   'a formula in an environment': url =>
     `\\begin{align}\\style{background:url(${url})}{x}\\end{align}`,
   'a link that might be fetched before': url =>
