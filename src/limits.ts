@@ -11,6 +11,8 @@ export const DEEPEST = 40;
 export const MOST_ELEMENTS = 4_000;
 /** Signs with which a parser tries something, in one block. */
 const MOST_SIGNS = 3_000;
+/** Of these, signs of emphasis: the time that they take grows with the square. */
+const MOST_EMPHASIS = 1_000;
 /** Characters of a text that are shown before somebody asks for more. */
 export const FIRST_PART = 50_000;
 /** A text of many short lines is cut as one of lines that are this long. */
@@ -20,17 +22,22 @@ const USUAL_LINE = 50;
 export function tooMuch(block: string): boolean {
   return (
     block.length > LONGEST_BLOCK ||
-    (block.match(/[[\]*_`<>|~!$\\]/g)?.length ?? 0) > MOST_SIGNS ||
+    count(block, /[[\]*_`<>|~!$\\]/g) > MOST_SIGNS ||
+    count(block, /[*_]/g) > MOST_EMPHASIS ||
     block.split('\n').some(line => levels(line) > DEEPEST)
   );
+}
+
+function count(text: string, sign: RegExp): number {
+  return text.match(sign)?.length ?? 0;
 }
 
 /** The most containers, quotes and list items, that a line can be in by how it begins. */
 function levels(line: string): number {
   const start = /^(?:[\s>*+-]|\d{1,9}[.)])*/.exec(line)![0];
-  const signs = start.match(/[>*+-]|\d[.)]/g)?.length ?? 0;
+  const signs = count(start, /[>*+-]|\d[.)]/g);
   // A list needs two columns a level. Blanks alone are the indent of code.
-  const blanks = signs > 0 ? (start.match(/\s/g)?.length ?? 0) : 0;
+  const blanks = signs > 0 ? count(start, /\s/g) : 0;
   return Math.max(signs, Math.floor(blanks / 2));
 }
 

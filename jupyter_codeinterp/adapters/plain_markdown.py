@@ -22,6 +22,7 @@ LONGEST = 100_000
 """Characters. Longer text is asked about unread."""
 LONGEST_PARAGRAPH = 10_000
 """Characters without a blank line. Parsers in browsers take time with the square of it."""
+_MOST_EMPHASIS = 1_000
 _DEEPEST = formulas.DEEPEST
 
 _PLAIN_NAMES = """
@@ -98,8 +99,11 @@ def _in_text(text: str) -> Iterator[str]:
         yield f"This text is nested {deepest} deep, which some browsers cannot show."
     if _brackets(text) > _DEEPEST:
         yield "This text opens many brackets and closes few: parsers differ on such text."
-    if max(map(len, re.split(r"\n[ \t\r]*(?=\n)", text))) > LONGEST_PARAGRAPH:
+    paragraphs = re.split(r"\n[ \t\r]*(?=\n)", text)
+    if max(map(len, paragraphs)) > LONGEST_PARAGRAPH:
         yield f"This text has a paragraph of more than {LONGEST_PARAGRAPH:,} characters."
+    if max(part.count("*") + part.count("_") for part in paragraphs) > _MOST_EMPHASIS:
+        yield f"This text has a paragraph with more than {_MOST_EMPHASIS:,} signs of emphasis."
 
 
 def _brackets(text: str) -> int:

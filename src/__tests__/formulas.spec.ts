@@ -95,6 +95,7 @@ describe('too much', () => {
     '- '.repeat(100) + 'x',
     '  '.repeat(100) + '- x',
     '<b>'.repeat(100) + 'x',
+    '*a _b '.repeat(600),
     '<div>'.repeat(100) + 'x',
     '<table><tr><td>'.repeat(50) + 'x',
     '['.repeat(5_000),
