@@ -161,6 +161,7 @@ describe('the socket', () => {
       { closed: true, message: 'In words.' }
     ]);
     expect(codes).toEqual([]);
+    client.dispose();
   });
 
   it('does not ask again where there is no server part', async () => {
