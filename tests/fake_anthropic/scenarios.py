@@ -114,6 +114,11 @@ def _repeated(request: Request) -> Turn:
     return _done(shape["before"] + opened + shape["middle"] + closed + shape["after"])
 
 
+def _fenced(request: Request) -> str:
+    """Code that the person's message brings, in a fence."""
+    return request.said[-1].split("```")[1].strip("\n")
+
+
 # --- obedient --------------------------------------------------------------------------
 
 
@@ -161,6 +166,10 @@ OBEDIENT: dict[str, Script] = {
         _done("The revenue is 460 in all."),
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "code": scenario(
+        lambda r: answer(run_cell(_fenced(r), title="Try this")),
+        _done("I have tried it."),
+    ),
     "count": scenario(
         *(answer(run_cell(f"print({n})", title=f"Count {n}")) for n in range(1, 7)),
         _done("I have counted to six."),
