@@ -82,9 +82,7 @@ export class Controls extends ReactWidget {
 
 function words(refused: 'moved' | 'early', trans: TranslationBundle): string {
   return refused === 'moved'
-    ? trans.__(
-        'Click the cell or press an arrow key first, then Shift+Enter runs it.'
-      )
+    ? trans.__('Click the cell or press Enter first, then Shift+Enter runs it.')
     : trans.__('Have a look first: after a second Shift+Enter runs it.');
 }
 

@@ -120,7 +120,7 @@ export class DraftBars implements IDisposable {
       const whole = shown.state !== draft.state && draft.state === 'waiting';
       shown.draw(draft, mimeType);
       if (whole) {
-        this._keepInSight(shown);
+        this._keepInSight(cell, shown);
       }
       return;
     }
@@ -145,7 +145,7 @@ export class DraftBars implements IDisposable {
     void cell.ready.then(() => {
       attach(cell, bar);
       void bar.watch(cell);
-      this._keepInSight(bar);
+      this._keepInSight(cell, bar);
     });
   }
 
@@ -153,12 +153,13 @@ export class DraftBars implements IDisposable {
    * Nobody can review what they cannot see: scroll to a draft as it appears and when it
    * waits. A person who writes in a cell of their own is left where they are.
    */
-  private _keepInSight(bar: DraftBar): void {
+  private _keepInSight(cell: Cell, bar: DraftBar): void {
     if (!bar.isAttached || isWriting(this._notebook)) {
       return;
     }
     if (bar.state === 'waiting') {
-      followQuestion(this._notebook, bar.node);
+      const code = cell.inputArea?.node ?? cell.node;
+      followQuestion(this._notebook, code, bar.node);
     } else {
       bar.node.scrollIntoView({ block: 'nearest' });
     }

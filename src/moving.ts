@@ -63,8 +63,10 @@ export function watchMoving(
       const here = event.isTrusted && notebook.node.contains(target);
       if (here && goes(event, writes)) {
         setTimeout(() => {
-          if (!notebook.isDisposed && notebook.activeCell) {
-            moved(notebook.activeCell);
+          // Below the last cell is a place of its own, with that cell still active.
+          const cell = notebook.isDisposed ? null : notebook.activeCell;
+          if (cell?.node.contains(document.activeElement)) {
+            moved(cell);
           }
         });
       }

@@ -57,17 +57,27 @@ export function isWriting(notebook: Notebook): boolean {
   );
 }
 
-/** Bring what a person is asked about into view, rather than the outputs before it. */
-export function followQuestion(notebook: Notebook, node: HTMLElement): void {
+/**
+ * Bring what a person is asked about into view, rather than the outputs before it: the code
+ * and the bar under it, as they get their sizes; the bar where there is no room for both.
+ */
+export function followQuestion(
+  notebook: Notebook,
+  code: HTMLElement,
+  bar: HTMLElement
+): void {
   const stop = whileLeftAlone(notebook);
-  const observer = new ResizeObserver(() => {
-    node.scrollIntoView({ block: 'nearest' });
-  });
-  observer.observe(node);
+  const show = () => {
+    closeGap(notebook);
+    code.scrollIntoView({ block: 'nearest' });
+    bar.scrollIntoView({ block: 'nearest' });
+  };
+  const observer = new ResizeObserver(show);
+  observer.observe(bar);
   observer.observe(notebook.viewportNode);
   stop.signal.addEventListener('abort', () => observer.disconnect());
   setTimeout(() => stop.abort(), SETTLE_TIME);
-  node.scrollIntoView({ block: 'nearest' });
+  show();
 }
 
 /** Bring what a cell has put out into view, as it gets its size. */

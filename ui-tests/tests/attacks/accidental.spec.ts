@@ -4,8 +4,7 @@ import { expect, test } from '../../support/fixtures';
 import type { NotebookHelper } from '../../support/notebook';
 
 const OWN = ['a = 1', 'b = 2'];
-const HINT =
-  'Click the cell or press an arrow key first, then Shift+Enter runs it.';
+const HINT = 'Click the cell or press Enter first, then Shift+Enter runs it.';
 
 /** The person stands in the first of their cells; the draft is below the last. */
 async function begin(notebook: NotebookHelper, page: Page): Promise<void> {
@@ -27,7 +26,7 @@ test.describe('a fresh draft is not run by', () => {
     expect(await notebook.executed()).not.toContain('1 + 1');
     await expect(notebook.bar('Add')).toContainText(HINT);
     // But it is once the person goes to it.
-    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
     await notebook.keysDecide('Add');
     await page.keyboard.press('Shift+Enter');
     await panel.ended();
