@@ -309,6 +309,7 @@ export interface SnapshotTaken {
 }
 /**
  * A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here.
+ * ``assigns``: the variables that a private cell, whose source is not sent, assigns.
  */
 export interface CellView {
   cell_id: string;
@@ -319,6 +320,7 @@ export interface CellView {
   }[];
   execution_count: number | null;
   tags: string[];
+  assigns: string[];
 }
 /**
  * The person deleted a draft's cell (or the cell that an edit was proposed for).

@@ -1,5 +1,6 @@
 /** The notebook as the server gets to see it: ids, sources, and outputs within bounds. */
 import type { ISharedBaseCell } from '@jupyter/ydoc';
+import { assigned } from './assigned';
 import { isCode } from './outputs';
 import type { Output } from './outputs';
 import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
@@ -36,7 +37,8 @@ function view(cell: ISharedBaseCell, shown?: ICellModel): CellView {
     source: hidden ? '' : joined(cell.getSource()),
     outputs: code ? outputsOf(code) : [],
     execution_count: code ? count(code.executionCount) : null,
-    tags
+    tags,
+    assigns: hidden ? assigned(joined(cell.getSource())) : []
   };
 }
 

@@ -120,7 +120,7 @@ class Agent:
         info = await turn.kernel_info()
         if info is not None:
             turn.kernel_start = (info.kernel_id, info.start)
-        variables = await turn.kernel.variables() if info is not None else None
+        variables = await turn.variables() if info is not None else None
         owned = turn.ledger.owned(turn.snapshot)
         snapshot, files = turn.snapshot, turn.files
         fresh = Context(turn.context.state, turn.scrub)

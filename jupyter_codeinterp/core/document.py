@@ -167,7 +167,8 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class CellView(msgspec.Struct, frozen=True):
-    """A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here."""
+    """A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here.
+    ``assigns``: the variables that a private cell, whose source is not sent, assigns."""
 
     cell_id: str
     cell_type: str
@@ -175,6 +176,7 @@ class CellView(msgspec.Struct, frozen=True):
     outputs: tuple[Output, ...] = ()
     execution_count: Union[int, None] = None
     tags: tuple[str, ...] = ()
+    assigns: tuple[str, ...] = ()
 
 
 class Snapshot(msgspec.Struct, frozen=True):

@@ -29,6 +29,7 @@ from .messages import Text, user
 from .meter import Meter
 from .past import Past
 from .ports import Document, Kernel, SessionStore
+from .private import PrivateNames
 from .rules import Rules
 from .turn import Turn
 
@@ -76,6 +77,7 @@ class Journaled:
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
+        self._private = PrivateNames()
         self._may_cancel = False
         self._putting_back = False
         self._tasks: set[asyncio.Task[None]] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -86,7 +87,9 @@ class Looking:
         return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))
 
     async def _variables(self, arguments: InspectVariables) -> Seen:
-        found = await self.turn.kernel.variables(arguments.names or ())
+        with suppress(DocumentError):  # A cell may have become private since the last look.
+            await self.turn.look()
+        found = await self.turn.variables(arguments.names or ())
         if found is None:
             raise LookupError(
                 "Variables are not available: the kernel is busy, or its language is not known."

@@ -192,6 +192,7 @@ class Session(Journaled):
             context=self._context,
             limits=self._rules.limits,
             foreign=self._talk.foreign,
+            private=self._private,
             journal_failed=self._journal_failed,
             scale=self._rules.scale,
             markdown_risks=self._rules.markdown_risks,

@@ -26,6 +26,7 @@ from .messages import Image, Text, ToolResult, ToolUse
 from .off_loop import INLINE, off_loop
 from .outputs import Seen
 from .ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
+from .private import PrivateNames, Variables
 from .rules import Limits
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Turn:
     """For everything that is not the model's or our own, on its way to the model."""
     journal_failed: Callable[[StoreError], None]
     """To be told of what cannot be journaled, where the turn cannot simply fail."""
+    private: PrivateNames = field(default_factory=PrivateNames)
     scale: Callable[[bytes, str], bytes | None] | None = None
     markdown_risks: MarkdownRisks = not_checked
     since: int = 0
@@ -160,7 +162,12 @@ class Turn:
 
     async def look(self) -> Snapshot:
         self.snapshot = await self.document.snapshot()
+        self.private.learn(self.snapshot)
         return self.snapshot
+
+    async def variables(self, names: tuple[str, ...] = ()) -> Variables:
+        """As the kernel tells them, but for the values of private ones."""
+        return self.private.veil(await self.kernel.variables(names))
 
     def above(self, cell_id: str) -> tuple[str, ...]:
         """``cell_id`` and the cells above it, nearest first: where an insert goes."""

@@ -34,7 +34,8 @@ describe('a snapshot', () => {
         source: '',
         outputs: [],
         execution_count: null,
-        tags: ['codeinterp-private']
+        tags: ['codeinterp-private'],
+        assigns: ['password']
       }
     ]);
   });

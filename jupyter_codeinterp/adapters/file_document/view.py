@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...core.document import Cell, CellView, Notebook, Output, id_of, joined, shaped
+from .assigned import assigned
 
 PRIVATE = "codeinterp-private"
 """A cell with this tag goes to nobody: neither source nor outputs."""
@@ -31,6 +32,7 @@ def _view(cell: Cell) -> CellView:
         outputs=tuple(_bounded(output) for output in cell["outputs"]) if ran else (),
         execution_count=cell["execution_count"] if ran else None,
         tags=tags,
+        assigns=assigned(cell["source"]) if hidden else (),
     )
 
 

@@ -1,0 +1,93 @@
+"""What a private cell has assigned stays private: names and types go to the model, no values."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from jupyter_codeinterp.adapters.file_document.assigned import assigned, by_pattern
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
+from tests.fake_anthropic.turns import call
+from tests.reference_window import notebook
+from tests.site import Site
+
+SECRET = "correct horse battery staple"
+CODE = f"""import decimal as money
+token = {SECRET!r}
+first, (second, *rest) = {SECRET!r}, ({SECRET!r}, {SECRET!r})
+if (found := {SECRET!r}): pass
+for each in [{SECRET!r}]: pass
+noted: str = {SECRET!r}
+added = {SECRET!r}
+added += {SECRET!r}
+"""
+NAMES = ["token", "first", "second", "rest", "found", "each", "noted", "added"]
+
+
+@pytest.mark.parametrize("then", ["stays", "is deleted", "loses its tag and its code"])
+async def test_the_model_reads_a_private_cells_variables(
+    site: Site, api: FakeAnthropic, then: str
+) -> None:
+    book = notebook(CODE, "public = 41 + 1")
+    book["cells"][0]["metadata"]["tags"] = ["codeinterp-private"]
+    kernel_id = await site.kernel()
+    person = await site.watch(kernel_id)
+    await person.run(CODE)
+    await person.run("public = 41 + 1")
+    ask = answer(call("inspect_variables", {"names": [*NAMES, "public"]}))
+    api.play(in_order([ask, answer(text("Done.")), ask, answer(text("Done."))]))
+    w = await site.window("a.ipynb", book, kernel_id)
+    await w.ask("What is there?")
+    await w.ended()
+    if then == "is deleted":
+        del w.notebook["cells"][0]
+    elif then != "stays":
+        w.notebook["cells"][0] |= {"metadata": {}, "source": "pass"}
+    await w.ask("And now?")
+    await w.ended(2)
+    sent = json.dumps([request.body for request in api.requests])
+    assert "horse" not in sent
+    assert all(f'\\"{name}\\"' in sent or f"{name}:" in sent for name in NAMES)
+    assert "42" in sent, "what is not private is told"
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("a = b = f(c)", "a b"),
+        ("(a,\n [b, *c]) = d", "a b c"),
+        ("a.b = c\nd[e] = f", "a d"),
+        ("with open(p) as (a, b), x as c: pass", "a b c"),
+        ("import a.b, c as d\nfrom e import f as g, h", "a d g h"),
+        ("def a(b): pass\nclass C: pass\nasync def d(): pass", "a C d"),
+        ("try: pass\nexcept E as a: pass", "a"),
+        ("a: int = 1\nb += 1\n[c := 2]", "a b c"),
+        ("for a, (b, c) in d: pass", "a b c"),
+        ("!ls\na = 1\nb = !ls\nfor c in d: pass", "a b c"),
+        ("%%time\nwith x as a:\n    b = 1", "a b"),
+        ("%%capture a\nb = 1", "a b"),
+        ("größe = 1\nﬁ = 2", "größe fi"),
+        ("a = 1; b = 2", "a b"),
+        ("x = $$$\na, b = 1", "x a b"),
+        ("match a:\n case {'k': b, **c}: pass\n case [d, *e]: pass", "b c d e"),
+    ],
+)
+def test_names_that_are_assigned(source: str, names: str) -> None:
+    found = assigned(source)
+    assert set(names.split()) <= set(found)
+
+
+@pytest.mark.parametrize("shape", ["(", "a=", "for ", "a,", "\n", " ", "as ", "[a", "=", "\\\n"])
+def test_a_private_cell_stops_the_server(shape: str) -> None:
+    """Linear in what it holds."""
+
+    def seconds(size: int) -> float:
+        source = (shape * size)[:size] + "$"
+        begun = time.perf_counter()
+        list(by_pattern(source))
+        return time.perf_counter() - begun
+
+    small = min(seconds(50_000) for _ in range(3))
+    assert min(seconds(200_000) for _ in range(3)) < 8 * small + 0.02
