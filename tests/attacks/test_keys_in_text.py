@@ -128,7 +128,7 @@ def test_what_was_json_is_json_afterwards(before: str, after: str, one: int, two
         "as it is",
         "with Python's escapes",
         "with JSON's escapes",
-        "one character a line",
+        "in lines",
     ):
         text = before + WRITINGS[writing](LONG)[start:end] + after
         for ascii_only in (True, False):
