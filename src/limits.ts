@@ -17,6 +17,8 @@ const MOST_EMPHASIS = 1_000;
 export const FIRST_PART = 50_000;
 /** A text of many short lines is cut as one of lines that are this long. */
 const USUAL_LINE = 50;
+/** The same for formulas, each with some 125 characters: it takes long to typeset them. */
+const USUAL_FORMULA = 125;
 
 /** Whether a block should not even be parsed. */
 export function tooMuch(block: string): boolean {
@@ -65,4 +67,13 @@ export function beginning(text: string, most: number): string {
   }
   const line = part.lastIndexOf('\n') + 1;
   return part.slice(0, line > most / 2 ? line : most);
+}
+
+/** The beginning of Markdown: less of it, if it has very many formulas. */
+export function beginningOfMarkdown(text: string, most: number): string {
+  const part = beginning(text, most);
+  const signs = [...part.matchAll(/\$|\\\\[([]|\\begin\{/g)];
+  const last = signs[most / USUAL_FORMULA]?.index;
+  const line = last === undefined ? 0 : part.indexOf('\n', last) + 1;
+  return line > 0 ? part.slice(0, line) : part;
 }

@@ -9,7 +9,7 @@ import React from 'react';
 import { LongText } from '../components/LongText';
 import { Log } from '../components/Log';
 import { PanelContext } from '../components/context';
-import { FIRST_PART, beginning } from '../limits';
+import { FIRST_PART, beginning, beginningOfMarkdown } from '../limits';
 import { rendering, wasBrokenOff } from '../unfinished';
 import {
   makeStore,
@@ -103,6 +103,16 @@ describe('a very long text', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Show more' }));
     fireEvent.click(screen.getByRole('button', { name: 'Show the rest' }));
     expect(container.textContent).toBe(text);
+  });
+
+  it('of many formulas is shorter', () => {
+    const text = '$$x$$\n\n'.repeat(300);
+    expect(beginning(text, FIRST_PART)).toBe(text);
+    const shown = beginningOfMarkdown(text, FIRST_PART);
+    expect(shown.match(/\$\$x\$\$/g)).toHaveLength(101);
+    expect(beginningOfMarkdown(text, 2 * FIRST_PART)).toHaveLength(
+      2 * shown.length - 6
+    );
   });
 
   it('of many lines is as long', () => {

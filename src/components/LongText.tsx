@@ -4,13 +4,16 @@ import { Button } from './Button';
 import { usePanel } from './context';
 
 /** The beginning of a text, and more of it on request. */
-export function useBeginning(text: string): {
+export function useBeginning(
+  text: string,
+  cut = beginning
+): {
   shown: string;
   more: JSX.Element | null;
 } {
   const { trans } = usePanel();
   const [most, setMost] = React.useState(FIRST_PART);
-  const shown = React.useMemo(() => beginning(text, most), [text, most]);
+  const shown = React.useMemo(() => cut(text, most), [cut, text, most]);
   const left = text.length - shown.length;
   const more = left > 0 && (
     <span className="jp-codeinterp-Quiet">

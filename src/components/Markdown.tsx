@@ -1,5 +1,6 @@
 import React from 'react';
 import { splitBlocks } from '../blocks';
+import { beginningOfMarkdown } from '../limits';
 import { rendering } from '../unfinished';
 import { usePanel } from './context';
 import { LongText, useBeginning } from './LongText';
@@ -29,7 +30,7 @@ export function Markdown({ text }: { text: string }): JSX.Element {
 }
 
 function Formatted({ text }: { text: string }): JSX.Element {
-  const { shown, more } = useBeginning(text);
+  const { shown, more } = useBeginning(text, beginningOfMarkdown);
   const blocks = React.useMemo(() => splitBlocks(shown), [shown]);
   return (
     <div className="jp-codeinterp-Markdown jp-RenderedHTMLCommon">
