@@ -33,6 +33,7 @@ class Variables:
         self._link = link
         self._registered_at = 0
         self._subshell: str | None = None
+        self._registering: asyncio.Task[bool] | None = None
 
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
         try:
@@ -61,8 +62,14 @@ class Variables:
                 await asyncio.wait_for(self._register(start), LIMIT)
 
     async def _register(self, start: int) -> bool:
-        if self._link.busy:
-            return False
+        """Who has no more time to wait for it leaves it to the next: it is sent once."""
+        if self._registering is None or self._registering.done():
+            if self._link.busy:
+                return False
+            self._registering = self._link.spawn(self._leave(start))
+        return await asyncio.shield(self._registering)
+
+    async def _leave(self, start: int) -> bool:
         wire = self._link.wire
         asking = _exec("variables", __name__=TARGET)
         guarding = _exec("guard", __name__="jupyter_codeinterp.guard", SESSION=wire.session_id)
