@@ -173,6 +173,7 @@ describe('a notebook with anything in the place of anything', () => {
       state.mark('s', 3);
       expect(state.applied).toEqual({ s: 3 });
       state.dispose();
+      model?.dispose();
     }
   });
 });
