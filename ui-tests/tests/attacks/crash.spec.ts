@@ -101,13 +101,11 @@ test('a megabyte of deep and long text ends the page, also after a reload', asyn
     await formatted(panel);
     await usable(page, panel);
     longest[name] = await longestTask(page);
-    console.log(name, longest[name]);
   }
   test.info().annotations.push({
     type: 'longest task, ms',
     description: JSON.stringify(longest)
   });
-  console.log('longest task, ms:', JSON.stringify(longest));
   expect(Math.max(...Object.values(longest))).toBeLessThan(3_000);
 
   await page.reload();
