@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -21,10 +21,13 @@ from jupyter_codeinterp.core import (
     describing,
     exporting,
     foreign,
+    formulas,
     guard,
     html_text,
     images,
     looking,
+    markdown_cells,
+    out_of_sight,
     outputs,
     plain_text,
     prose,
@@ -40,7 +43,7 @@ from jupyter_codeinterp.core.collector import BoundedText, Collector
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.context import Context
 from jupyter_codeinterp.core.conversation import Conversation
-from jupyter_codeinterp.core.document import CellView, Snapshot, normalise
+from jupyter_codeinterp.core.document import CellView, Snapshot, joined, normalise, shaped
 from jupyter_codeinterp.core.later import Later
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from tests.attacks.shapes import SHAPES
@@ -64,17 +67,17 @@ SECRETS.add(KEY)
 READERS = (
     *("collector", "context", "conversation", "describing", "document", "exporting", "foreign"),
     *(
+        "formulas",
         "guard",
         "html_text",
         "images",
         "looking",
+        "markdown_cells",
+        "out_of_sight",
         "outputs",
-        "plain_text",
-        "prose",
-        "reading",
-        "recording",
     ),
-    *("recording", "review", "secrets", "toolspecs", "tracebacks", "transcript"),
+    *("plain_text", "private", "prose", "reading", "recording", "review", "secrets"),
+    *("shown_html", "toolspecs", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -223,7 +226,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "describing.variable_lines": lambda t: describing.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
+    "document.joined": lambda t: joined([t, t]),
     "document.normalise": normalise,
+    "document.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "prose.code": prose.code,
     "prose.fenced": lambda t: prose.fenced(t, t),
     "prose.harmless": prose.harmless,
@@ -237,10 +242,14 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "foreign.escaped": foreign.escaped,
     "foreign.mended": lambda t: foreign.mended(t, "0" * 16),
     "foreign.nonce_told": foreign.nonce_told,
+    "formulas.reason": formulas.reason,
     "guard.LoopGuard.add": lambda t: guard.LoopGuard().add(ToolUse("1", "x", {"a": t}), t, t),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
     "looking._cell_texts": lambda t: looking._cell_texts(list(snapshot(t).cells), True, FOREIGN),
+    "markdown_cells.nesting": markdown_cells.nesting,
+    "markdown_cells.too_deep": markdown_cells.too_deep,
+    "out_of_sight.out_of_sight": out_of_sight.out_of_sight,
     "outputs.error_signature": lambda t: outputs.error_signature([errors(t)], t),
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),
     "outputs.full_text": lambda t: outputs.full_text(cell_outputs(t)),
@@ -256,7 +265,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "reading.notices": lambda t: [
         reading.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
-    "reading.remote_or_raw": reading.remote_or_raw,
     "recording.recording": lambda t: recording.recording(
         info(t), journal(t), [assistant(ToolUse("1", "run_cell", {"source": t}))]
     ),
@@ -278,9 +286,19 @@ NOT_READ = {
     "context.Context.source_seen": "looks up an id",
     "describing.is_private": "compares a tag",
     "document.Snapshot.cell": "compares ids",
-    "document.apply": "the reference of tests",
+    "document.apply": "compares sources",
+    "document.id_of": "looks up an id",
+    "markdown_cells.not_checked": "our own words",
+    "markdown_cells.risks": "passes on; the adapter's own test measures it",
+    "private.PrivateNames.learn": "remembers names",
+    "private.PrivateNames.veil": "compares names",
     "looking.Looking.look": "passes on; its work is in _cell_texts and outputs.read",
     "review.review": "cuts sources",
+    "shown_html.defines": "compares a name; reading.notices measures the whole",
+    "shown_html.is_literal": "as above",
+    "shown_html.raw_display": "as above",
+    "shown_html.shows": "as above",
+    "shown_html.warned": "as above",
     "secrets.Secrets.add": "reads keys: they come from the person",
     "toolspecs.parse": "types of what the SDK has parsed",
 }
@@ -357,14 +375,7 @@ def growth(work: Callable[[str], object], shape: Callable[[int], str], n: int) -
     return f"{n} characters take {1e3 * quick:.1f} ms, {4 * n} take {1e3 * slow:.1f} ms"
 
 
-SLOW = pytest.mark.xfail(reason="patterns where a parser is needed", strict=False)
-
-
-def measured(names: Iterable[str], *slow: str) -> list[Any]:
-    return [pytest.param(name, marks=[SLOW] if name in slow else []) for name in names]
-
-
-@pytest.mark.parametrize("name", measured(MEASURED, "reading.remote_or_raw"))
+@pytest.mark.parametrize("name", MEASURED)
 def test_text_made_to_be_slow_takes_time_in_proportion(name: str) -> None:
     found = {said: growth(MEASURED[name], shape, 2_000) for said, shape in SHAPES.items()}
     assert {said: wrong for said, wrong in found.items() if wrong} == {}
@@ -396,7 +407,7 @@ ONLY_AT_THE_START = {
 """Patterns that are matched at one place, where searching for them would be slow."""
 
 
-@pytest.mark.parametrize("name", measured(patterns(), "core.reading._TAG"))
+@pytest.mark.parametrize("name", patterns())
 def test_no_pattern_of_the_package_is_slow(name: str) -> None:
     pattern = patterns()[name]
     matching = name in ONLY_AT_THE_START
