@@ -74,6 +74,7 @@ function opened(book: object): NotebookModel | null {
     model.fromJSON(book as never);
     return model;
   } catch {
+    model.dispose();
     return null;
   }
 }
