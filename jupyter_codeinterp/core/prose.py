@@ -16,7 +16,7 @@ LONGEST = 200_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _CELL_LINK = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[\w-]+\)")
-_FENCE = re.compile(r" {0,3}(`{3,}(?!.*`)|~{3,})[ \t]*([^\s`~]*)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`~]*)")
 _MARKER = re.compile(r"( {0,6})([-*+]|\d{1,9}[.)]) +(?=\S)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
 _RULE = re.compile(r"[-=*_+:| \t]+$")
@@ -43,7 +43,7 @@ def harmless(text: str) -> str:
     shown: list[str] = []
     place = 0
     while place < len(lines):
-        fence = _FENCE.match(lines[place])
+        fence = _begins_code(lines[place])
         end = place + 1
         if fence is not None:
             while end < len(lines) and not _closes(lines[end], fence[1]):
@@ -60,6 +60,12 @@ def harmless(text: str) -> str:
     if len(text) > LONGEST:
         shown.append(f"(… {len(text) - LONGEST:,} characters left out)")
     return "\n".join(shown)
+
+
+def _begins_code(line: str) -> re.Match[str] | None:
+    """A fence; one of backticks has no other backtick on its line."""
+    fence = _FENCE.match(line)
+    return None if fence and fence[1][0] == "`" and "`" in line[fence.end(1) :] else fence
 
 
 def plain(text: str) -> str:
