@@ -11,9 +11,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "security.md"
 PROMISES = re.compile(r"^- .+$", re.MULTILINE)
-TRIED = re.compile(r"`((?:tests|ui-tests|src)/[\w./-]+)`((?:,? “[^”]+”)+)")
+TRIED = re.compile(r"`((?:tests|ui-tests|src)/[\w./-]+)`((?:,? “[^”]+”)*)")
 TITLE = re.compile(r"“([^”]+)”")
-NO_PROMISE = ("## What it does not protect against", "## What leaves your machine")
+NO_PROMISE = (
+    "## What it does not protect against",
+    "## What leaves your machine",
+    "## What is kept",
+)
 """Sections that say what is not promised, or what happens."""
 
 
