@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from tests.reference_window import ReferenceWindow
 from tests.attacks.test_decisions import CODE, Waiting
 from tests.attacks.test_decisions import waiting as waiting  # a fixture
+from tests.reference_window import ReferenceWindow
 
 
 def take(window: ReferenceWindow, cell_id: str) -> None:
