@@ -93,12 +93,17 @@ describe('too much', () => {
   it.each([
     '> '.repeat(100) + 'x',
     '- '.repeat(100) + 'x',
+    '1. '.repeat(100) + 'x',
     '  '.repeat(100) + '- x',
     '<b>'.repeat(100) + 'x',
     '*a _b '.repeat(600),
     '<div>'.repeat(100) + 'x',
     '<table><tr><td>'.repeat(50) + 'x',
     '['.repeat(5_000),
+    '**'.repeat(5_000) + 'x',
+    '| a '.repeat(4_000) + '|\n|---|',
+    '```python\n' + '('.repeat(20_000) + '\n```',
+    'word '.repeat(5_000).trim(),
     'x'.repeat(20_000)
   ])('is shown as it was written: %#', async source => {
     const host = await new ModelMarkdown().render(source);
