@@ -56,6 +56,10 @@ test('an answer fetches from another host in more than 60 ways', async ({
     panel.log.locator('[src]:not([src^="data:"]), [srcset], iframe, svg')
   ).toHaveCount(0);
   await listener.heardNothing(page);
+  // Nor are the names of hosts in links looked up.
+  await expect(
+    page.locator('head > meta[http-equiv="x-dns-prefetch-control"]')
+  ).toHaveAttribute('content', 'off');
 
   await reloaded(page, panel);
   await formatted(panel);
@@ -112,8 +116,8 @@ test('a Markdown cell that fetches comes unasked', async ({
     ['Auto', everything(listener)],
     ['Review', named('a diagram with an image shape')],
     ['Auto', named('a tag that Lab allows')]
-  ]) {
-    await panel.mode.selectOption(mode);
+  ] as const) {
+    await panel.choose(mode);
     await panel.ask(`Note\n${text}`);
     await expect(panel.cards.getByText(/^This text/).first()).toBeVisible();
     await listener.heardNothing(page);
@@ -121,18 +125,25 @@ test('a Markdown cell that fetches comes unasked', async ({
     await panel.ended();
   }
 
-  await panel.mode.selectOption('Plan');
+  await panel.choose('Plan');
   await panel.ask(`Note\n${everything(listener)}`);
   await panel.ended();
   await expect(panel.cards).toHaveCount(0);
 
   // What is plain comes unasked, and fetches nothing either.
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await panel.ask(`Note\n${named('a bare address')}`);
   await panel.ended();
   await expect(page.locator('.jp-MarkdownCell a[href]')).toBeVisible();
   await listener.heardNothing(page);
   expect(await notebook.sources()).toEqual(['', named('a bare address')]);
+
+  // What asks has been in view with its card, and can be accepted at once.
+  await panel.ask('Note\nA claim[^1]');
+  await expect(panel.cards).toContainText('footnotes');
+  await panel.cards.getByRole('button', { name: 'Accept' }).click();
+  await panel.ended();
+  expect(await notebook.sources()).toContain('A claim[^1]');
 });
 
 test('titles, the history and the review of a turn fetch from another host', async ({
@@ -143,15 +154,17 @@ test('titles, the history and the review of a turn fetch from another host', asy
   panel
 }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('titles');
   const html = fetching(listener.url)
     .map(({ text }) => text)
     .filter(text => text.startsWith('<') && text.length < 100);
   await panel.ask(`Title\n${html.slice(0, 2).join(' ')}`);
   await panel.ended();
+  // Its lines are long: it asks, also in Auto.
   await model.play('codes');
   await panel.ask(`<img src="${listener.url}/message">\n${everything(listener)}`);
+  await panel.decide('Run', 'Hold it');
   await panel.ended();
 
   const ends = panel.log.locator('.jp-codeinterp-End');
