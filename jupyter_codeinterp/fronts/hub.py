@@ -10,22 +10,24 @@ import contextlib
 import logging
 import time
 import uuid
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..adapters.live_document import LiveNotebook, SessionDocument, StandIn, Window
-from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo, YouAre
+from ..adapters.live_document import LiveNotebook, StandIn, Window
+from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo
 from ..core.document import Receipt
 from ..core.ending import Ending
-from ..core.errors import CodeInterpError, CommandError, StoreError
+from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
 from ..core.rules import Rules
 from .activity import Activity
+from .audience import Audience, FrontWindow
+from .not_me import calm
+from .place import NotebookPlace
 from .whereabouts import REPLACED, Whereabouts
 from .windows import Windows
 
@@ -42,60 +44,6 @@ NOT_AT_THE_START = (
 
 Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
-
-
-MAX_TOLD = 200
-"""Doings of other windows that are kept for a window that is about to connect again."""
-NOT_ME = (
-    "“Not me” in window {}: what went on was stopped, the mode is Review, and all other windows "
-    "were closed. If none of yours did this, code in a kernel may have done it in your name: "
-    "restart the kernels, and the server, which gets a new token."
-)
-
-
-MAX_GONE = 100
-"""Windows without a socket that are remembered; each may connect again."""
-WORD_HOLDS = 10.0
-"""Seconds from a page's word that it goes to the end of its socket. If that holds for longer,
-the page has stayed after all."""
-
-
-class FrontWindow(Window, Protocol):
-    goes: float
-    """When its page said that it goes, by the monotonic clock."""
-
-    @property
-    def number(self) -> int: ...
-
-    def leave(self) -> None:
-        """The window's socket is gone, or the server is stopping."""
-
-    def shut(self) -> None:
-        """Another window has closed it for good."""
-
-
-class NotebookPlace:
-    """The notebook of one session. Fulfils the core's ``Workplace``."""
-
-    def __init__(self, hub: Hub, session_id: str, notebook: str) -> None:
-        self._hub = hub
-        self._session_id = session_id
-        self._first = notebook
-        self.document = SessionDocument(self._notebook, hub.store, session_id)
-        self.kernel = hub.make_kernel(self._notebook)
-
-    def _notebook(self) -> LiveNotebook:
-        return self._hub.notebook_of(self._session_id, self._first)
-
-    def begin_turn(self, turn: int) -> None:
-        self.document.begin_turn(turn)
-
-    def end_turn(self) -> None:
-        self.document.end_turn()
-        self._hub.turn_over(self._session_id, self._notebook().path)
-
-    async def files(self) -> list[tuple[str, int]]:
-        return await self._hub.files(self._notebook().path)
 
 
 class Hub:
@@ -133,91 +81,47 @@ class Hub:
         self._notebooks: dict[str, LiveNotebook] = {}
         self._adrift: dict[str, LiveNotebook] = {}
         """What turns have that still run when their notebook is gone, by session."""
-        self._windows: set[FrontWindow] = set()
+        self._windows = Audience()
         self.known = Windows()
-        self._told: deque[tuple[int, DoneElsewhere]] = deque(maxlen=MAX_TOLD)
-        """What windows have done, numbered from 1."""
-        self._gone: dict[int, tuple[FrontWindow, int]] = {}
-        """By number: windows whose sockets were lost, the latest last, and the last of these
-        doings that had been told then."""
-        self._undo: list[tuple[int, Callable[[], None]]] = []
-        """How to take back what a window has set for the whole server; the latest last."""
         self.whereabouts = Whereabouts(self)
 
     # --- windows ---------------------------------------------------------------------
 
     def join(self, window: FrontWindow) -> None:
-        self._windows.add(window)
         # Most imports of the whole extension: not at the server's start, and not on the
         # event loop.
         for name in NOT_AT_THE_START:
             asyncio.get_running_loop().run_in_executor(None, import_module, name)
-        window.send(YouAre(window.number))
-        _, heard = self._gone.pop(window.number, (window, self._last_told))
-        for number, done in self._told:
-            if number > heard and done.window != window.number:
-                window.send(done)
+        self._windows.join(window)
         for session in self._sessions.values():
             if session.running:
                 window.send(_changed(session))
 
     def leave(self, window: FrontWindow) -> None:
         """The window's socket is gone. Its sessions go on."""
-        if window in self._windows:
-            self._windows.discard(window)
-            self._gone[window.number] = window, self._last_told
-            while len(self._gone) > MAX_GONE:
-                del self._gone[next(iter(self._gone))]
-        window.leave()
-        said_so = time.monotonic() - window.goes < WORD_HOLDS
+        said_so = self._windows.leave(window)
         for path in list(self._notebooks):
             self.close_notebook(window, path, for_good=False, said_so=said_so)
 
     def goes(self, number: int) -> None:
         """The page of a window has said that it goes. Its socket may be gone by then."""
-        for window in self._windows:
-            if window.number == number:
-                window.goes = time.monotonic()
-        if number in self._gone:
+        gone = self._windows.goes(number)
+        if gone is not None:
             for notebook in self._notebooks.values():
-                notebook.goes(self._gone[number][0])
-
-    @property
-    def _last_told(self) -> int:
-        return self._told[-1][0] if self._told else 0
+                notebook.goes(gone)
 
     def tell_others(self, done: DoneElsewhere, undo: Callable[[], None] | None = None) -> None:
-        """What one window has done is told to all others, also to those that connect again.
-        ``undo`` takes it back where no session can."""
-        self._told.append((self._last_told + 1, done))
-        if undo is not None:
-            self._undo.append((done.window, undo))
-        for window in self._windows:
-            if window.number != done.window:
-                window.send(done)
+        """What a window has done: see ``Audience``."""
+        self._windows.tell_others(done, undo)
 
     def not_me(self, window: FrontWindow, doer: int) -> None:
         """What ``doer`` has done was not the person at ``window``: nothing of it goes on, and
         no other window does anything any more."""
         self.known.close_others(window.number)
-        for other in [other for other in self._windows if other.number != window.number]:
-            other.shut()
-        for number, undo in reversed(self._undo):
-            if number == doer:
-                undo()
-        self._undo.clear()
+        self._windows.only(window, doer)
         for session in list(self._sessions.values()):
             if session.running or session.info.mode == "auto":
-                self._calm(session, window.number)
-
-    def _calm(self, session: Session, window: int) -> None:
-        session.cancel()
-        try:
-            if session.info.mode != "plan":
-                session.set_mode("review", window)
-            session.note(NOT_ME.format(window), "warning")
-        except CodeInterpError as error:
-            log.warning("%s is not in Review: %s", session.info.session_id, error.message)
+                calm(session, window.number)
 
     # --- notebooks -------------------------------------------------------------------
 
@@ -430,8 +334,7 @@ class Hub:
         return Session(info, self.store, self._model, place, self.rules, self._announce)
 
     def _announce(self, session: Session) -> None:
-        for window in self._windows:
-            window.send(_changed(session))
+        self._windows.send(_changed(session))
         if session.running:
             self._activity.follow(lambda: self.running, self._kernels_at_work)
 
@@ -483,8 +386,7 @@ class Hub:
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
         for notebook in self._notebooks.values():
             await notebook.aclose("the server is stopping")
-        for window in self._windows:
-            window.leave()
+        self._windows.close()
         await self._activity.close()
 
 

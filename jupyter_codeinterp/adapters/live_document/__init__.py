@@ -4,6 +4,7 @@ document.py   what one session sees of it: the ``Document`` port
 notebook.py   one a path: the windows that have it open, the lease
 hand_over.py  from the windows to the file and back, while none has it open
 parties.py    windows, who stands in for them, what the notebook belongs to
+file_holds.py which ops its file is known to hold
 outbox.py     ops on their way, kept until the notebook's file has them
 reads.py      reads that wait for whoever has it
 shown.py      what a window that attaches in mid-turn must be shown besides the ops

@@ -24,21 +24,18 @@ from ...core.commands import (
 from ...core.document import Op, Output, Receipt, Snapshot
 from ...core.errors import DocumentError
 from ...core.ports import StoredOps
+from .file_holds import FileHolds
 from .hand_over import HandOver
 from .outbox import Outbox, Parcel
 from .parties import Copy, Owner, Window
-from .reads import Reads
+from .reads import SAVE_ONLY, Reads
 from .shown import Shown, StreamKind
 
 NEWS = 1.0
 """Seconds in which it is heard that a file was renamed, which happens just before."""
 RELOAD_TIMEOUT = 10.0
 """Seconds that a window has to read the notebook's file anew."""
-SAVE_ONLY = 0
-"""The number of a read whose answer nobody waits for: the window is only to save."""
-
 CLOSED = "The notebook is not open in any window. Open it and try again."
-SILENT = "The notebook's window does not answer. Reload it and try again."
 COLLABORATIVE = (
     "The notebook is edited by several people at once (real-time collaboration is on). "
     "The code interpreter cannot work in it yet."
@@ -68,12 +65,10 @@ class LiveNotebook:
         self._hand_over = HandOver(self, owner, grace, leave_grace)
         self._known = asyncio.Event()
         """Somebody works in the notebook, or it is known that nobody does."""
-        self._saved: dict[str, int] = {}
-        """The ops of each session that are known to have been saved."""
         self._outbox = Outbox(self._post_op, self._late)
+        self._file_holds = FileHolds(self._outbox, owner)
         self._shown = Shown()
-        self._reads = Reads(lambda number: self._post(ReadNotebook(self.path, self.epoch, number)))
-        self._readers = 0
+        self._reads = Reads(self._ask, self._somebody)
         self._elsewhere = asyncio.Event()
 
     # --- windows and the lease -------------------------------------------------------
@@ -95,7 +90,7 @@ class LiveNotebook:
     @property
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
-        waits = self._windows or self._outbox or self._readers or self._shown
+        waits = self._windows or self._outbox or self._reads or self._shown
         return not (waits or self._outbox.in_use) and self._hand_over.idle
 
     @property
@@ -123,9 +118,9 @@ class LiveNotebook:
         self._windows[window] = copy
         self._hand_over.window_came()
         if window is self._holder:
-            self._is_in_file(copy.saved)
+            self._file_holds.hear(copy.saved)
             if reverted:
-                self._is_in_file(self._outbox.reverted(copy.applied))
+                self._file_holds.hear(self._outbox.reverted(copy.applied))
             self._bring_up_to_date(window)
         elif self._holder is None:
             self._hand_over.stop()
@@ -143,20 +138,16 @@ class LiveNotebook:
         newest = self._hand_over.version or copy.file
         if copy.collaborative:
             self._tell(window, held=False)
-        elif not newest and self._owner is not None and self._is_behind(copy):
-            self._hand_over.look(window, copy, self._saved)
+        elif not newest and self._owner is not None and self._file_holds.more_than(copy):
+            self._hand_over.look(window, copy, self._file_holds.ops)
         elif newest not in ("", copy.version) and not (copy.edited or copy.told_to_reload):
             copy.told_to_reload = True
             window.send(ReloadNotebook(self.path))
             loop = asyncio.get_running_loop()
             loop.call_later(RELOAD_TIMEOUT, self._offer_again, window)
         else:
-            self._is_in_file(copy.saved)
+            self._file_holds.hear(copy.saved)
             self.grant(window)
-
-    def _is_behind(self, copy: Copy) -> bool:
-        """Whether the copy lacks what is known to have been saved."""
-        return any(copy.applied.get(key, 0) < seq for key, seq in self._saved.items())
 
     def offer_to(self, window: Window, copy: Copy) -> None:
         """It is known by now how old the window's copy is."""
@@ -182,7 +173,7 @@ class LiveNotebook:
         copy.saved, copy.version = dict(command.saved), command.version
         copy.edited = command.edited
         if window is self._holder:
-            self._is_in_file(copy.saved)
+            self._file_holds.hear(copy.saved)
 
     def close(self, window: Window, *, for_good: bool = False, said_so: bool = False) -> None:
         """The window is gone; the next one gets the lease and the ops it lacks. ``for_good``:
@@ -198,10 +189,10 @@ class LiveNotebook:
             return self.offer_next()
         self.vacate()
         if for_good and not self._windows:
-            self._is_in_file(self._outbox.reverted(copy.saved))
+            self._file_holds.hear(self._outbox.reverted(copy.saved))
         if self._windows:
             self._offer(next(iter(self._windows)))
-        elif self._outbox or self._readers:
+        elif self._outbox or self._reads:
             self._need_somebody()
 
     def goes(self, window: Window) -> None:
@@ -243,7 +234,7 @@ class LiveNotebook:
         """The lease to this holder, under a new epoch. ``applied`` is what the holder's
         document has, if it is no window's."""
         # What was saved is done again for a copy that lacks it, and for no other.
-        self._outbox.saved(self._saved)
+        self._outbox.saved(self._file_holds.ops)
         copy = self._windows.get(holder)
         if copy is not None:
             for session_id, ops in copy.lacks.items():
@@ -302,12 +293,6 @@ class LiveNotebook:
         """The stand-in cannot work in the file any longer; ``gone``: there is none."""
         self._hand_over.lost(reason, gone)
 
-    def _is_in_file(self, saved: Mapping[str, int]) -> None:
-        self._outbox.saved(saved)
-        self.know_saved(saved)
-        if saved and self._owner is not None:
-            self._owner.saved(saved)
-
     # --- ops and receipts ------------------------------------------------------------
 
     def apply(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
@@ -336,14 +321,11 @@ class LiveNotebook:
             self._owner.late(parcel.session_id, parcel.seq, receipt)
 
     def know_saved(self, saved: Mapping[str, int]) -> None:
-        for session_id, seq in saved.items():
-            self._saved[session_id] = max(seq, self._saved.get(session_id, 0))
+        self._file_holds.know(saved)
 
     def restore(self, session_id: str, ops: StoredOps) -> None:
         """Ops of an earlier life of the server that are not known to be in the file."""
-        for stored in ops:
-            if stored.receipt is not None and stored.receipt.status in ("done", "pending"):
-                self._outbox.restore(session_id, stored.seq, stored.op, stored.receipt)
+        self._outbox.restore(session_id, ops)
 
     def end_turn(self, session_id: str) -> None:
         self._outbox.end_turn(session_id)
@@ -382,20 +364,16 @@ class LiveNotebook:
         Raises DocumentError ``not_open`` if nobody can, or the window that has it does not
         answer.
         """
-        self._readers += 1
-        try:
-            while True:
-                self._need_somebody()
-                await self._known.wait()
-                if self._holder is None:
-                    raise self.why_not
-                snapshot = await self._reads.read()
-                if snapshot is not None:
-                    return snapshot
-        except asyncio.TimeoutError:
-            raise DocumentError("not_open", SILENT) from None
-        finally:
-            self._readers -= 1
+        return await self._reads.read()
+
+    async def _somebody(self) -> None:
+        self._need_somebody()
+        await self._known.wait()
+        if self._holder is None:
+            raise self.why_not
+
+    def _ask(self, number: int) -> None:
+        self._post(ReadNotebook(self.path, self.epoch, number))
 
     def answer(self, window: Window, command: SnapshotTaken) -> None:
         if window is self._holder and command.epoch == self.epoch:

@@ -14,6 +14,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from ...core.document import Op, Receipt
+from ...core.ports import StoredOps
 
 RESEND_AFTER = 10.0
 """Seconds without a receipt after which an op is sent again."""
@@ -87,8 +88,14 @@ class Outbox:
         self._go_on()
         return parcel.receipt
 
-    def restore(self, session_id: str, seq: int, op: Op, receipt: Receipt) -> None:
-        """An op of the journal, which somebody may need: it goes before later ones."""
+    def restore(self, session_id: str, ops: StoredOps) -> None:
+        """Ops of the journal, which somebody may need."""
+        for stored in ops:
+            if stored.receipt is not None and stored.receipt.status in ("done", "pending"):
+                self._restore(session_id, stored.seq, stored.op, stored.receipt)
+
+    def _restore(self, session_id: str, seq: int, op: Op, receipt: Receipt) -> None:
+        """It goes before later ones."""
         if (session_id, seq) in self._parcels:
             return
         parcel = Parcel(session_id, seq, op)
