@@ -273,6 +273,9 @@ async def test_a_window_in_time_is_not_stood_in_for(
     assert (await again.ended()).stop_reason == "end_turn"
 
 
+UNTIL_GONE = "import os, time\nwhile not os.path.exists('gone'): time.sleep(0.01)"
+
+
 class TestWithAWord:
     """A page that goes says so; without a word it is waited for."""
 
@@ -282,9 +285,15 @@ class TestWithAWord:
 
     @staticmethod
     async def mid_turn(begin: Begin) -> ReferenceWindow:
-        w = await begin(answer(run_cell("print(1)")))
+        """A cell runs that does not end before ``leave``."""
+        w = await begin(answer(run_cell(UNTIL_GONE)))
         await w.event(e.RunStarted)
         return w
+
+    @staticmethod
+    async def leave(gone: ReferenceWindow, file: File) -> None:
+        await gone.close()
+        file.path.with_name("gone").touch()
 
     @staticmethod
     async def say(site: Site, secret: str) -> int:
@@ -307,13 +316,13 @@ class TestWithAWord:
         gone = await self.mid_turn(begin)
         if first == "the word":
             assert await self.say(site, gone.secret) == 204
-            await gone.close()
+            await self.leave(gone, file)
         else:
-            await gone.close()
+            await self.leave(gone, file)
             await site.until(lambda: not site.extension.hub.notebook("a.ipynb").is_open)
             assert await self.say(site, gone.secret) == 204
         await rest(site)
-        assert [cell["source"] for cell in on_disk(file).cells] == ["x = 20", "print(1)"]
+        assert [cell["source"] for cell in on_disk(file).cells] == ["x = 20", UNTIL_GONE]
 
     async def test_a_secret_that_is_nobodys_hurries_nobody(
         self, site: Site, begin: Begin, file: File
@@ -321,7 +330,7 @@ class TestWithAWord:
         gone = await self.mid_turn(begin)
         assert await self.say(site, "x") == 204
         assert await self.say(site, (await site.bare_window()).secret) == 204
-        await gone.close()
+        await self.leave(gone, file)
         again = await returned(site, gone, file)
         assert (await again.ended()).stop_reason == "end_turn"
         assert [note.text for note in again.of(e.Note)] == []
@@ -334,7 +343,7 @@ class TestWithAWord:
         state = c.FileState("a.ipynb", {}, await version(site), edited=True)
         assert (await gone.send(state)).error is None
         assert await self.say(site, gone.secret) == 204
-        await gone.close()
+        await self.leave(gone, file)
         await rest(site)
         assert file.read() == before
 
@@ -344,7 +353,7 @@ class TestWithAWord:
         gone = await self.mid_turn(begin)
         other = await site.bare_window("a.ipynb", json.loads(file.read()))
         await announce(site, other)
-        await gone.close()
+        await self.leave(gone, file)
         await self.say(site, other.secret)
         await other.close()
         hub = site.extension.hub

@@ -359,6 +359,38 @@ async def test_renamed_in_the_middle_of_a_save(
     assert not (root / FIRST).exists()
 
 
+async def test_renamed_and_back_in_the_middle_of_a_save(
+    site: Site, begin: Begin, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is not there when it is written, and there again when it is looked for."""
+    w = await begin(Grace.SHORT, "auto")
+    await away(site, w)
+    await at_work_in_file(site, root)
+    loop = asyncio.get_running_loop()
+    failed: list[bool] = []
+    replace = contents_module.replace_text
+
+    def move(path: str, to: str) -> None:
+        asyncio.run_coroutine_threadsafe(site.rename(path, to), loop).result()
+
+    def meanwhile(path: str, text: str) -> None:
+        if failed:
+            return replace(path, text)
+        move(FIRST, "work/b.ipynb")
+        try:
+            replace(path, text)
+        finally:
+            failed.append(True)
+            move("work/b.ipynb", FIRST)
+
+    monkeypatch.setattr(contents_module, "replace_text", meanwhile)
+    go_on(root)
+    await until(lambda: not site.extension.hub.running)
+    assert failed
+    assert sources(root / FIRST) == SOURCES
+    assert notebooks(root) == ["a.ipynb"]
+
+
 async def test_a_window_that_has_it_open_speaks_for_itself(
     site: Site, begin: Begin, root: Path
 ) -> None:

@@ -25,6 +25,8 @@ from ...core.document import Notebook, id_of, joined, shaped
 from ...core.errors import DocumentError
 from .replacing import replace_text
 
+TRIES = 3
+"""Of a file that is there whenever somebody looks, but not when it is worked in."""
 CELL_IDS_SINCE = 5
 """The minor version of nbformat 4 that gave cells their ids."""
 UPGRADED = "It was in notebook format 4.{minor} and is now in 4.5, which names its cells."
@@ -67,7 +69,7 @@ class ContentsFile:
         """The version of the file afterwards. Raises DocumentError ``no_file``, for a file
         that is gone is not made anew, or ``not_written``; the file is then as it was."""
         model = {"type": "notebook", "format": "json", "content": notebook}
-        while True:
+        for tries in itertools.count(1):
             path = self.path
             try:
                 if isinstance(self._contents, FileManagerMixin):
@@ -77,10 +79,10 @@ class ContentsFile:
                     await ensure_async(self._contents.save(model, path))
                 return _version(await self._get(content=False))
             except FileNotFoundError:
-                if not await self._is_elsewhere(path):
+                if not await self._may_be_found(path, tries):
                     raise _no_file(path) from None
             except DocumentError as error:
-                if error.code != "no_file" or not await self._is_elsewhere(path):
+                if error.code != "no_file" or not await self._may_be_found(path, tries):
                     raise
             except (web.HTTPError, OSError) as error:
                 words = f"{path} could not be written: {_words(error)}"
@@ -89,6 +91,18 @@ class ContentsFile:
                 # Odd outputs, say, that its signature cannot be made of; nor can a page save it.
                 words = f"{path} holds what Jupyter cannot write: {error!r}"
                 raise DocumentError("not_written", words) from error
+        raise AssertionError("it is written, or an error says why not")
+
+    async def _may_be_found(self, path: str, tries: int) -> bool:
+        """Where there was no file: whether the notebook is elsewhere by now, or back, as one
+        that was renamed twice. ``tries``: what says so without end is not believed."""
+        if await self._is_elsewhere(path):
+            return True
+        try:
+            await self._get_at(path, content=False)
+        except DocumentError:
+            return False
+        return tries < TRIES
 
     async def _replace(self, model: dict[str, Any], path: str) -> None:
         """As ``save`` of the file manager does it, but for the writing."""
@@ -108,13 +122,14 @@ class ContentsFile:
         return _version(await self._get(content=False))
 
     async def _get(self, *, content: bool) -> dict[str, Any]:
-        while True:
+        for tries in itertools.count(1):
             path = self.path
             try:
                 return await self._get_at(path, content=content)
             except DocumentError as error:
-                if error.code != "no_file" or not await self._is_elsewhere(path):
+                if error.code != "no_file" or not await self._may_be_found(path, tries):
                     raise
+        raise AssertionError("it is read, or an error says why not")
 
     async def _get_at(self, path: str, *, content: bool) -> dict[str, Any]:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
