@@ -291,8 +291,12 @@ class TestWithAWord:
         return w
 
     @staticmethod
-    async def leave(gone: ReferenceWindow, file: File) -> None:
+    async def leave(site: Site, gone: ReferenceWindow, file: File) -> None:
+        """The server has seen it before the cell ends."""
+        windows = site.extension.hub._windows
+        before = len(windows)
         await gone.close()
+        await until(lambda: len(windows) < before)
         file.path.with_name("gone").touch()
 
     @staticmethod
@@ -316,9 +320,9 @@ class TestWithAWord:
         gone = await self.mid_turn(begin)
         if first == "the word":
             assert await self.say(site, gone.secret) == 204
-            await self.leave(gone, file)
+            await self.leave(site, gone, file)
         else:
-            await self.leave(gone, file)
+            await self.leave(site, gone, file)
             await site.until(lambda: not site.extension.hub.notebook("a.ipynb").is_open)
             assert await self.say(site, gone.secret) == 204
         await rest(site)
@@ -330,7 +334,7 @@ class TestWithAWord:
         gone = await self.mid_turn(begin)
         assert await self.say(site, "x") == 204
         assert await self.say(site, (await site.bare_window()).secret) == 204
-        await self.leave(gone, file)
+        await self.leave(site, gone, file)
         again = await returned(site, gone, file)
         assert (await again.ended()).stop_reason == "end_turn"
         assert [note.text for note in again.of(e.Note)] == []
@@ -343,7 +347,7 @@ class TestWithAWord:
         state = c.FileState("a.ipynb", {}, await version(site), edited=True)
         assert (await gone.send(state)).error is None
         assert await self.say(site, gone.secret) == 204
-        await self.leave(gone, file)
+        await self.leave(site, gone, file)
         await rest(site)
         assert file.read() == before
 
@@ -353,7 +357,7 @@ class TestWithAWord:
         gone = await self.mid_turn(begin)
         other = await site.bare_window("a.ipynb", json.loads(file.read()))
         await announce(site, other)
-        await self.leave(gone, file)
+        await self.leave(site, gone, file)
         await self.say(site, other.secret)
         await other.close()
         hub = site.extension.hub
