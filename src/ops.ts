@@ -190,9 +190,11 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   if (runIdOf(shared) !== op.run_id || !isCode(cell)) {
     return unchanged(target, shared);
   }
-  // First: what comes may be what nobody has decided on.
-  trust(target.model, cell, op.trusted);
+  // What comes may be what nobody has decided on; what is there may be as well, and these
+  // outputs, in which nothing can run, take its place.
+  trust(target.model, cell, cell.trusted && op.trusted);
   showOutputs(target.model, cell, 0, op.outputs);
+  trust(target.model, cell, op.trusted);
   edit(target, () => {
     cell.executionCount = op.execution_count;
     // A count that is the same as before fires nothing, so say it in any case.

@@ -758,8 +758,8 @@ export interface BeginRun {
 /**
  * The end of a run: all outputs and the execution count (None if it never started).
  *
- * Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` is
- * as in ``begin_run``, and said again for a page that was reloaded meanwhile.
+ * Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` as
+ * in ``begin_run``, or nothing in these outputs can run (``passive``).
  */
 export interface FinishRun {
   op: 'finish_run';

@@ -107,8 +107,8 @@ class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
 class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
     """The end of a run: all outputs and the execution count (None if it never started).
 
-    Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` is
-    as in ``begin_run``, and said again for a page that was reloaded meanwhile.
+    Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` as
+    in ``begin_run``, or nothing in these outputs can run (``passive``).
     """
 
     cell_id: str

@@ -25,7 +25,9 @@ from .draft import DraftCell
 from .errors import DocumentError, KernelError
 from .events import Event, KernelWaiting, Note, RunStarted
 from .messages import ToolUse
-from .outputs import Seen
+from .off_loop import INLINE, off_loop
+from .outputs import Seen, size
+from .passive import is_passive, passive_data
 from .plain_text import clean
 from .ports import AdoptedRun, DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
 from .turn import Result, Turn, identity
@@ -41,7 +43,10 @@ MAYBE_EDITED = " The cell may already have its new source."
 HAD_EFFECTS = "The person stopped it; it may have had effects."
 DISOBEYED = "The kernel has not obeyed the interrupt yet."
 QUEUED = "It waits in the kernel behind a cell of the person's, and is interrupted when it begins."
-
+SUBDUED = (
+    "“{title}” ran without being asked about, so widgets, scripts and the like in its output are "
+    "not shown. Run the cell yourself to see them."
+)
 
 WAITS = 0.2
 """Seconds after which it is said that the run waits for the kernel."""
@@ -70,11 +75,14 @@ class Execution:
         self._call = call
         self._source = decision.source
         self._edited = decision.edited
-        # Nobody has looked at what policy alone lets run, nor at the rest of "run all".
+        # Nobody has looked at what policy alone lets run, nor at the rest of "run all": such a
+        # run is trusted only at its end, and only if nothing in its outputs can run.
         self._trusted = decision.by == "person" and not decision.run_all
         self._info = info
         self._watch = watch
         self._run_id = uuid.uuid4().hex[:12]
+        self._subdued = False
+        """Whether its outputs are not shown as they are."""
         self._touched = False
         """Whether ops of this attempt are on their way to the cell."""
         self._slot: Slot | None = None
@@ -183,7 +191,9 @@ class Execution:
                 if isinstance(event, OutputsChanged):
                     turn.document.outputs(self._cell_id, self._run_id, event.start, event.outputs)
                 elif isinstance(event, DisplayUpdated):
-                    turn.document.display(event.display_id, event.data, event.metadata)
+                    # What it stands in may be trusted.
+                    data = event.data if self._trusted else passive_data(event.data)
+                    turn.document.display(event.display_id, data, event.metadata)
                 elif isinstance(event, ExecutionDone):
                     done = event
         except asyncio.CancelledError:
@@ -198,6 +208,8 @@ class Execution:
             raise RuntimeError("the kernel's execution ended without a last event")
         await self._finish(slot, done)
         self.next_inputs = done.next_inputs
+        if self._subdued:
+            yield Note(SUBDUED.format(title=self._draft.title))
         if done.status == "dead":
             yield Note(done.note, "warning")
 
@@ -243,7 +255,11 @@ class Execution:
 
     async def _shown(self, done: ExecutionDone) -> tuple[str, ...]:
         """All outputs are in the cell and saved; else notes that say what is not so."""
-        receipt = await self._post_end(done)
+        trusted = self._trusted or await off_loop(
+            lambda: is_passive(done.outputs), size(done.outputs), lambda: False
+        )
+        self._subdued = not trusted
+        receipt = await self._post_end(done, trusted)
         if receipt.status == "missing":
             return ("The person deleted the cell while it ran.",)
         if receipt.status != "done":
@@ -253,10 +269,16 @@ class Execution:
             await self.turn.document.save()
         return ()
 
-    def _post_end(self, done: ExecutionDone | None) -> asyncio.Future[Receipt]:
-        outputs = done.outputs if done is not None else ()
+    def _post_end(
+        self, done: ExecutionDone | None, trusted: bool | None = None
+    ) -> asyncio.Future[Receipt]:
+        cell_outputs = done.outputs if done is not None else ()
         count = done.execution_count if done is not None else None
-        end = FinishRun(self._cell_id, self._run_id, outputs, count, self._trusted)
+        if trusted is None:
+            # After Stop, which waits for nothing.
+            small = size(cell_outputs) <= INLINE
+            trusted = self._trusted or (small and is_passive(cell_outputs))
+        end = FinishRun(self._cell_id, self._run_id, cell_outputs, count, trusted)
         return self.turn.apply(end)
 
     def _ran(self) -> None:

@@ -30,6 +30,7 @@ from jupyter_codeinterp.core import (
     markdown_cells,
     out_of_sight,
     outputs,
+    passive,
     plain_text,
     prose,
     reading,
@@ -77,7 +78,7 @@ READERS = (
         "out_of_sight",
         "outputs",
     ),
-    *("plain_text", "private", "prose", "reading", "recording", "review", "secrets"),
+    *("passive", "plain_text", "private", "prose", "reading", "recording", "review", "secrets"),
     *("shown_html", "toolspecs", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
@@ -259,6 +260,12 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "outputs.see": lambda t: outputs.see(cell_outputs(t), images_left=3, scrub=SECRETS.scrub),
     "outputs.size": lambda t: outputs.size(cell_outputs(t)),
     "outputs.summary": lambda t: outputs.summary([errors(t)]),
+    "passive.is_passive": lambda t: [passive.is_passive([output]) for output in cell_outputs(t)],
+    "passive.is_plain_html": lambda t: [
+        passive.is_plain_html(before + t)
+        for before in ("", "<td ", '<td class="', "<style>", "<style>.dataframe {", "<b>" * 100)
+    ],
+    "passive.passive_data": lambda t: passive.passive_data({"text/html": t}),
     "plain_text.clean": plain_text.clean,
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jupyter_codeinterp.core.document import BeginRun, FinishRun
+from jupyter_codeinterp.core.events import Note
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop
 from tests.core.conftest import room as room
@@ -15,26 +16,67 @@ from tests.scripted import Bench, call, last_cell, run, say
 Benches = Callable[..., Bench]
 
 
+SCRIPT = "from IPython.display import HTML, display\ndisplay(HTML('<b>x</b><script>1</script>'))"
+
+
 def trusts(b: Bench) -> list[bool]:
     """What each run was begun with; it has ended with the same."""
     begun = [op.trusted for op in b.document.ops if isinstance(op, BeginRun)]
-    assert begun == [op.trusted for op in b.document.ops if isinstance(op, FinishRun)]
+    assert begun == ended(b)
     return begun
 
 
+def ended(b: Bench) -> list[bool]:
+    return [op.trusted for op in b.document.ops if isinstance(op, FinishRun)]
+
+
 async def test_a_cell_that_auto_runs_is_not_trusted(bench: Benches) -> None:
-    b = bench(run("a = 1"), say("Done."))
+    b = bench(run(SCRIPT), say("Done."))
     await b.turn(mode="auto")
     assert trusts(b) == [False]
+    assert "Run the cell yourself" in (await b.event(Note)).text
+
+
+async def test_a_table_and_a_value_from_auto_are_trusted_at_the_end(bench: Benches) -> None:
+    html = "<table><td>1</td></table>"
+    table = f"class Table:\n    def _repr_html_(self): return '{html}'\nTable()"
+    b = bench(run(table), run("1 + 1"), run("print(1)"), run("a = 1"), say("Done."))
+    await b.turn(mode="auto")
+    assert [op.trusted for op in b.document.ops if isinstance(op, BeginRun)] == [False] * 4
+    assert ended(b) == [True] * 4
+    assert not [event for event in b.events if isinstance(event, Note)]
+
+
+async def test_a_trusted_output_is_not_given_a_script_by_a_run_of_auto(bench: Benches) -> None:
+    shown = "from IPython.display import HTML, display\nh = display(HTML('x'), display_id=True)"
+    update = "h.update(HTML('<script>1</script>'))"
+    b = bench(run(shown), say("One."), run(update), say("Two."))
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    b.send(mode="auto")
+    await b.ended(2)
+    assert [list(data) for _, data in b.document.displays] == [["text/plain"]]
+
+
+async def test_one_that_a_person_has_decided_on_may_change_it(bench: Benches) -> None:
+    shown = "from IPython.display import HTML, display\nh = display(HTML('x'), display_id=True)"
+    update = "h.update(HTML('<script>1</script>'))"
+    b = bench(run(shown), run(update), say("Done."))
+    b.send()
+    b.decide(await b.draft())
+    b.decide(await b.draft(2))
+    await b.ended()
+    assert [set(data) for _, data in b.document.displays] == [{"text/plain", "text/html"}]
 
 
 async def test_a_cell_that_a_person_has_run_is_trusted_until_auto_runs_it_again(
     bench: Benches,
 ) -> None:
     b = bench(
-        run("a = 1"),
+        run(SCRIPT),
         say("One."),
-        lambda r: call("edit_cell", cell_id=last_cell(r), source="a = 2"),
+        lambda r: call("edit_cell", cell_id=last_cell(r), source=SCRIPT + "\n"),
         say("Done."),
     )
     b.send()
@@ -49,7 +91,7 @@ async def test_a_cell_that_a_person_has_run_is_trusted_until_auto_runs_it_again(
 
 
 async def test_what_run_all_lets_run_is_not_trusted(bench: Benches) -> None:
-    b = bench(run("a = 1"), run("b = 2"), say("Done."))
+    b = bench(run(SCRIPT), run(SCRIPT), say("Done."))
     b.send()
     b.decide(await b.draft(), run_all=True)
     await b.ended()

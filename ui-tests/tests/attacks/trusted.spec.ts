@@ -4,6 +4,8 @@ import { expect, test } from '../../support/fixtures';
 declare global {
   interface Window {
     hacked?: boolean;
+    /** Set by a script in an output of the person's. */
+    mine?: boolean;
   }
 }
 
@@ -63,6 +65,29 @@ test('a table and a plot show in Auto', async ({
   await expect(outputs.locator('img[src^="data:image/png"]')).toHaveCount(1);
 });
 
+test("a table and a plot of Auto's do not cost the person's own outputs their trust", async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const mine = '<b>mine</b><script>window.mine = true</script>';
+  const path = await notebook.start([
+    `from IPython.display import HTML\nHTML('${mine}')`
+  ]);
+  await notebook.run(0);
+  await panel.mode.selectOption('Auto');
+  await model.play('growth');
+  await panel.ask('Which region grew fastest?');
+  await panel.ended();
+  await notebook.save();
+  await page.reload();
+  await notebook.attach(path);
+  const outputs = page.locator('.jp-Notebook .jp-OutputArea');
+  await expect(outputs.locator('table').first()).toContainText('North');
+  await expect.poll(() => page.evaluate(() => window.mine)).toBe(true);
+});
+
 test('a widget in Auto is words, until the person runs its cell', async ({
   model,
   notebook,
@@ -76,6 +101,10 @@ test('a widget in Auto is words, until the person runs its cell', async ({
   const cell = notebook.cell('IntSlider');
   await expect(cell.locator('.jp-OutputArea')).toContainText('IntSlider(');
   await expect(cell.getByRole('slider')).toHaveCount(0);
+  await expect(panel.log).toContainText(
+    '“A slider” ran without being asked about'
+  );
+  await panel.root.screenshot({ path: 'test-results/subdued.png' });
   await notebook.run(1);
   await expect(cell.getByRole('slider')).toBeVisible();
 });
