@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import Any
 
 _CELL_ID = re.compile(r"\bcell_id=(\S+)")
-_CONTEXT = re.compile(r"<(context|changes)\b.*?</\1>", re.DOTALL)
+_CONTEXT = re.compile(
+    r"<(context|changes)\b.*?</\1>|^\[Between <output-[0-9a-f]{16}> and [^\]]*\]", re.DOTALL
+)
 """What the product adds to the person's words."""
 _NOTEBOOK_CELL = re.compile(r'<cell [^>]*?\bid="([^"]+)"')
 
