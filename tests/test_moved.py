@@ -497,3 +497,77 @@ async def test_renamed_onto_a_notebook_that_is_replaced(
     again = await opened(site, root, FIRST, other.session_id)
     await again.ended()
     await again.until(lambda: [cell["source"] for cell in again.cells] == ["mine = 1"])
+
+
+# --- in a shell, where Jupyter does not see it -------------------------------------------------
+
+
+class TestInAShell:
+    """With jupyter_server_fileid, which can be asked."""
+
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+        pytest.importorskip("jupyter_server_fileid")
+        extensions = jp_server_config["ServerApp"]["jpserver_extensions"]
+        server = {"jpserver_extensions": {**extensions, "jupyter_server_fileid": True}}
+        return {
+            **jp_server_config,
+            "ServerApp": {**jp_server_config["ServerApp"], **server},
+            "FileIdExtension": {
+                "file_id_manager_class": "jupyter_server_fileid.manager.LocalFileIdManager"
+            },
+            "BaseFileIdManager": {"db_path": str(tmp_path / "file ids.db")},
+        }
+
+    @pytest.mark.parametrize("to", ["work/b.ipynb", "b.ipynb"])
+    async def test_a_turn_in_the_file_follows(
+        self, site: Site, begin: Begin, root: Path, to: str
+    ) -> None:
+        w = await begin(Grace.SHORT, "auto")
+        await away(site, w)
+        await at_work_in_file(site, root)
+        (root / FIRST).rename(root / to)
+        go_on(root)
+        await until(lambda: not site.extension.hub.running)
+        assert sources(root / to) == SOURCES
+        assert await listed(site, to) == [w.session_id]
+        assert notebooks(root) == [to.rpartition("/")[2]]
+
+    async def test_opened_where_it_is_now(self, site: Site, begin: Begin, root: Path) -> None:
+        """With its folder, while a draft waits: all is there, and goes on."""
+        w = await begin(Grace.LONG, "review")
+        await away(site, w)
+        (root / "work").rename(root / "done")
+        assert await listed(site, "done/a.ipynb") == [w.session_id]
+        again = await opened(site, root, "done/a.ipynb", w.session_id)
+        for number in range(1, 5):
+            await again.decide(await again.draft(number))
+        assert (await again.ended()).stop_reason == "end_turn"
+        assert [done.status for done in again.of(e.ToolDone)] == ["ok"] * 4, "in the same kernel"
+        assert await listed(site, FIRST) == []
+
+    async def test_a_copy_and_a_second_name_are_no_moves(
+        self, site: Site, begin: Begin, root: Path
+    ) -> None:
+        w = await begin(Grace.LONG, "review")
+        await away(site, w)
+        (root / "copy.ipynb").write_bytes((root / FIRST).read_bytes())
+        (root / "link.ipynb").hardlink_to(root / FIRST)
+        for path in ("copy.ipynb", "link.ipynb"):
+            assert await listed(site, path) == []
+        assert await listed(site, FIRST) == [w.session_id]
+
+    async def test_what_is_thrown_away_is_not_followed(
+        self, site: Site, begin: Begin, root: Path
+    ) -> None:
+        w = await begin(Grace.SHORT, "auto")
+        await away(site, w)
+        await at_work_in_file(site, root)
+        (root / ".trash").mkdir()
+        (root / FIRST).rename(root / ".trash/a.ipynb")
+        go_on(root)
+        await until(lambda: not site.extension.hub.running)
+        events = [event for _, event in site.extension.store.events(w.session_id)]
+        assert isinstance(events[-1], e.TurnEnded)
+        assert events[-1].message == f"There is no {FIRST} any more: the work in it was stopped."
+        assert await listed(site, FIRST) == [w.session_id]

@@ -28,9 +28,11 @@ from ..core.ports import Kernel
 from ..core.rules import Limits, Rules
 from ..core.secrets import Secrets
 from .activity import Activity
+from .file_ids import FileIds
 from .hub import Hub
 from .models import Models
 from .routes import handlers
+from .whereabouts import clean
 
 if TYPE_CHECKING:
     from ..adapters.zmq_kernel import KernelPool
@@ -173,6 +175,10 @@ class CodeInterp(ExtensionApp):
             grace=self.window_grace,
             leave_grace=self.leave_grace,
             moved=self._move_kernel,
+            seen=lambda path: self.file_ids.seen(path),
+        )
+        self.file_ids = FileIds(
+            lambda: server.web_app.settings.get("file_id_manager"), self.hub.whereabouts.found
         )
         self.settings.update(
             codeinterp_hub=self.hub,
@@ -188,6 +194,8 @@ class CodeInterp(ExtensionApp):
 
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
         self.hub.whereabouts.happened(data)
+        if data["action"] == "save":
+            self.file_ids.written(clean(data["path"]))
 
     def _move_kernel(self, old: str, new: str) -> None:
         """The kernel stays with a notebook that no window has open, as a window would see to
@@ -264,8 +272,13 @@ class CodeInterp(ExtensionApp):
             else:
                 notebook.answer(document, said)
 
+        async def is_elsewhere(path: str) -> bool:
+            if not await notebook.is_elsewhere(path):
+                self.file_ids.look_for(path)
+            return notebook.path != path
+
         contents = self._server.contents_manager
-        file = ContentsFile(contents, lambda: notebook.path, notebook.is_elsewhere)
+        file = ContentsFile(contents, lambda: notebook.path, is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
 

@@ -11,7 +11,6 @@ import logging
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -26,6 +25,7 @@ from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
 from ..core.rules import Rules
 from .activity import Activity
 from .audience import Audience, FrontWindow
+from .early import import_early
 from .not_me import calm
 from .place import NotebookPlace
 from .whereabouts import REPLACED, Whereabouts
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
     from ..core.session import Session
 
 log = logging.getLogger(__name__)
-
-NOT_AT_THE_START = (
-    "jupyter_codeinterp.core.session",
-    "jupyter_codeinterp.adapters.zmq_kernel",
-    "jupyter_codeinterp.adapters.anthropic_model.model",
-)
 
 Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
@@ -60,12 +54,14 @@ class Hub:
         grace: float,
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
+        seen: Callable[[str], None] = lambda path: None,
     ) -> None:
         """``model`` gives the model for a name, ``default_model`` the name for a notebook,
         ``make_kernel`` the kernel of the notebook that a function gives, ``stand_in`` who
         works in a notebook's file when no window has had it open for ``grace`` seconds, or
         for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
-        when a notebook that no window has open is elsewhere."""
+        when a notebook that no window has open is elsewhere, ``seen`` when somebody looks at
+        one: it may be another that was moved there."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -77,6 +73,7 @@ class Hub:
         self._grace = grace
         self._leave_grace = leave_grace
         self._moved = moved
+        self._seen = seen
         self._sessions: dict[str, Session] = {}
         self._notebooks: dict[str, LiveNotebook] = {}
         self._adrift: dict[str, LiveNotebook] = {}
@@ -88,10 +85,7 @@ class Hub:
     # --- windows ---------------------------------------------------------------------
 
     def join(self, window: FrontWindow) -> None:
-        # Most imports of the whole extension: not at the server's start, and not on the
-        # event loop.
-        for name in NOT_AT_THE_START:
-            asyncio.get_running_loop().run_in_executor(None, import_module, name)
+        import_early()
         self._windows.join(window)
         for session in self._sessions.values():
             if session.running:
@@ -127,6 +121,8 @@ class Hub:
 
     def notebook(self, path: str) -> LiveNotebook:
         """Taken up from the journal if need be: with the ops that its file may lack."""
+        if path not in self._notebooks:
+            self._seen(path)
         if path not in self._notebooks:
             notebook = self._notebooks[path] = LiveNotebook(
                 path, self, self._grace, self._leave_grace
@@ -329,7 +325,7 @@ class Hub:
 
     def _make(self, info: SessionInfo) -> Session:
         place = NotebookPlace(self, info.session_id, info.notebook)
-        from ..core.session import Session  # see `join`
+        from ..core.session import Session  # see ``early``
 
         return Session(info, self.store, self._model, place, self.rules, self._announce)
 
@@ -340,6 +336,8 @@ class Hub:
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
+        if notebook:
+            self._seen(notebook)
         return self._now(self.store.list(notebook))
 
     async def search(self, word: str, notebook: str | None) -> Sessions:

@@ -90,6 +90,10 @@ class Whereabouts:
         else:
             self._written(path)
 
+    def found(self, old: str, new: str) -> None:
+        """It has been moved where the contents manager did not see it (see ``FileIds``)."""
+        self._renamed(old, new)
+
     def _renamed(self, old: str, new: str) -> None:
         notebooks = self._notebooks
         known = list(notebooks.paths())
