@@ -9,7 +9,13 @@ import { person } from './by-person';
 import { History } from './history';
 import { Others } from './others';
 import { PanelState, shownView } from './panel-state';
-import type { Command, DoneElsewhere, Event, ServerFrame } from './protocol';
+import type {
+  Command,
+  DoneElsewhere,
+  Event,
+  ServerFrame,
+  SessionInfo
+} from './protocol';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
@@ -368,6 +374,7 @@ export class Store implements IDrafts {
   private _receive(frame: ServerFrame): void {
     if (frame.type === 'session') {
       const { session_id, notebook, running } = frame.session;
+      this._moved(frame.session);
       this._sessions.learn(frame.session);
       this.history.learn(frame.session);
       if (running) {
@@ -402,6 +409,18 @@ export class Store implements IDrafts {
   private _lease(): void {
     const holdsLease = this.notebooks.holdsLease(this.state.now.notebook);
     this.state.patch({ holdsLease });
+  }
+
+  /** The server says that a notebook, with what is shown for it, is elsewhere by now. */
+  private _moved({ session_id, notebook }: SessionInfo): void {
+    const before = this._sessions.get(session_id)?.info;
+    const { shown } = this.state.now;
+    // Until the server has said something once, where it is is a guess.
+    const known = !!before?.created && before.notebook !== notebook;
+    if (known && shown[before.notebook] === session_id) {
+      const { [before.notebook]: _, ...others } = shown;
+      this.state.patch({ shown: { [notebook]: session_id, ...others } });
+    }
   }
 
   private _rename(from: string, to: string): void {

@@ -181,6 +181,29 @@ describe('which conversation', () => {
     expect(store.drafts('new.ipynb')).toHaveLength(1);
   });
 
+  it('stays with the notebook when the server has renamed it', async () => {
+    const { store, client, notebooks } = await withDraft();
+    client.session({ notebook: 'new.ipynb', running: true });
+    notebooks.show('new.ipynb');
+    expect(store.shown?.info.session_id).toBe('s1');
+    // Another notebook gets the old name.
+    notebooks.show('sales.ipynb');
+    expect(store.shown).toBeNull();
+    await store.send('Go');
+    expect(client.ofType('send_message').pop()).toMatchObject({
+      notebook: 'sales.ipynb',
+      session_id: ''
+    });
+  });
+
+  it('may be about another notebook', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    store.openSession('s9');
+    client.session({ session_id: 's9', notebook: 'other.ipynb' });
+    expect(store.shown?.info.session_id).toBe('s9');
+  });
+
   it('follows turns elsewhere and knows that they wait', async () => {
     const { store, client } = makeStore();
     await settled();
