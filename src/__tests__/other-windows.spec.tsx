@@ -58,7 +58,7 @@ async function drawn(): Promise<void> {
   });
 }
 
-const lines = () => screen.queryAllByText(/Was that you\?/);
+const lines = () => screen.queryAllByText(/^Another window/);
 
 afterEach(() => {
   cleanup();
@@ -67,16 +67,13 @@ afterEach(() => {
 
 describe('what another window has done', () => {
   it.each([
-    [{}, 'Another window (3) ran “Growth”.'],
-    [{ notebook: 'a/b.ipynb' }, 'Another window (3, b.ipynb) ran “Growth”.'],
-    [{ what: 'reject' }, 'Another window (3) rejected “Growth”.'],
-    [
-      { what: 'mode', name: 'auto' },
-      'Another window (3) set the mode to Auto.'
-    ],
+    [{}, 'Another window ran “Growth”.'],
+    [{ notebook: 'a/b.ipynb' }, 'Another window, in b.ipynb, ran “Growth”.'],
+    [{ what: 'reject' }, 'Another window rejected “Growth”.'],
+    [{ what: 'mode', name: 'auto' }, 'Another window set the mode to Auto.'],
     [
       { what: 'turn' },
-      'Another window (3) started a turn that runs without asking.'
+      'Another window started a turn that runs without asking.'
     ],
     [
       { what: 'key', name: 'evil', notebook: '' },

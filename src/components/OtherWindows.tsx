@@ -14,21 +14,29 @@ export function OtherWindows({ state }: { state: IPanelState }): JSX.Element {
     <>
       {state.others.map((done, index) => (
         <Line key={`other-${index}`} level={isGrave(done) ? 'warning' : 'info'}>
-          <span title={trans.__('This is window %1', state.window)}>
-            {words(done, state, trans)} {trans.__('Was that you?')}
-          </span>
-          <Button look="link" onClick={() => store.others.wasMe(done)}>
-            {trans.__('That was me')}
-          </Button>
-          <Button
-            look="link"
+          <span
             title={trans.__(
-              'Stop what is running, go back to Review, and close all other windows'
+              'Window %1 of your server; this is window %2',
+              done.window,
+              state.window
             )}
-            onClick={() => void store.notMe(done)}
           >
-            {trans.__('Not me')}
-          </Button>
+            {words(done, state, trans)}
+          </span>
+          <span className="jp-codeinterp-Note-answers">
+            <Button look="link" onClick={() => store.others.wasMe(done)}>
+              {trans.__('That was me')}
+            </Button>
+            <Button
+              look="link"
+              title={trans.__(
+                'Stop what is running, go back to Review, and close all other windows'
+              )}
+              onClick={() => void store.notMe(done)}
+            >
+              {trans.__('Not me')}
+            </Button>
+          </span>
         </Line>
       ))}
     </>
@@ -44,45 +52,42 @@ function isGrave({ what, name }: DoneElsewhere): boolean {
 }
 
 function words(
-  { window, what, name, notebook }: DoneElsewhere,
+  { what, name, notebook }: DoneElsewhere,
   state: IPanelState,
   trans: TranslationBundle
 ): string {
-  const where =
+  const who =
     notebook && notebook !== state.notebook
-      ? `${window}, ${PathExt.basename(notebook)}`
-      : `${window}`;
+      ? trans.__('Another window, in %1,', PathExt.basename(notebook))
+      : trans.__('Another window');
   switch (what) {
     case 'run':
-      return trans.__('Another window (%1) ran “%2”.', where, name);
+      return trans.__('%1 ran “%2”.', who, name);
     case 'run_all':
       return trans.__(
-        'Another window (%1) ran “%2”, and lets the rest of the turn run without asking.',
-        where,
+        '%1 ran “%2”, and lets the rest of the turn run without asking.',
+        who,
         name
       );
     case 'reject':
-      return trans.__('Another window (%1) rejected “%2”.', where, name);
+      return trans.__('%1 rejected “%2”.', who, name);
     case 'turn':
-      return trans.__(
-        'Another window (%1) started a turn that runs without asking.',
-        where
-      );
+      return trans.__('%1 started a turn that runs without asking.', who);
     case 'mode':
       return trans.__(
-        'Another window (%1) set the mode to %2.',
-        where,
+        '%1 set the mode to %2.',
+        who,
         { review: 'Review', auto: 'Auto', plan: 'Plan' }[name] ?? name
       );
     case 'model':
-      return trans.__('Another window (%1) chose the model %2.', where, name);
+      return trans.__('%1 chose the model %2.', who, name);
     case 'key':
       return trans.__(
-        'Another window (%1) set the key and the address of the model: %2.',
-        where,
+        '%1 set the key and the address of the model: %2.',
+        who,
         name
       );
     case 'no_key':
-      return trans.__('Another window (%1) removed the key.', where);
+      return trans.__('%1 removed the key.', who);
   }
 }

@@ -5,14 +5,14 @@ import { expect, test } from '../../support/fixtures';
 const named = (place: Locator, name: string) =>
   place.getByRole('button', { name, exact: true });
 
-for (const mode of ['Review', 'Auto']) {
+for (const mode of ['Review', 'Auto'] as const) {
   test(`a payload above 500 blank lines is said, and counts as unseen, in ${mode}`, async ({
     model,
     notebook,
     panel
   }) => {
     await notebook.start(['x = 1']);
-    await panel.mode.selectOption(mode);
+    await panel.choose(mode);
     await model.play('payload_above');
     await panel.ask('Add it up');
     const bar = notebook.bar('Add it up');

@@ -16,7 +16,7 @@ test('a script in an output of a cell that Auto ran does not run', async ({
   panel
 }) => {
   const path = await notebook.start(['x = 1']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('script');
   await panel.ask('Show it');
   await panel.ended();
@@ -56,7 +56,7 @@ test('a table and a plot show in Auto', async ({
   panel
 }) => {
   await notebook.start(['x = 1']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('growth');
   await panel.ask('Which region grew fastest?');
   await panel.ended();
@@ -76,7 +76,7 @@ test("a table and a plot of Auto's do not cost the person's own outputs their tr
     `from IPython.display import HTML\nHTML('${mine}')`
   ]);
   await notebook.run(0);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('growth');
   await panel.ask('Which region grew fastest?');
   await panel.ended();
@@ -94,7 +94,7 @@ test('a widget in Auto is words, until the person runs its cell', async ({
   panel
 }) => {
   await notebook.start(['']);
-  await panel.mode.selectOption('Auto');
+  await panel.choose('Auto');
   await model.play('widget');
   await panel.ask('A slider');
   await panel.ended();
