@@ -670,12 +670,15 @@ export interface QuestionAnswered {
   answer: string;
 }
 /**
- * A line in the conversation: the kernel restarted, the context was summarised, …
+ * A line in the conversation: the context was summarised, …
+ *
+ * ``kernel_died``: under a run of this turn, and all variables with it.
  */
 export interface Note {
   type: 'note';
   text: string;
   level: 'error' | 'info' | 'warning';
+  kernel_died: boolean;
 }
 /**
  * ``window`` as in ``DraftDecided``, here and below.

@@ -168,7 +168,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
         kind: 'note',
         key,
         level: event.level,
-        text: event.text
+        text: event.text,
+        kernelDied: event.kernel_died
       }));
     case 'mode_changed':
       return withInfo(view, { mode: event.mode });
@@ -295,7 +296,13 @@ function discard(
   const items = view.items.filter(item => !isOfStep(view, item, step));
   const rest = { ...view, items };
   return reason
-    ? append(rest, key => ({ kind: 'note', key, level: 'info', text: reason }))
+    ? append(rest, key => ({
+        kind: 'note',
+        key,
+        level: 'info',
+        text: reason,
+        kernelDied: false
+      }))
     : rest;
 }
 

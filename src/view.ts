@@ -104,6 +104,8 @@ export interface INoteItem {
   readonly key: string;
   readonly level: Note['level'];
   readonly text: string;
+  /** It tells that the kernel died under a run. */
+  readonly kernelDied: boolean;
 }
 
 /** The end of a turn, and what became of what it changed. */
@@ -166,6 +168,16 @@ export function* currentTurn(view: ISessionView): Generator<Item> {
       return;
     }
   }
+}
+
+/** Whether the kernel died under a run of the newest turn, and all variables with it. */
+export function kernelDied(view: ISessionView): boolean {
+  for (const item of currentTurn(view)) {
+    if (item.kind === 'note' && item.kernelDied) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /** The cards whose drafts are open: being written, waiting, or being decided. */

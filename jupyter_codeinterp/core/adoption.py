@@ -86,7 +86,7 @@ class Adoption:
             notes=tuple(notes),
         )
         if done.status == "dead":
-            yield Note(done.note, "warning")
+            yield Note(done.note, "warning", kernel_died=True)
 
     async def _place(self) -> tuple[str, str]:
         """Where it ran, in words; and in which cell, if the notebook is to have one for it.

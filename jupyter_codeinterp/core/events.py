@@ -257,10 +257,14 @@ class QuestionAnswered(_Event, frozen=True, tag="question_answered"):
 
 
 class Note(_Event, frozen=True, tag="note"):
-    """A line in the conversation: the kernel restarted, the context was summarised, …"""
+    """A line in the conversation: the context was summarised, …
+
+    ``kernel_died``: under a run of this turn, and all variables with it.
+    """
 
     text: str
     level: Literal["info", "warning", "error"] = "info"
+    kernel_died: bool = False
 
 
 class ModeChanged(_Event, frozen=True, tag="mode_changed"):

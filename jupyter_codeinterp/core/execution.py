@@ -211,7 +211,7 @@ class Execution:
         if self._subdued:
             yield Note(SUBDUED.format(title=self._draft.title))
         if done.status == "dead":
-            yield Note(done.note, "warning")
+            yield Note(done.note, "warning", kernel_died=True)
 
     async def _ended_elsewhere(self, run: AdoptedRun) -> ExecutionDone:
         """Somebody was quicker, when the cell was marked running: it shows their outputs."""

@@ -308,4 +308,24 @@ describe('after the server was stopped', () => {
     await play(made, next(3));
     expect(again()).toBeNull();
   });
+
+  it('offers it where the kernel died under a run, once the turn is over', async () => {
+    const died: Event = {
+      type: 'note',
+      text: 'The kernel died.',
+      level: 'warning',
+      kernel_died: true
+    };
+    const made = await panel([], started, opened, running, cutOff, died);
+    expect(again()).toBeNull();
+    await play(made, ended());
+    await click('Run the cells above again');
+    expect(made.notebooks.ranAbove).toEqual([['cell1']]);
+    // Not the one that the kernel died of.
+    expect(made.notebooks.notRunAgain).toEqual(['cell1']);
+    expect(again()).toBeNull();
+    const next: Event = { ...(started as TurnStarted), turn: 2 };
+    await play(made, next, ended({ turn: 2 }));
+    expect(again()).toBeNull();
+  });
 });

@@ -2,11 +2,11 @@
 import React from 'react';
 import { Button } from './Button';
 import { usePanel } from './context';
+import { RunAbove } from './RunAbove';
 
 export function GoOn({ code }: { code: string }): JSX.Element {
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
-  const [ran, setRan] = React.useState(false);
   const stopped = code === 'server_stopped';
   const lost = useLost();
   const retry = async () => {
@@ -14,28 +14,14 @@ export function GoOn({ code }: { code: string }): JSX.Element {
     await store.retry();
     setBusy(false);
   };
-  const runAbove = async () => {
-    setRan(true);
-    setRan(await store.runAbove());
-  };
   return (
     <>
-      {stopped && lost && !ran && (
-        <>
-          <p>
-            {trans.__(
-              'The kernel is gone, too. To have the variables again, run the cells above; then continue.'
-            )}
-          </p>
-          <Button
-            title={trans.__(
-              'Run all code cells from the top to the last that the agent ran, but for one that was cut off'
-            )}
-            onClick={() => void runAbove()}
-          >
-            {trans.__('Run the cells above again')}
-          </Button>
-        </>
+      {stopped && lost && (
+        <RunAbove
+          words={trans.__(
+            'The kernel is gone, too. To have the variables again, run the cells above; then continue.'
+          )}
+        />
       )}
       <Button disabled={busy} onClick={() => void retry()}>
         {stopped ? trans.__('Continue') : trans.__('Try again')}

@@ -2,16 +2,18 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Kept } from '../protocol';
-import type { IEndItem } from '../view';
+import { type IEndItem, kernelDied } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';
 import { GoOn } from './GoOn';
 import { Review } from './Review';
+import { RunAbove } from './RunAbove';
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
   const { item, last } = props;
   const { end } = item;
-  const { trans } = usePanel();
+  const { store, trans } = usePanel();
+  const offers = last && end.code !== 'server_stopped';
   const quiet = end.stop_reason === 'cancelled';
   const words = end.message || (quiet ? trans.__('Stopped.') : '');
   return (
@@ -23,6 +25,15 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
         >
           <span>{words}</span>
           {end.retry && last && <GoOn code={end.code} />}
+        </div>
+      )}
+      {offers && store.shown && kernelDied(store.shown) && (
+        <div className="jp-codeinterp-Note" data-level="info">
+          <RunAbove
+            words={trans.__(
+              'To have the variables again, run the cells above.'
+            )}
+          />
         </div>
       )}
       {changedCells(item).length > 0 && <Changes item={item} />}

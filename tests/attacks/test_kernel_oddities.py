@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from jupyter_codeinterp.adapters.zmq_kernel import link as link_module
-from tests.kernels import Person, python_and_person, run, text
+from tests.kernels import Person, person_at, python, python_and_person, run, text
 
 
 class Case(NamedTuple):
@@ -141,8 +141,13 @@ async def test_code_that_ends_its_kernel_gives_a_new_one(
 ) -> None:
     monkeypatch.setattr(link_module, "MUTE", 1.0)
     case = ENDS[name]
-    async with python_and_person() as (kernel, person, link):
+    async with (
+        python() as (kernel, link, kernels),
+        person_at(kernels, link.kernel_id) as person,
+    ):
         kernel_id, start = link.kernel_id, (await kernel.info()).start
+        told: list[str] = []
+        kernels.add_restart_callback(kernel_id, lambda: told.append("restarting"))
         _, done = await asyncio.wait_for(run(kernel, case.code), 30)
         assert done.status == case.status, done
         assert case.shows in done.note and "all its variables are gone" in done.note
@@ -150,7 +155,19 @@ async def test_code_that_ends_its_kernel_gives_a_new_one(
         assert text((await run(kernel, "print('new')"))[1]) == "new\n"
         info = await kernel.info()
         assert info.kernel_id == kernel_id and info.start == start + 1
+        # So each page learns of it, and opens its connection anew.
+        assert told == ["restarting"]
         assert await by_hand(person) == "42\n"
+
+
+async def test_a_kernel_that_the_server_would_not_restart_is_there_again() -> None:
+    async with python() as (kernel, link, kernels):
+        manager = kernels.get_kernel(link.kernel_id)
+        manager.autorestart = False
+        manager.stop_restarter()
+        _, done = await asyncio.wait_for(run(kernel, "exit()"), 30)
+        assert done.status == "dead"
+        assert text((await run(kernel, "print('new')"))[1]) == "new\n"
 
 
 async def test_a_blocked_interrupt_is_obeyed_again_afterwards() -> None:

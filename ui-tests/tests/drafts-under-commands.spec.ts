@@ -41,96 +41,83 @@ async function types(notebook: NotebookHelper): Promise<string[][]> {
   return cells.map(cell => [cell.cell_type, cell.source as string]);
 }
 
-const WAITS: [string, number, string[], string[][]][] = [
+const ABOVE_BELOW = [
+  ['code', ABOVE],
+  ['raw', DRAFT],
+  ['code', BELOW]
+];
+const AT_THE_END = [
+  ['code', ABOVE],
+  ['code', BELOW],
+  ['raw', DRAFT]
+];
+
+/** Steps: the keys that are pressed on the draft's cell, and what becomes of the cells. */
+const WAITS: [string, [string[], string[][]][]][] = [
   [
-    'dd, z: it is back and waits',
-    1,
-    ['d', 'd', 'z'],
+    'dd and z, m and r, Ctrl+Shift+Down, x and v: it waits where it then is',
     [
-      ['code', ABOVE],
-      ['raw', DRAFT],
-      ['code', BELOW]
-    ]
-  ],
-  [
-    'x, v: it waits where it was pasted',
-    1,
-    ['x', 'v'],
-    [
-      ['code', ABOVE],
-      ['code', BELOW],
-      ['raw', DRAFT]
+      [['d', 'd', 'z'], ABOVE_BELOW],
+      [['m', 'r'], ABOVE_BELOW],
+      [['Control+Shift+ArrowDown'], AT_THE_END],
+      [['Control+Shift+ArrowUp'], ABOVE_BELOW],
+      [['x', 'v'], AT_THE_END]
     ]
   ],
   [
     'c, v: the copy is a code cell',
-    1,
-    ['c', 'v'],
     [
-      ['code', ABOVE],
-      ['raw', DRAFT],
-      ['code', DRAFT],
-      ['code', BELOW]
+      [
+        ['c', 'v'],
+        [
+          ['code', ABOVE],
+          ['raw', DRAFT],
+          ['code', DRAFT],
+          ['code', BELOW]
+        ]
+      ]
     ]
   ],
   [
-    'Ctrl+Shift+Down: it waits below',
-    1,
-    ['Control+Shift+ArrowDown'],
+    'Shift+M with the cell below, Ctrl+Backspace into the cell above: all of it waits',
     [
-      ['code', ABOVE],
-      ['code', BELOW],
-      ['raw', DRAFT]
-    ]
-  ],
-  [
-    'm, r: it waits as it was',
-    1,
-    ['m', 'r'],
-    [
-      ['code', ABOVE],
-      ['raw', DRAFT],
-      ['code', BELOW]
-    ]
-  ],
-  [
-    'Shift+M with the cell below: all of it waits',
-    1,
-    ['Shift+M'],
-    [
-      ['code', ABOVE],
-      ['raw', `${DRAFT}\n\n${BELOW}`]
-    ]
-  ],
-  [
-    'Ctrl+Backspace into the cell above: all of it waits',
-    1,
-    ['Control+Backspace'],
-    [
-      ['raw', `${ABOVE}\n\n${DRAFT}`],
-      ['code', BELOW]
+      [
+        ['Shift+M'],
+        [
+          ['code', ABOVE],
+          ['raw', `${DRAFT}\n\n${BELOW}`]
+        ]
+      ],
+      [['Control+Backspace'], [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]]
     ]
   ],
   [
     'Ctrl+A, Shift+M: all of it waits',
-    1,
-    ['Control+a', 'Shift+M'],
-    [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]
+    [
+      [
+        ['Control+a', 'Shift+M'],
+        [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]
+      ]
+    ]
   ]
 ];
 
-for (const [does, index, keys, becomes] of WAITS) {
+for (const [does, steps] of WAITS) {
   test(does, async ({ notebook, page, panel }) => {
-    await press(page, notebook, index, ...keys);
-    await expect.poll(() => types(notebook)).toEqual(becomes);
-    // One bar, under the raw cell; and what runs is all that stands there.
-    const bar = notebook.bar('Try this');
-    await expect(bar).toHaveCount(1);
-    const waiting = becomes.findIndex(([type]) => type === 'raw');
-    await expect(notebook.cell(waiting)).toContainText('scratch');
+    let waiting = 1;
+    for (const [keys, becomes] of steps) {
+      await press(page, notebook, waiting, ...keys);
+      await expect.poll(() => types(notebook)).toEqual(becomes);
+      // One bar, under the raw cell.
+      await expect(notebook.bar('Try this')).toHaveCount(1);
+      waiting = becomes.findIndex(([type]) => type === 'raw');
+      await expect(notebook.cell(waiting)).toContainText('scratch');
+    }
+    const stands = (await notebook.sources())[waiting];
     await panel.decide('Run', 'Try this');
     await panel.ended();
-    expect(await notebook.executed()).toEqual([becomes[waiting][1]]);
+    // What runs is all that stands there.
+    expect(await notebook.executed()).toEqual([stands]);
     const after = await types(notebook);
     expect(after.filter(([type]) => type === 'raw')).toEqual([]);
   });

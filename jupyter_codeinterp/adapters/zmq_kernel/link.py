@@ -45,6 +45,8 @@ ANSWER_LIMIT = 1.0
 """Seconds in which a control channel should answer."""
 MUTE = 5.0
 """Seconds in which a kernel that is not mute answers and is heard; it is asked twice."""
+FAREWELL = 3.0
+"""Seconds in which a kernel that is told to exit does so."""
 REVIVAL = 10.0
 """Seconds that a dead kernel has to be restarted; jupyter_client looks every 3 seconds."""
 
@@ -310,6 +312,24 @@ class KernelLink:
         if answered is not None:
             await answered
         self.observe()
+
+    async def replaced(self, within: float) -> None:
+        """Return when another process is in this one's place, which ends by itself ``within``
+        so many seconds or is killed. The server's autorestarter sees it and tells every
+        page; of a restart that somebody asks for only who asked is told. If it gives up, as
+        it does with a kernel that dies again and again, return after ``REVIVAL`` all the same.
+        """
+        if not self._km.autorestart:
+            await self.restart()
+            return
+        loop = asyncio.get_running_loop()
+        start, kill_at = self.start, loop.time() + within
+        while self.start == start and not self.closed and loop.time() < kill_at + REVIVAL:
+            if loop.time() >= kill_at and self._km.provisioner is not None:
+                # It does nothing to a process that has ended.
+                await self._km.provisioner.kill()
+            await asyncio.sleep(POLL)
+            self.observe()
 
     @contextmanager
     def connected(self) -> Iterator[None]:

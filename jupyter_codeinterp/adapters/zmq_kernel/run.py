@@ -22,7 +22,7 @@ from ...core.ports import (
     OutputsChanged,
 )
 from .counting import Mark
-from .link import GONE, LOST_IDLE, KernelLink
+from .link import FAREWELL, GONE, LOST_IDLE, KernelLink
 from .wire import Message
 
 FLUSH = 0.1
@@ -38,8 +38,8 @@ none where the interrupt came before the code's first instruction."""
 OBEY = 5.0
 """Seconds after an interrupt in which a run should end."""
 ATTEMPTS = 20
-EXITED = "The code has ended the kernel (with exit or quit), and it was started again."
-MUTED = "The code has cut the kernel off from everybody, and it was started again."
+EXITED = "The code has ended the kernel (with exit or quit)."
+MUTED = "The code has cut the kernel off from everybody, and so it was ended."
 DROPPED = "Output truncated: the kernel dropped some of it."
 
 Cause = Literal["timeout", "interrupted", "dead"]
@@ -102,17 +102,17 @@ class Run:
 
     async def _see_that_it_lives(self) -> None:
         """The code is over. If nobody can run anything in this kernel any more, and it has
-        not died (then the server starts it again), start it again."""
+        not died (then the server starts it again), see that it does."""
         if self._cause == "dead":
             return
         if any(not asked.get("keepkernel") for asked in self._payload("ask_exit")):
             # Within a tenth of a second; until then it would take another cell.
-            why = EXITED
+            why, within = EXITED, FAREWELL
         elif self._lost_half and await self._link.is_mute():
-            why = MUTED
+            why, within = MUTED, 0.0
         else:
             return
-        await self._link.restart()
+        await self._link.replaced(within)
         self._cause = "dead"
         self._notes = [why, GONE]
 
