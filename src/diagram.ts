@@ -107,7 +107,12 @@ export function asDiagram(
   button.addEventListener('click', () => {
     button.disabled = true;
     void draw(source, mermaid).then(
-      picture => place.replaceChildren(picture),
+      picture => {
+        // Its colours are of the theme that it was drawn in: they stay readable in another.
+        const style = getComputedStyle(place);
+        picture.style.background = style.getPropertyValue('--jp-layout-color1');
+        place.replaceChildren(picture);
+      },
       () => button.replaceWith(words(trans.__('It could not be drawn.')))
     );
   });

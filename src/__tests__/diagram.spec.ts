@@ -88,6 +88,19 @@ describe('what is shown of a diagram', () => {
     expect(place.querySelector('img')!.src).toMatch(/^data:image\/svg\+xml,/);
   });
 
+  it('keeps the background that its colours are made for', async () => {
+    HTMLImageElement.prototype.decode = async () => undefined;
+    const { place } = shown('graph TD\n  A --> B');
+    document.body.append(place);
+    (place as HTMLElement).style.setProperty('--jp-layout-color1', '#111');
+    place.querySelector('button')!.click();
+    await new Promise(resolve => setTimeout(resolve));
+    (place as HTMLElement).style.setProperty('--jp-layout-color1', '#fff');
+    expect(place.querySelector('img')!.style.background).toMatch(
+      /^(#111|rgb\(17, 17, 17\))$/
+    );
+  });
+
   it('is its code and the reason, where it may load something', () => {
     const { place } = shown(`graph TD\n  A["<img src='${URL}'>"]`);
     expect(place.querySelector('button')).toBeNull();
