@@ -190,17 +190,28 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   if (runIdOf(shared) !== op.run_id || !isCode(cell)) {
     return unchanged(target, shared);
   }
-  // What comes may be what nobody has decided on; what is there may be as well, and these
-  // outputs, in which nothing can run, take its place.
-  trust(target.model, cell, cell.trusted && op.trusted);
-  showOutputs(target.model, cell, 0, op.outputs);
-  trust(target.model, cell, op.trusted);
+  replaceOutputs(target.model, cell, op.outputs, op.trusted);
   edit(target, () => {
     cell.executionCount = op.execution_count;
     // A count that is the same as before fires nothing, so say it in any case.
     cell.executionState = 'idle';
   });
   return answer('done', cell.sharedModel.getSource());
+}
+
+/**
+ * Neither what comes nor what was there before is trusted for a moment if the other alone
+ * is: Lab draws the outputs anew whenever the word changes, and scripts in them run.
+ */
+function replaceOutputs(
+  model: INotebookModel,
+  cell: ICodeCellModel,
+  outputs: readonly Output[],
+  trusted: boolean
+): void {
+  trust(model, cell, cell.trusted && trusted);
+  showOutputs(model, cell, 0, outputs);
+  trust(model, cell, trusted);
 }
 
 /** Whether HTML and scripts of the outputs are shown as they are. */
@@ -248,9 +259,8 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
   }
   const now = model.cells.get(index);
   if (isCode(now) && !retypes) {
-    // First: what comes back may be what nobody has trusted.
-    trust(model, now, was.metadata['trusted'] === true);
-    showOutputs(model, now, 0, was.outputs ?? []);
+    const trusted = was.metadata['trusted'] === true;
+    replaceOutputs(model, now, was.outputs ?? [], trusted);
   }
   edit(target, () =>
     retypes ? remake(model, index, was) : reword(model, index, was)

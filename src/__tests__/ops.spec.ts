@@ -1,7 +1,9 @@
+import type { ICodeCellModel } from '@jupyterlab/cells';
 import { NotebookModel } from '@jupyterlab/notebook';
 import type { YNotebook } from '@jupyter/ydoc';
 import { applyOp } from '../ops';
 import type { IOpTarget, Op } from '../ops';
+import { showOutputs } from '../outputs';
 import type { Receipt } from '../protocol';
 import vectors from '../../tests/document_vectors.json';
 
@@ -166,6 +168,51 @@ describe('begin_run and finish_run', () => {
     applyOp(target(model), finish);
     expect(cell.executionState).toBe('idle');
     expect(cell.executionCount).toBe(3);
+  });
+});
+
+describe('outputs that take the place of others', () => {
+  const html = (text: string) => ({
+    output_type: 'display_data',
+    data: { 'text/html': text },
+    metadata: {}
+  });
+  const CODE = { ...RAW, cell_type: 'code', execution_count: null };
+  const finish: Op = {
+    op: 'finish_run',
+    cell_id: 'c',
+    run_id: 'r1',
+    outputs: [html('a table')],
+    execution_count: 1,
+    trusted: true
+  };
+  const restore: Op = {
+    op: 'restore',
+    cell_id: 'c',
+    expect: 'r',
+    after: [],
+    cell: {
+      ...CODE,
+      id: 'c',
+      source: 'r',
+      metadata: { trusted: true },
+      outputs: [html('a table')]
+    }
+  };
+  it.each([finish, restore])('$op: what was there is not trusted', op => {
+    const model = open([{ ...CODE, outputs: [] }], {});
+    applyOp(target(model), { ...BEGIN, trusted: false });
+    const cell = model.cells.get(0) as ICodeCellModel;
+    const trusted: unknown[] = [];
+    cell.outputs.changed.connect((_, { newValues }) => {
+      for (const output of newValues.filter(value => value.trusted)) {
+        trusted.push(output.data['text/html']);
+      }
+    });
+    showOutputs(model, cell, 0, [html('a script')]);
+    applyOp(target(model), op);
+    expect(cell.trusted).toBe(true);
+    expect(trusted).toEqual(['a table']);
   });
 });
 
