@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.sign import NotebookNotary
 
 from jupyter_codeinterp.core.document import BeginRun, FinishRun
 from jupyter_codeinterp.core.events import Note
@@ -45,6 +50,17 @@ async def test_a_table_and_a_value_from_auto_are_trusted_at_the_end(bench: Bench
     assert [op.trusted for op in b.document.ops if isinstance(op, BeginRun)] == [False] * 4
     assert ended(b) == [True] * 4
     assert not [event for event in b.events if isinstance(event, Note)]
+
+
+@pytest.mark.parametrize(("code", "signed"), [("1 + 1", True), (SCRIPT, False)])
+async def test_the_server_signs_a_notebook_with_what_auto_has_shown_unless_a_script_is_in_it(
+    bench: Benches, code: str, signed: bool, tmp_path: Path
+) -> None:
+    b = bench(run(code), say("Done."))
+    await b.turn(mode="auto")
+    notary = NotebookNotary(data_dir=str(tmp_path), db_file=":memory:", secret=b"x")
+    assert notary.check_cells(nbformat.from_dict(b.document.notebook)) is signed
+    notary.close()
 
 
 async def test_a_trusted_output_is_not_given_a_script_by_a_run_of_auto(bench: Benches) -> None:
