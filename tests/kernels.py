@@ -156,7 +156,9 @@ class Gate:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.source = f"import os, time\nwhile not os.path.exists({str(path)!r}): time.sleep(0.01)"
+        self.source = (
+            f"import os, time\nwhile not os.path.exists(\n{str(path)!r}\n):\n    time.sleep(0.01)"
+        )
 
     def open(self) -> None:
         self._path.touch()

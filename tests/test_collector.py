@@ -174,5 +174,5 @@ def test_an_excerpt_of_a_large_stream_is_its_two_ends(text: str, ascii_only: boo
     assert found["name"] == "stdout"
     # A cut inside of an escape may spoil the character there.
     assert (text * 20).startswith(found["text"].rstrip("?"))
-    assert (text * 20).endswith(found["tail"][6:])
-    assert len(found["text"]) > 6 and len(found["tail"]) > 6
+    assert (text * 20).endswith(found["tail"][7:])
+    assert len(found["text"]) > 6 and len(found["tail"]) > 7

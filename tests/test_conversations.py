@@ -194,7 +194,7 @@ async def test_exports_that_make_no_sense(site: Site, api: FakeAnthropic) -> Non
 
 async def test_keys_are_in_no_export(site: Site, api: FakeAnthropic) -> None:
     """Neither those that were known then, nor one that has become known since."""
-    later = "sk-ant-a-key-of-next-week"
+    later = "sk-ant-next-week-has-another"
     w = await a_turn(site, api, f"Mine is {KEY}", f"print('{later}')")
     await rename(site, w.session_id, f"About {KEY}")
     assert later.encode() in (await export(site, w.session_id, "markdown")).body

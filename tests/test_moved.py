@@ -188,7 +188,7 @@ def gates(root: Path) -> tuple[Path, Path]:
 
 
 def waiting(gate: Path) -> str:
-    return f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)"
+    return f"import os, time\nwhile not os.path.exists(\n{str(gate)!r}\n):\n    time.sleep(0.01)"
 
 
 def go_on(root: Path) -> None:

@@ -177,7 +177,7 @@ async def test_the_result_of_code_that_ran_is_not_lost(
         if isinstance(part, Text)
     ]
     assert len(results) == 1 and "counted" in results[0]
-    assert b.results == results
+    assert b.sent_results == results
 
 
 async def test_stop_while_nothing_can_be_written(

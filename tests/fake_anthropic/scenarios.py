@@ -115,8 +115,9 @@ def _repeated(request: Request) -> Turn:
 
 
 def _fenced(request: Request) -> str:
-    """Code that the person's message brings, in a fence."""
-    return request.said[-1].split("```")[1].strip("\n")
+    """Code that the person's message brings, in a fence; the whole of it without one."""
+    parts = request.said[-1].split("```")
+    return parts[1].strip("\n") if len(parts) > 1 else parts[0]
 
 
 # --- obedient --------------------------------------------------------------------------
