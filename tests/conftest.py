@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,17 @@ KEY = "sk-ant-a-key-of-the-environment"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cuts", type=int, default=200, help="how often the journal is cut")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What was logged of odd texts may hold half of a surrogate pair, which cannot be sent from
+    one process to another."""
+    report = yield
+    report.sections = [
+        (name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
 
 
 @pytest.fixture

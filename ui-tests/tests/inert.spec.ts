@@ -122,13 +122,14 @@ test('"Run" under the cell and on the card at once runs it once', async ({
   page,
   panel
 }) => {
-  await page.evaluate(() => {
-    for (const button of Array.from(document.querySelectorAll('button'))) {
-      if (button.textContent?.trim() === 'Run') {
-        button.click();
-      }
-    }
-  });
+  const buttons = page.getByRole('button', { name: 'Run', exact: true });
+  await expect(buttons).toHaveCount(2);
+  const boxes = await Promise.all(
+    (await buttons.all()).map(button => button.boundingBox())
+  );
+  for (const box of boxes) {
+    await page.mouse.click(box!.x + box!.width / 2, box!.y + box!.height / 2);
+  }
   const card = panel.cards.filter({ hasText: 'Delete' });
   await card.getByRole('button', { name: 'Keep', exact: true }).click();
   await panel.ended();
