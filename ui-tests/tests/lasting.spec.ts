@@ -202,13 +202,16 @@ test('of two windows on a notebook one is told, and can take over', async ({
     `${LAB_URL}/lab/workspaces/second/tree/${file}?codeinterp=open`
   );
   const other = new Panel(second);
-  // Lab's question about news lies over the panel's foot.
-  await second.locator('.jp-toast-button', { hasText: 'No' }).click();
+  // Lab's question about news, if it is still open, lies over the panel's foot.
+  const question = second.locator('.jp-toast-button', { hasText: 'No' });
+  await second.addLocatorHandler(question, no => no.click());
   await expect(other.root).toContainText('open in another window');
   await expect(panel.root).not.toContainText('open in another window');
 
   await panel.add(model);
-  await other.waiting('Add');
+  // Nothing can be run here before its code has been seen here.
+  const card = other.cards.filter({ hasText: 'Add' });
+  await expect(card.getByRole('button', { name: 'Show code' })).toBeVisible();
   await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(1);
 
   await other.root.getByRole('button', { name: 'Work here' }).click();
