@@ -62,13 +62,15 @@ export function watchMoving(
       const writes = !!target.closest?.('.cm-content, input, textarea');
       const here = event.isTrusted && notebook.node.contains(target);
       if (here && goes(event, writes)) {
-        setTimeout(() => {
+        const look = () => {
           // Below the last cell is a place of its own, with that cell still active.
           const cell = notebook.isDisposed ? null : notebook.activeCell;
           if (cell?.node.contains(document.activeElement)) {
             moved(cell);
           }
-        });
+        };
+        // Lab brings the focus to a cell with the next frame.
+        requestAnimationFrame(() => setTimeout(look));
       }
     },
     options
