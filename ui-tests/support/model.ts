@@ -65,10 +65,17 @@ export class FakeModel {
     return this.requests();
   }
 
-  /** The text of the newest message that the model was sent: results, or the person's words. */
+  /**
+   * The text of the newest message that the model was sent: results, or the person's words.
+   * The delimiters around what others wrote are left out.
+   */
   async told(): Promise<string> {
     const { body } = (await this.requests()).at(-1)!;
-    return textOf(body.messages.at(-1)!.content);
+    const told = textOf(body.messages.at(-1)!.content);
+    return told.replace(
+      /<output-[0-9a-f]{16}>\n|\n<\/output-[0-9a-f]{16}>/g,
+      ''
+    );
   }
 
   private async _state(): Promise<{

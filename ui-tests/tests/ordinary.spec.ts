@@ -114,6 +114,7 @@ test('two tabs of one person: what is done in the other is a quiet line', async 
     `${new URL(page.url()).origin}/lab/tree/${file}?codeinterp=open`
   );
   const theirs = tab.locator('#codeinterp-panel');
+  await theirs.getByRole('button', { name: 'Work here' }).click();
   const run = theirs.getByRole('button', { name: 'Run', exact: true });
   await expect(run).toBeEnabled();
   await run.click();

@@ -54,10 +54,14 @@ test(
     await notebook.enter(1);
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('made = mine + 22');
-    await notebook
+    const run = notebook
       .bar('Add')
-      .getByRole('button', { name: 'Run', exact: true })
-      .click();
+      .getByRole('button', { name: 'Run', exact: true });
+    // A press counts on a button that has stood still: what was typed may have moved it.
+    await expect(async () => {
+      await run.click({ timeout: 1000 });
+      await expect(run).toBeHidden({ timeout: 1000 });
+    }).toPass();
     await panel.ended();
 
     expect(await notebook.executed()).toEqual(['mine = 20', 'made = mine + 22']);
