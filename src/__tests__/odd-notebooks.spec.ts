@@ -68,8 +68,10 @@ function odd(place: (string | number)[], value: unknown): object {
 }
 
 /** The model as Lab has it; null for what Lab itself does not open. */
-function opened(book: object): NotebookModel | null {
-  const model = new NotebookModel();
+function opened(
+  book: object,
+  model = new NotebookModel()
+): NotebookModel | null {
   try {
     model.fromJSON(book as never);
     return model;
