@@ -1,4 +1,5 @@
 import { NotebookModel } from '@jupyterlab/notebook';
+import { DisposableSet } from '@lumino/disposable';
 import { FileState } from '../file-state';
 import { applyOp } from '../ops';
 import type { Op } from '../ops';
@@ -67,11 +68,13 @@ function odd(place: (string | number)[], value: unknown): object {
   return book;
 }
 
+const models = new DisposableSet();
+afterAll(() => models.dispose());
+
 /** The model as Lab has it; null for what Lab itself does not open. */
-function opened(
-  book: object,
-  model = new NotebookModel()
-): NotebookModel | null {
+function opened(book: object): NotebookModel | null {
+  const model = new NotebookModel();
+  models.add(model);
   try {
     model.fromJSON(book as never);
     return model;
