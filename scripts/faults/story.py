@@ -102,8 +102,8 @@ def opening_notebook() -> Notebook:
 
 # --- the model -------------------------------------------------------------------------
 
-_CELL = re.compile(r"^\[(\S+)\] (code|markdown|raw)(?: In\[\d+\])?$")
-_OUTPUT = re.compile(r"^\[(\S+)\] output$")
+_CELL = re.compile(r'<cell id="([^"]+)" type="\w+"[^>]*>(.*?)</cell>', re.DOTALL)
+_OUTPUT = re.compile(r"<outputs>(.*?)</outputs>", re.DOTALL)
 _STATUS = re.compile(r"\bstatus=(\w+)")
 _GONE = re.compile(r"NameError|variables (?:are|may be) gone|kernel died")
 
@@ -245,17 +245,9 @@ def _answered(request: Request) -> Iterator[tuple[dict[str, Any], str]]:
 
 def _read(result: str) -> list[Seen]:
     cells: list[Seen] = []
-    in_outputs = False
-    for line in result.split("\n"):
-        if found := _CELL.match(line):
-            cells.append(Seen(found[1]))
-            in_outputs = False
-        elif _OUTPUT.match(line):
-            in_outputs = True
-        elif cells and in_outputs:
-            cells[-1].outputs += f"{line}\n"
-        elif cells:
-            cells[-1].source += f"\n{line}" if cells[-1].source else line
+    for cell_id, body in _CELL.findall(result):
+        outputs = "\n".join(_OUTPUT.findall(body)).strip("\n")
+        cells.append(Seen(cell_id, _OUTPUT.sub("", body).strip("\n"), f"{outputs}\n"))
     return cells
 
 
