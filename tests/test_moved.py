@@ -519,6 +519,18 @@ class TestInAShell:
             "BaseFileIdManager": {"db_path": str(tmp_path / "file ids.db")},
         }
 
+    async def known_to_manager(self, site: Site, root: Path) -> None:
+        """The second cell stands in the file, and the manager has seen the file that does.
+        (Each write replaces it: who moves it in between is not followed.)"""
+        manager = site.extension.file_ids._manager()
+        assert manager is not None
+
+        def known() -> bool:
+            file_id = site.extension.file_ids._known.get(FIRST, "")
+            return SOURCES[2] in sources(root / FIRST) and manager.get_path(file_id) == FIRST
+
+        await until(known)
+
     @pytest.mark.parametrize("to", ["work/b.ipynb", "b.ipynb"])
     async def test_a_turn_in_the_file_follows(
         self, site: Site, begin: Begin, root: Path, to: str
@@ -526,6 +538,7 @@ class TestInAShell:
         w = await begin(Grace.SHORT, "auto")
         await away(site, w)
         await at_work_in_file(site, root)
+        await self.known_to_manager(site, root)
         (root / FIRST).rename(root / to)
         go_on(root)
         await until(lambda: not site.extension.hub.running)
@@ -563,6 +576,7 @@ class TestInAShell:
         w = await begin(Grace.SHORT, "auto")
         await away(site, w)
         await at_work_in_file(site, root)
+        await self.known_to_manager(site, root)
         (root / ".trash").mkdir()
         (root / FIRST).rename(root / ".trash/a.ipynb")
         go_on(root)

@@ -36,7 +36,7 @@ from tests.fake_anthropic import scenario as steps
 from tests.reference_window import ReferenceWindow, notebook
 from tests.site import Site
 
-KEY = "sk-ant-slow-0123456789"
+KEY = "sk-ant-slow-" + "aZ3kPq9" * 13
 BURSTS = """\
 import pathlib, sys, time
 
@@ -49,6 +49,8 @@ pathlib.Path(f"ended-{time.time_ns()}").touch()"""
 """200 MB."""
 LONG = ("0123456789" * 10 + "\n") * 99_000
 """10 MB of text, which is a little less than a message to a client may have."""
+TOKENS = len(LONG) // 60
+"""What an answer must be allowed so that it may have that much."""
 LIMIT = 150.0
 FOLLOWERS = 3
 """Windows that follow the long answer, besides the one that the cell runs in."""
@@ -154,7 +156,8 @@ async def workplace() -> AsyncIterator[Place]:
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(FakeAnthropic(script(), check=False))
         environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
-        server = stack.enter_context(jupyter_server(environment=environment))
+        allowed = f"--CodeInterp.max_tokens={TOKENS}"
+        server = stack.enter_context(jupyter_server(allowed, environment=environment))
         yield Place(server, await stack.enter_async_context(AsyncExitStack()))
 
 

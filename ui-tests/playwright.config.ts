@@ -2,12 +2,7 @@ import { execFileSync } from 'child_process';
 import path from 'path';
 import { defineConfig } from '@playwright/test';
 import type { IOptions } from './support/fixtures';
-import {
-  KEYLESS_URL,
-  LAB_URL,
-  MODEL_URL,
-  serverEnvironment
-} from './support/servers';
+import { LANE, LANES, serverEnvironment, WORKERS } from './support/servers';
 
 /** The system's Chromium; without one Playwright's own is used. */
 function chromium(): string {
@@ -21,15 +16,16 @@ const jupyterLab = 'jupyter lab --config=jupyter_server_test_config.py';
 
 export default defineConfig<IOptions>({
   testDir: 'tests',
-  // One server and one fake model serve all tests, one test at a time.
-  workers: 1,
+  // No two tests share a server at the same time (see LANES): any test may run beside any.
+  workers: WORKERS,
+  fullyParallel: true,
   retries: 0,
   forbidOnly: !!process.env.CI,
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [['list'], ['html', { open: 'never' }]],
   use: {
-    baseURL: LAB_URL,
+    baseURL: LANE.lab,
     viewport: { width: 1280, height: 800 },
     trace: 'retain-on-failure',
     // Playwright would want an ffmpeg of its own for it.
@@ -52,32 +48,32 @@ export default defineConfig<IOptions>({
     { name: 'lab', use: { app: 'lab' } },
     { name: 'notebook7', use: { app: 'notebook7' }, grep: /@notebook7/ }
   ],
-  webServer: [
+  webServer: LANES.flatMap(({ model, lab, keyless, notebooks }, lane) => [
     {
-      name: 'model',
-      command: `exec python -m tests.fake_anthropic --port ${new URL(MODEL_URL).port}`,
+      name: `model-${lane}`,
+      command: `exec python -m tests.fake_anthropic --port ${new URL(model).port}`,
       cwd: path.dirname(__dirname),
-      url: MODEL_URL
+      url: model
     },
     {
-      name: 'lab',
+      name: `lab-${lane}`,
       command: `exec ${jupyterLab}`,
       env: {
-        ...serverEnvironment('lab', LAB_URL),
-        ANTHROPIC_BASE_URL: MODEL_URL,
+        ...serverEnvironment(`lab-${lane}`, lab, notebooks),
+        ANTHROPIC_BASE_URL: model,
         ANTHROPIC_API_KEY: 'sk-ant-test-0123456789'
       },
-      url: `${LAB_URL}/api`
+      url: `${lab}/api`
     },
     {
-      name: 'keyless',
+      name: `keyless-${lane}`,
       command:
         'exec env -u ANTHROPIC_API_KEY -u ANTHROPIC_AUTH_TOKEN' +
         ` -u ANTHROPIC_BASE_URL ${jupyterLab}`,
-      env: serverEnvironment('keyless', KEYLESS_URL),
-      url: `${KEYLESS_URL}/api`
+      env: serverEnvironment(`keyless-${lane}`, keyless, notebooks),
+      url: `${keyless}/api`
     }
-  ].map(server => ({
+  ]).map(server => ({
     ...server,
     reuseExistingServer: false,
     timeout: 60_000,

@@ -10,6 +10,7 @@ in a way that nobody has thought of.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 from .disguises import disguises, public_beginning
@@ -25,6 +26,7 @@ SHORTEST_END = 4
 _WORD = 8
 _SHORT_WORD = 4
 _FORMATS: dict[int, Literal["Q", "I"]] = {_WORD: "Q", _SHORT_WORD: "I"}
+_PIECE = 65_536
 _MOST_PLACES = 4
 _SEAM = re.compile(r"\n?\[… [\d,]+ characters? left out[^\]\n]{0,200}\]\n?|…")
 """Where a text of ours has been cut."""
@@ -44,6 +46,8 @@ class Secrets:
         """Forms that are not ASCII: they are found as wholes only."""
         self._places: dict[int, dict[int, list[_Place]]] = {_WORD: {}, _SHORT_WORD: {}}
         self._words: dict[int, frozenset[int]] = {}
+        self._reach = dict.fromkeys(_FORMATS, 0)
+        """The longest of the parts, in bytes: nothing further off decides on a word."""
         self._starts: dict[str, list[str]] = {}
         """Beginnings of values by their last characters; what may stand before a cut."""
         self._ends: dict[str, list[str]] = {}
@@ -75,6 +79,7 @@ class Secrets:
             word = form[offset : offset + size]
             if word in public:
                 continue
+            self._reach[size] = max(self._reach[size], part)
             known = places.setdefault(memoryview(word).cast(_FORMATS[size])[0], [])
             if len(known) < _MOST_PLACES and all(place[0] != form for place in known):
                 known.append((form, offset, min(part, len(form))))
@@ -91,21 +96,36 @@ class Secrets:
         return self._without_ends(text) if "…" in text else text
 
     def _find(self, raw: bytes, size: int) -> list[tuple[int, int]]:
-        whole = len(raw) - len(raw) % size
-        words = memoryview(raw)[:whole].cast(_FORMATS[size]).tolist()
-        known = self._words[size]
-        if known.isdisjoint(words):
-            return []
-        spans = []
-        done = 0
-        for index, word in enumerate(words):
-            place = index * size
-            if word in known and place >= done:
-                span = _longest(raw, place, size, self._places[size][word])
-                if span is not None:
-                    spans.append(span)
-                    done = span[1]
+        spans: list[tuple[int, int]] = []
+        reach = self._reach[size]
+        innocent: set[bytes] = set()
+        """Surroundings of words in which no part is long enough. A text may be made of words
+        of a key and have no part of it: digits over and over, say."""
+        for place, word in self._known_words(raw, size):
+            if spans and place < spans[-1][1]:
+                continue
+            around = raw[max(0, place - reach) : place + size + reach]
+            if around in innocent and place >= reach:
+                continue
+            span = _longest(raw, place, size, self._places[size][word])
+            if span is not None:
+                spans.append(span)
+            elif place >= reach:
+                innocent.add(around)
         return spans
+
+    def _known_words(self, raw: bytes, size: int) -> Iterator[tuple[int, int]]:
+        """Where a word of a form stands, and which. Read in pieces: a number takes ten times
+        the room of its character."""
+        known = self._words[size]
+        whole = len(raw) - len(raw) % size
+        view = memoryview(raw)
+        for start in range(0, whole, _PIECE):
+            words = view[start : min(start + _PIECE, whole)].cast(_FORMATS[size]).tolist()
+            if not known.isdisjoint(words):
+                for index, word in enumerate(words):
+                    if word in known:
+                        yield start + index * size, word
 
     def _without_ends(self, text: str) -> str:
         """Without beginnings of keys before a cut, and ends of them behind one."""

@@ -54,6 +54,8 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "invisible characters": repeated("<\u200b"),
     "marks in disorder": repeated("\u0315\u0300", "a"),
     "emoji joiners": repeated("\u200d\ufe0f", "x"),
+    "digits, as in a key": repeated("0123456789"),
+    "numbers, as the bytes of a key": repeated("48, 49, 50, 97, "),
     "words": repeated("word "),
     "one word": repeated("w"),
     "dots": repeated("a.", "", ")"),

@@ -7,11 +7,11 @@
 import path from 'path';
 import { STEPS, runStep, startDemo } from '../support/demo';
 import { expect, test } from '../support/fixtures';
-import { KEYLESS_URL } from '../support/servers';
+import { LANE } from '../support/servers';
 
 const IMAGES = path.join(__dirname, '..', '..', 'docs', 'images');
 
-test.use({ baseURL: KEYLESS_URL });
+test.use({ baseURL: LANE.keyless });
 
 for (const [name, theme] of [
   ['light', 'JupyterLab Light'],

@@ -1,6 +1,6 @@
 /** The control of the fake model (`python -m tests.fake_anthropic`), on its own port. */
 import { expect, type APIRequestContext } from '@playwright/test';
-import { MODEL_URL } from './servers';
+import { LANE } from './servers';
 
 /** A content block of the Messages API; the fields depend on its type. */
 export interface IBlock {
@@ -86,7 +86,7 @@ export class FakeModel {
   }
 
   private async _call(method: string, name: string, data?: object) {
-    const url = `${MODEL_URL}/control/${name}`;
+    const url = `${LANE.model}/control/${name}`;
     const response = await this._request.fetch(url, { method, data });
     expect(response.ok(), `${method} ${url}: ${response.status()}`).toBe(true);
     return response;

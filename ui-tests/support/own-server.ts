@@ -1,9 +1,9 @@
 /** A JupyterLab that one test has for itself: it can be killed and started again. */
 import { type ChildProcess, execFileSync, spawn } from 'child_process';
 import { once } from 'events';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'fs';
+import { closeSync, openSync, readFileSync } from 'fs';
 import path from 'path';
-import { FOLDER, freePort, MODEL_URL, serverEnvironment } from './servers';
+import { FOLDER, freePort, LANE, serverEnvironment } from './servers';
 
 /** How long a server may take to answer, in milliseconds. */
 const PATIENCE = 60_000;
@@ -16,11 +16,9 @@ export class OwnServer {
     this.url = `http://127.0.0.1:${port}`;
     this.notebooks = path.join(FOLDER, name, 'notebooks');
     this.log = path.join(FOLDER, name, 'server.log');
-    mkdirSync(this.notebooks, { recursive: true });
     this._environment = {
-      ...serverEnvironment(name, this.url),
-      JUPYTERLAB_GALATA_ROOT_DIR: this.notebooks,
-      ANTHROPIC_BASE_URL: MODEL_URL,
+      ...serverEnvironment(name, this.url, this.notebooks),
+      ANTHROPIC_BASE_URL: LANE.model,
       ANTHROPIC_API_KEY: 'sk-ant-test-0123456789'
     };
     // A run that is broken off leaves nothing behind either.

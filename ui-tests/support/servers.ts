@@ -1,5 +1,6 @@
 /**
- * The servers of one run: JupyterLab with a key, JupyterLab without, and the fake model.
+ * The servers of one run. Each of the workers, which run tests side by side, has a lane of its
+ * own: JupyterLab with a key, JupyterLab without, the fake model, and a folder.
  *
  * Ports and the folder are chosen once, in the first process; its workers inherit them
  * through the environment. Each may be set from outside.
@@ -29,16 +30,30 @@ export const FOLDER = once('CODEINTERP_TEST_FOLDER', () => {
   return servers;
 });
 
-function url(name: string): string {
-  return `http://127.0.0.1:${once(name, freePort)}`;
+/** How many tests run at a time. */
+export const WORKERS = 2;
+
+export interface ILane {
+  model: string;
+  lab: string;
+  keyless: string;
+  /** Where the notebooks of its tests lie on disk, for both servers. */
+  notebooks: string;
 }
 
-export const MODEL_URL = url('CODEINTERP_TEST_MODEL_PORT');
-export const LAB_URL = url('CODEINTERP_TEST_LAB_PORT');
-export const KEYLESS_URL = url('CODEINTERP_TEST_KEYLESS_PORT');
+export const LANES = Array.from({ length: WORKERS }, (_, lane): ILane => {
+  const url = (name: string) =>
+    `http://127.0.0.1:${once(`CODEINTERP_TEST_${name}_PORT_${lane}`, freePort)}`;
+  return {
+    model: url('MODEL'),
+    lab: url('LAB'),
+    keyless: url('KEYLESS'),
+    notebooks: path.join(FOLDER, `notebooks-${lane}`)
+  };
+});
 
-/** Where the notebooks of the tests lie on disk, for both servers. */
-export const NOTEBOOKS = path.join(FOLDER, 'notebooks');
+/** That of this worker; Playwright numbers those that run at the same time from 0. */
+export const LANE = LANES[Number(process.env.TEST_PARALLEL_INDEX ?? 0)];
 
 /**
  * The environment of a server: folders of its own, so that nothing of the person's Jupyter
@@ -46,19 +61,20 @@ export const NOTEBOOKS = path.join(FOLDER, 'notebooks');
  */
 export function serverEnvironment(
   name: string,
-  serverURL: string
+  serverURL: string,
+  notebooks: string
 ): Record<string, string> {
   const own = (kind: string) => {
     const made = path.join(FOLDER, name, kind);
     mkdirSync(made, { recursive: true });
     return made;
   };
-  mkdirSync(NOTEBOOKS, { recursive: true });
+  mkdirSync(notebooks, { recursive: true });
   return {
     JUPYTER_CONFIG_DIR: own('config'),
     JUPYTER_DATA_DIR: own('data'),
     JUPYTER_RUNTIME_DIR: own('runtime'),
-    JUPYTERLAB_GALATA_ROOT_DIR: NOTEBOOKS,
+    JUPYTERLAB_GALATA_ROOT_DIR: notebooks,
     CODEINTERP_TEST_WORKSPACES: own('workspaces'),
     CODEINTERP_TEST_PORT: new URL(serverURL).port,
     IPYTHONDIR: own('ipython'),

@@ -1,9 +1,9 @@
 import { STEPS, runStep, startDemo } from '../support/demo';
 import { expect, test } from '../support/fixtures';
-import { KEYLESS_URL } from '../support/servers';
+import { LANE } from '../support/servers';
 
 test.describe('without a key', () => {
-  test.use({ baseURL: KEYLESS_URL });
+  test.use({ baseURL: LANE.keyless });
 
   test('the first message is kept, and the card says how to connect a model', async ({
     notebook,

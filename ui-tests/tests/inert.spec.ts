@@ -3,7 +3,7 @@ import { execFile } from 'child_process';
 import path from 'path';
 import { promisify } from 'util';
 import { expect, test } from '../support/fixtures';
-import { NOTEBOOKS } from '../support/servers';
+import { LANE } from '../support/servers';
 
 const ABOVE = 'above = 1';
 const DRAFT = 'scratch = 1';
@@ -97,7 +97,7 @@ test.describe('a waiting draft is not run by', () => {
     const { stdout } = await promisify(execFile)('python', [
       '-c',
       run,
-      path.join(NOTEBOOKS, file)
+      path.join(LANE.notebooks, file)
     ]);
     expect(stdout.trim()).toBe('False');
   });

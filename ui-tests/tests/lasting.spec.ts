@@ -4,7 +4,7 @@ import path from 'path';
 import { NO_AUTOSAVE, expect, test } from '../support/fixtures';
 import { line } from '../support/line';
 import { Panel } from '../support/panel';
-import { LAB_URL, NOTEBOOKS } from '../support/servers';
+import { LANE } from '../support/servers';
 
 const HELD = `\
 import pathlib, time
@@ -68,7 +68,7 @@ test('a page reloaded while a cell runs shows its output once', async ({
   await page.reload();
   await notebook.attach(file, { kernel: false });
   await expect(panel.stopButton).toBeVisible();
-  writeFileSync(path.join(NOTEBOOKS, path.dirname(file), 'go'), '');
+  writeFileSync(path.join(LANE.notebooks, path.dirname(file), 'go'), '');
   await panel.ended();
   await expect(panel.log).toContainText('It is 2.');
   const cells = await notebook.cells();
@@ -199,7 +199,7 @@ test('of two windows on a notebook one is told, and can take over', async ({
   const file = await notebook.start(['x = 1']);
   const second = await context.newPage();
   await second.goto(
-    `${LAB_URL}/lab/workspaces/second/tree/${file}?codeinterp=open`
+    `${LANE.lab}/lab/workspaces/second/tree/${file}?codeinterp=open`
   );
   const other = new Panel(second);
   // Lab's question about news, if it is still open, lies over the panel's foot.

@@ -1,5 +1,5 @@
 import { expect, test } from '../support/fixtures';
-import { KEYLESS_URL } from '../support/servers';
+import { LANE } from '../support/servers';
 
 test(
   'the panel opens on a notebook',
@@ -57,7 +57,7 @@ test(
 );
 
 test.describe('without a key', () => {
-  test.use({ baseURL: KEYLESS_URL });
+  test.use({ baseURL: LANE.keyless });
 
   test('the panel offers to connect a model', async ({ notebook, panel }) => {
     await notebook.start();

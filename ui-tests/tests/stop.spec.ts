@@ -4,7 +4,7 @@ import { expect, test } from '../support/fixtures';
 import type { FakeModel } from '../support/model';
 import type { NotebookHelper } from '../support/notebook';
 import type { Panel } from '../support/panel';
-import { NOTEBOOKS } from '../support/servers';
+import { LANE } from '../support/servers';
 
 /** The next message works at once. */
 async function goesOn(model: FakeModel, notebook: NotebookHelper, panel: Panel) {
@@ -105,7 +105,7 @@ test.describe("while the person's own cell runs", () => {
     await panel.ended();
     await expect.poll(() => notebook.sources()).toEqual([HELD]);
 
-    writeFileSync(path.join(NOTEBOOKS, path.dirname(file), 'go'), '');
+    writeFileSync(path.join(LANE.notebooks, path.dirname(file), 'go'), '');
     expect(await notebook.value('finished')).toBe('True');
     expect(await notebook.executed()).toEqual([HELD]);
     await goesOn(model, notebook, panel);
@@ -126,7 +126,7 @@ test.describe("while the person's own cell runs", () => {
     await panel.decide('Run');
     await expect(panel.log).toContainText('waiting for the kernel');
 
-    writeFileSync(path.join(NOTEBOOKS, path.dirname(file), 'go'), '');
+    writeFileSync(path.join(LANE.notebooks, path.dirname(file), 'go'), '');
     await panel.ended();
     expect(await notebook.executed()).toEqual([HELD, 'queued = 1', '1 + 1']);
   });

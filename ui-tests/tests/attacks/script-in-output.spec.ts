@@ -1,7 +1,7 @@
 /** A cell that the person ran shows HTML, and the HTML has a script. */
 import type { Locator } from '@playwright/test';
 import { expect, test } from '../../support/fixtures';
-import { KEYLESS_URL } from '../../support/servers';
+import { LANE } from '../../support/servers';
 
 declare global {
   interface Window {
@@ -135,7 +135,7 @@ test('a script in an output sends a message', async ({
 });
 
 test.describe('without a key', () => {
-  test.use({ baseURL: KEYLESS_URL });
+  test.use({ baseURL: LANE.keyless });
 
   test('a script in an output saves a key', async ({
     notebook,
