@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import nbformat
 import pytest
 
 from jupyter_codeinterp.adapters.file_document import contents as contents_module
+from jupyter_codeinterp.adapters.file_document import replacing
 from jupyter_codeinterp.adapters.file_document.replacing import replace_text
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
@@ -406,6 +408,19 @@ def test_a_write_that_fails_leaves_the_file(
         replace_text(str(file), "new")
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.ipynb"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere files cannot change places")
+def test_a_file_that_is_renamed_in_the_last_moment_is_not_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, moved = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
+    file.write_text("old")
+    monkeypatch.setattr(replacing, "_keep_owner", lambda *_: file.rename(moved))
+    with pytest.raises(FileNotFoundError):
+        replace_text(str(file), "new")
+    assert moved.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["b.ipynb"]
 
 
 async def test_a_disk_that_is_full_is_said(
