@@ -10,12 +10,16 @@ from typing import Any
 import pytest
 from jupyter_server.serverapp import ServerApp
 
+from tests import kernel_ports
 from tests.fake_anthropic import FakeAnthropic
 from tests.site import Site
 
 pytest_plugins = ("pytest_jupyter.jupyter_server",)
 
 KEY = "sk-ant-a-key-of-the-environment"
+
+
+kernel_ports.keep_apart()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,8 +4,15 @@ Never for real use: there is no token, no XSRF check, and pages get at the appli
 """
 
 import os
+import sys
+from pathlib import Path
 
 from jupyterlab.galata import configure_jupyter_server
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests import kernel_ports
+
+kernel_ports.keep_apart()
 
 c = get_config()  # noqa: F821 - traitlets puts it there
 configure_jupyter_server(c)
