@@ -15,6 +15,8 @@ const MOVES = new Set([
 ]);
 /** Of the notebook's command mode: to the next cell, the one before, and into the cell. */
 const COMMANDS = new Set(['j', 'k', 'Enter']);
+/** Milliseconds in which the focus follows a key. */
+const FOLLOWS = 1000;
 
 /**
  * Whether a key takes the person to the cell that is active after it: one that moves, or
@@ -54,6 +56,20 @@ export function watchMoving(
   };
   notebook.node.addEventListener('pointerdown', onPress, options);
   notebook.node.addEventListener('mousedown', onPress, options);
+  // A key takes the person to a cell once the focus is there; Lab brings it with the next
+  // frame, or later if the page is busy. A key in between that leads nowhere calls it off.
+  let until = 0;
+  const arrive = () => {
+    // Below the last cell is a place of its own, with that cell still active.
+    const cell = notebook.isDisposed ? null : notebook.activeCell;
+    if (
+      performance.now() < until &&
+      cell?.node.contains(document.activeElement)
+    ) {
+      moved(cell);
+    }
+  };
+  notebook.node.addEventListener('focusin', () => setTimeout(arrive), options);
   // Before Lab's own, which lets no key through that it knows.
   window.addEventListener(
     'keydown',
@@ -61,17 +77,8 @@ export function watchMoving(
       const target = event.target as Element;
       const writes = !!target.closest?.('.cm-content, input, textarea');
       const here = event.isTrusted && notebook.node.contains(target);
-      if (here && goes(event, writes)) {
-        const look = () => {
-          // Below the last cell is a place of its own, with that cell still active.
-          const cell = notebook.isDisposed ? null : notebook.activeCell;
-          if (cell?.node.contains(document.activeElement)) {
-            moved(cell);
-          }
-        };
-        // Lab brings the focus to a cell with the next frame.
-        requestAnimationFrame(() => setTimeout(look));
-      }
+      until = here && goes(event, writes) ? performance.now() + FOLLOWS : 0;
+      requestAnimationFrame(() => setTimeout(arrive));
     },
     options
   );
