@@ -1,7 +1,7 @@
 """Write src/protocol.ts from the Python types, and src/formula-names.ts from the names in
-core/formulas.py (``--check``: fail if one is out of date).
+core/approval/formulas.py (``--check``: fail if one is out of date).
 
-The Python structs of core/commands.py, core/events.py and core/document.py are the only
+The Python structs of core/commands.py, core/events.py and core/document/document.py are the only
 definition of the wire format; TypeScript gets its types through their JSON Schema.
 """
 
@@ -17,7 +17,8 @@ from typing import Any
 
 import msgspec
 
-from jupyter_codeinterp.core import commands, events, formulas
+from jupyter_codeinterp.core import commands, events
+from jupyter_codeinterp.core.approval import formulas
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"

@@ -21,7 +21,7 @@ from jupyter_codeinterp.adapters.file_document import FileDocument
 from jupyter_codeinterp.adapters.live_document import LiveNotebook, SessionDocument, StandIn
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import BeginRun, Op, Receipt, Snapshot
+from jupyter_codeinterp.core.document.document import BeginRun, Op, Receipt, Snapshot
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.fronts.hub import Hub
 from jupyter_codeinterp.fronts.window import WindowDesk

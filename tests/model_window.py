@@ -22,7 +22,7 @@ import msgspec
 
 from jupyter_codeinterp.adapters.file_document.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import (
+from jupyter_codeinterp.core.document.document import (
     Delete,
     FinishRun,
     Notebook,

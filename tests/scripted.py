@@ -12,7 +12,7 @@ import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document import (
+from jupyter_codeinterp.core.document.document import (
     CellView,
     Notebook,
     Op,
@@ -30,7 +30,6 @@ from jupyter_codeinterp.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from jupyter_codeinterp.core.foreign import bare
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -40,6 +39,7 @@ from jupyter_codeinterp.core.messages import (
     Usage,
     assistant,
 )
+from jupyter_codeinterp.core.model_view.foreign import bare
 from jupyter_codeinterp.core.ports import (
     Kernel,
     ModelDone,
@@ -52,8 +52,8 @@ from jupyter_codeinterp.core.ports import (
     SessionStore,
     StoredOp,
 )
-from jupyter_codeinterp.core.rules import Rules
-from jupyter_codeinterp.core.session import Session
+from jupyter_codeinterp.core.session.session import Session
+from jupyter_codeinterp.core.turn.rules import Rules
 from tests.kernels import until
 
 E = TypeVar("E")

@@ -15,7 +15,7 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import Receipt
+from jupyter_codeinterp.core.document.document import Receipt
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.fronts import window, windows
 from jupyter_codeinterp.fronts.mailbox import Mailbox

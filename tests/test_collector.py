@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.zmq_kernel.wire import stream_excerpt
-from jupyter_codeinterp.core.collector import BoundedText, Collector, Limits
+from jupyter_codeinterp.core.cells.collector import BoundedText, Collector, Limits
 
 SMALL = Limits(text=100, more_text=10, output=1_000, run=2_000, outputs=5)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.context import Context, State, _moved
-from jupyter_codeinterp.core.document import CellView, Snapshot
+from jupyter_codeinterp.core.document.document import CellView, Snapshot
+from jupyter_codeinterp.core.model_view.context import Context, State, _moved
 from jupyter_codeinterp.core.ports import KernelInfo
 
 KERNEL = KernelInfo("k1", 1, "python", "3.12.1")

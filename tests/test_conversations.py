@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.session import LONGEST_TITLE
+from jupyter_codeinterp.core.session.session import LONGEST_TITLE
 from jupyter_codeinterp.fronts.hub import Hub
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text

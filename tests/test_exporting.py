@@ -31,9 +31,9 @@ from jupyter_codeinterp.core.events import (
     TurnStarted,
     TurnUndone,
 )
-from jupyter_codeinterp.core.exporting import markdown
+from jupyter_codeinterp.core.history.exporting import markdown
+from jupyter_codeinterp.core.history.recording import recording
 from jupyter_codeinterp.core.messages import Message, ToolUse, assistant
-from jupyter_codeinterp.core.recording import recording
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
 ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.file_document import FileDocument
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import Insert, Notebook
+from jupyter_codeinterp.core.document.document import Insert, Notebook
 from tests.kernels import until
 from tests.reference_window import notebook
 

@@ -20,7 +20,7 @@ from jupyter_codeinterp.adapters.file_document import replacing
 from jupyter_codeinterp.adapters.file_document.replacing import replace_text
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document import Notebook
+from jupyter_codeinterp.core.document.document import Notebook
 from tests.fake_anthropic import FakeAnthropic, Step, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, body, notebook

@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import Keeping, SqliteStore, keeping, mark
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document import Delete, Output
+from jupyter_codeinterp.core.document.document import Delete, Output
 from jupyter_codeinterp.core.events import Note
 from jupyter_codeinterp.core.messages import Text, user
 from jupyter_codeinterp.core.ports import StoredOp

@@ -11,8 +11,8 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core.events import DraftDecided, Event, RunStarted, ToolDone, TurnEnded
+from jupyter_codeinterp.core.history.past import Past
 from jupyter_codeinterp.core.messages import Message
-from jupyter_codeinterp.core.past import Past
 from tests.dying import DIED
 
 

@@ -15,7 +15,7 @@ from jupyter_codeinterp.adapters.live_document import reads as reads_module
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document import (
+from jupyter_codeinterp.core.document.document import (
     BeginRun,
     Delete,
     FinishRun,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import BeginRun, FinishRun, Op, SetSource
+from jupyter_codeinterp.core.document.document import BeginRun, FinishRun, Op, SetSource
 from jupyter_codeinterp.fronts import mailbox as mailboxes
 from jupyter_codeinterp.fronts.mailbox import Mailbox
 from tests.fake_anthropic import on_loop

@@ -48,8 +48,8 @@ from jupyter_codeinterp.adapters.file_document import document as file_document
 from jupyter_codeinterp.adapters.live_document.hand_over import HandOver
 from jupyter_codeinterp.adapters.live_document.outbox import Outbox
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import document
-from jupyter_codeinterp.core.document import (
+from jupyter_codeinterp.core.document import document
+from jupyter_codeinterp.core.document.document import (
     BeginRun,
     Delete,
     FinishRun,
@@ -59,7 +59,7 @@ from jupyter_codeinterp.core.document import (
     Receipt,
     SetSource,
 )
-from jupyter_codeinterp.core.ledger import Ledger
+from jupyter_codeinterp.core.history.ledger import Ledger
 from jupyter_codeinterp.fronts.hub import Hub
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens

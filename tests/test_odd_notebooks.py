@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from jupyter_codeinterp.adapters.file_document import ContentsFile, FileDocument
 from jupyter_codeinterp.adapters.file_document.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core import document as d
-from jupyter_codeinterp.core import outputs as seeing
+from jupyter_codeinterp.core.document import document as d
 from jupyter_codeinterp.core.errors import DocumentError
+from jupyter_codeinterp.core.model_view import outputs as seeing
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.kernels import until
 from tests.reference_window import notebook

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 from PIL import Image as Pillow
 
-from jupyter_codeinterp.core import images
-from jupyter_codeinterp.core.html_text import strip_html
 from jupyter_codeinterp.core.messages import Image
-from jupyter_codeinterp.core.outputs import (
+from jupyter_codeinterp.core.model_view import images
+from jupyter_codeinterp.core.model_view.html_text import strip_html
+from jupyter_codeinterp.core.model_view.outputs import (
     Seen,
     error_signature,
     excerpt,
@@ -25,7 +25,7 @@ from jupyter_codeinterp.core.outputs import (
     result_text,
     see,
 )
-from jupyter_codeinterp.core.plain_text import clean, cut, ends
+from jupyter_codeinterp.core.model_view.plain_text import clean, cut, ends
 
 Output = dict[str, Any]
 ESC = "\x1b"

@@ -8,8 +8,14 @@ import time
 import pytest
 
 from jupyter_codeinterp.adapters.plain_markdown import LONGEST, markdown_risks
-from jupyter_codeinterp.core.formulas import reason
-from jupyter_codeinterp.core.markdown_cells import NOT_CHECKED, TOO_DEEP, nesting, risks, too_deep
+from jupyter_codeinterp.core.approval.formulas import reason
+from jupyter_codeinterp.core.approval.markdown_cells import (
+    NOT_CHECKED,
+    TOO_DEEP,
+    nesting,
+    risks,
+    too_deep,
+)
 
 PLAIN = [
     "# Title\n\n- a < b and c > d\n\n**bold** _it_ ~~gone~~ `code` [link](https://example.org)",

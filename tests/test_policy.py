@@ -5,8 +5,7 @@ from typing import get_args
 
 import pytest
 
-from jupyter_codeinterp.core.events import Mode
-from jupyter_codeinterp.core.policy import (
+from jupyter_codeinterp.core.approval.policy import (
     Action,
     cap,
     decide,
@@ -14,6 +13,7 @@ from jupyter_codeinterp.core.policy import (
     notices,
     refusal,
 )
+from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
 CHANGES = ("run_new", "edit", "markdown", "delete")

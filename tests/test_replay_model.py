@@ -15,7 +15,7 @@ import pytest
 
 from jupyter_codeinterp import demo
 from jupyter_codeinterp.adapters.replay_model import ReplayModel
-from jupyter_codeinterp.core import policy
+from jupyter_codeinterp.core.approval import policy
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -26,7 +26,7 @@ from jupyter_codeinterp.core.messages import (
     tool_uses,
     user,
 )
-from jupyter_codeinterp.core.outputs import result_text
+from jupyter_codeinterp.core.model_view.outputs import result_text
 from jupyter_codeinterp.core.ports import (
     Model,
     ModelDone,

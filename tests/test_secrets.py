@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jupyter_codeinterp.core.secrets import REMOVED, Secrets
+from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from tornado.websocket import WebSocketClientConnection
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document import Output
+from jupyter_codeinterp.core.document.document import Output
 from jupyter_codeinterp.fronts import channel, mailbox
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.workplace import open_socket, start_kernel

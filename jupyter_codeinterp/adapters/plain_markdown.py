@@ -15,8 +15,8 @@ from html import unescape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ..core import formulas
-from ..core.markdown_cells import nesting
+from ..core.approval import formulas
+from ..core.approval.markdown_cells import nesting
 
 LONGEST = 100_000
 """Characters. Longer text is asked about unread."""

@@ -26,8 +26,8 @@ from typing import Any, Literal, Union
 import msgspec
 
 from .. import demo
-from ..core.foreign import bare
 from ..core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
+from ..core.model_view.foreign import bare
 from ..core.ports import (
     ModelDone,
     ModelEvent,

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from .commands import SessionInfo
-from .document import Op, Output, Receipt, Snapshot
+from .document.document import Op, Output, Receipt, Snapshot
 from .events import Event
 from .messages import Message, Usage
 

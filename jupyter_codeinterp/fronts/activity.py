@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 if TYPE_CHECKING:
-    from ..core.session import Session
+    from ..core.session.session import Session
 
 SETTING = "codeinterp_last_activity"
 INTERVAL = 0.4

@@ -25,8 +25,8 @@ from ..adapters.sqlite_store import Keeping, SqliteStore
 from ..core.commands import OpReceipt, SnapshotTaken
 from ..core.events import Mode
 from ..core.ports import Kernel
-from ..core.rules import Limits, Rules
-from ..core.secrets import Secrets
+from ..core.redaction.secrets import Secrets
+from ..core.turn.rules import Limits, Rules
 from .activity import Activity
 from .file_ids import FileIds
 from .hub import Hub

@@ -6,7 +6,7 @@ import asyncio
 from importlib import import_module
 
 NOT_AT_THE_START = (
-    "jupyter_codeinterp.core.session",
+    "jupyter_codeinterp.core.session.session",
     "jupyter_codeinterp.adapters.zmq_kernel",
     "jupyter_codeinterp.adapters.anthropic_model.model",
 )

@@ -17,12 +17,12 @@ import msgspec
 
 from ..adapters.live_document import LiveNotebook, StandIn, Window
 from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo
-from ..core.document import Receipt
-from ..core.ending import Ending
+from ..core.document.document import Receipt
 from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
-from ..core.rules import Rules
+from ..core.turn.ending import Ending
+from ..core.turn.rules import Rules
 from .activity import Activity
 from .audience import Audience, FrontWindow
 from .early import import_early
@@ -32,7 +32,7 @@ from .whereabouts import REPLACED, Whereabouts
 from .windows import Windows
 
 if TYPE_CHECKING:
-    from ..core.session import Session
+    from ..core.session.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -325,7 +325,7 @@ class Hub:
 
     def _make(self, info: SessionInfo) -> Session:
         place = NotebookPlace(self, info.session_id, info.notebook)
-        from ..core.session import Session  # see ``early``
+        from ..core.session.session import Session  # see ``early``
 
         return Session(info, self.store, self._model, place, self.rules, self._announce)
 

@@ -25,7 +25,7 @@ from typing import Union
 import msgspec
 
 from ..core.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
-from ..core.document import FinishRun
+from ..core.document.document import FinishRun
 
 MESSAGE = 64_000
 """Bytes; a message is filled until it has as many."""

@@ -17,7 +17,7 @@ from .. import demo
 from ..adapters.anthropic_model.credentials import ANTHROPIC_URL, origin
 from ..core.errors import CommandError, ModelError
 from ..core.ports import Model, ModelInfo
-from ..core.secrets import Secrets
+from ..core.redaction.secrets import Secrets
 
 if TYPE_CHECKING:
     from ..adapters.anthropic_model.model import AnthropicModel

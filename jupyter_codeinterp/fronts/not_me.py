@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import CodeInterpError
 
 if TYPE_CHECKING:
-    from ..core.session import Session
+    from ..core.session.session import Session
 
 log = logging.getLogger(__name__)
 

@@ -298,8 +298,8 @@ class ExportHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str) -> None:
-        from ..core.exporting import markdown  # not at the server's start
-        from ..core.recording import recording
+        from ..core.history.exporting import markdown  # not at the server's start
+        from ..core.history.recording import recording
 
         session = self.hub.session(session_id)
         kind = self.get_query_argument("format", "")

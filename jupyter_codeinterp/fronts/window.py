@@ -17,7 +17,7 @@ from .hub import Hub
 from .mailbox import Mailbox
 
 if TYPE_CHECKING:
-    from ..core.session import Session
+    from ..core.session.session import Session
 
 MAX_COMMAND = 1_000_000
 """Bytes of a command. A snapshot may be larger: a notebook's sources and bounded outputs."""

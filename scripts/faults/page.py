@@ -15,7 +15,14 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import Delete, FinishRun, Notebook, Receipt, SetSource, apply
+from jupyter_codeinterp.core.document.document import (
+    Delete,
+    FinishRun,
+    Notebook,
+    Receipt,
+    SetSource,
+    apply,
+)
 from jupyter_codeinterp.core.events import (
     Draft,
     DraftDecided,

@@ -12,12 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core import looking, outputs
-from jupyter_codeinterp.core.context import Context
-from jupyter_codeinterp.core.describing import Item, cells, file_lines, tag, variable_lines
-from jupyter_codeinterp.core.document import CellView, Snapshot
-from jupyter_codeinterp.core.foreign import Foreign, bare, escaped, mended, nonce_told
+from jupyter_codeinterp.core.document.document import CellView, Snapshot
 from jupyter_codeinterp.core.messages import Text
+from jupyter_codeinterp.core.model_view import outputs
+from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.model_view.describing import (
+    Item,
+    cells,
+    file_lines,
+    tag,
+    variable_lines,
+)
+from jupyter_codeinterp.core.model_view.foreign import Foreign, bare, escaped, mended, nonce_told
+from jupyter_codeinterp.core.tools import looking
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import gc
 import importlib
@@ -10,6 +11,7 @@ import pkgutil
 import re
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,36 +20,29 @@ import pytest
 import jupyter_codeinterp
 from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.sqlite_store import searching
-from jupyter_codeinterp.core import (
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.approval import formulas, markdown_cells, out_of_sight, reading
+from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.document import passive
+from jupyter_codeinterp.core.document.document import CellView, Snapshot, joined, normalise, shaped
+from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
+from jupyter_codeinterp.core.history.later import Later
+from jupyter_codeinterp.core.loop.conversation import Conversation
+from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
+from jupyter_codeinterp.core.model_view import (
     describing,
-    exporting,
     foreign,
-    formulas,
-    guard,
     html_text,
     images,
-    looking,
-    markdown_cells,
-    out_of_sight,
     outputs,
-    passive,
     plain_text,
-    prose,
-    reading,
-    recording,
-    secrets,
-    toolspecs,
     tracebacks,
-    transcript,
 )
-from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.collector import BoundedText, Collector
-from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.context import Context
-from jupyter_codeinterp.core.conversation import Conversation
-from jupyter_codeinterp.core.document import CellView, Snapshot, joined, normalise, shaped
-from jupyter_codeinterp.core.later import Later
-from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
+from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.redaction import secrets
+from jupyter_codeinterp.core.tools import looking, toolspecs
+from jupyter_codeinterp.core.turn import guard
 from tests.attacks.shapes import SHAPES
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
@@ -313,8 +308,16 @@ NOT_READ = {
 
 
 def modules() -> Iterator[tuple[str, ModuleType]]:
-    for found in pkgutil.iter_modules(core.__path__):
-        yield found.name, importlib.import_module(f"{core.__name__}.{found.name}")
+    """Those of all rooms, by the last part of their names."""
+    for found in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+        if not found.ispkg:
+            yield found.name.rpartition(".")[2], importlib.import_module(found.name)
+
+
+def rooms() -> Iterator[Path]:
+    for found in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
+        if found.ispkg:
+            yield Path(str(importlib.import_module(found.name).__file__))
 
 
 def takers() -> Iterator[str]:
@@ -348,8 +351,15 @@ def _is_text(kind: str) -> bool:
 
 
 def test_a_new_function_that_takes_text_cannot_be_forgotten() -> None:
-    assert {name for name, _ in modules()} == {*READERS, *OTHERS}, "say of a new module what it is"
+    names = sorted(name for name, _ in modules())
+    assert names == sorted((*READERS, *OTHERS)), "say of a new module what it is"
     assert set(takers()) <= {*MEASURED, *NOT_READ}, "measure it, or say why it needs not be"
+
+
+def test_a_room_itself_holds_no_code_that_could_be_forgotten() -> None:
+    for init in rooms():
+        (doc,) = ast.parse(init.read_text("utf-8")).body
+        assert isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant), init
 
 
 # --- measuring ----------------------------------------------------------------------------
@@ -412,17 +422,17 @@ ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
     "adapters.plain_markdown._FENCE": "a line",
     "adapters.zmq_kernel.counting._NUMBERED": "a message's id, the whole of it",
-    "core.prose._FENCE": "a line",
-    "core.prose._RULE": "a line",
-    "core.tracebacks._HEADER": "a line, at most 2,000 characters of it",
-    "core.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
-    "core.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
-    "core.tracebacks._ARROW": "a line",
-    "core.tracebacks._INSIDE": "a line",
-    "core.outputs._BARE": "the whole text",
-    "core.reading._MAGIC": "a line",
-    "core.reading._HELP": "a line",
-    "core.reading._TARGETS": "what stands before an equal sign",
+    "core.history.prose._FENCE": "a line",
+    "core.history.prose._RULE": "a line",
+    "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",
+    "core.model_view.tracebacks._COMPILED": "a frame's file, at most 2,000 characters",
+    "core.model_view.tracebacks._LIBRARY": "a frame's file, at most 2,000 characters",
+    "core.model_view.tracebacks._ARROW": "a line",
+    "core.model_view.tracebacks._INSIDE": "a line",
+    "core.model_view.outputs._BARE": "the whole text",
+    "core.approval.reading._MAGIC": "a line",
+    "core.approval.reading._HELP": "a line",
+    "core.approval.reading._TARGETS": "what stands before an equal sign",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

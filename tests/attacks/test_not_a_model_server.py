@@ -16,7 +16,7 @@ from jupyter_codeinterp.adapters.anthropic_model import bounded
 from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone
-from jupyter_codeinterp.core.secrets import Secrets
+from jupyter_codeinterp.core.redaction.secrets import Secrets
 from jupyter_codeinterp.fronts import models as fronts_models
 from jupyter_codeinterp.fronts.models import Models
 from tests.anthropic_talk import KEY, asking, events

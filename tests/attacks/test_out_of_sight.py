@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.out_of_sight import out_of_sight
+from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
 from tests.core.conftest import Room
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop

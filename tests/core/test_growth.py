@@ -7,11 +7,16 @@ import itertools
 from collections.abc import Callable
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core import prompts
-from jupyter_codeinterp.core.agent import TOO_SMALL
-from jupyter_codeinterp.core.conversation import PART_LENGTH, SUMMARY, SUMMARY_LENGTH, Conversation
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.later import Later
+from jupyter_codeinterp.core.history.later import Later
+from jupyter_codeinterp.core.loop import prompts
+from jupyter_codeinterp.core.loop.agent import TOO_SMALL
+from jupyter_codeinterp.core.loop.conversation import (
+    PART_LENGTH,
+    SUMMARY,
+    SUMMARY_LENGTH,
+    Conversation,
+)
 from jupyter_codeinterp.core.messages import (
     Image,
     Message,
@@ -23,9 +28,9 @@ from jupyter_codeinterp.core.messages import (
     user,
 )
 from jupyter_codeinterp.core.ports import ModelDone
-from jupyter_codeinterp.core.rules import Rules
-from jupyter_codeinterp.core.secrets import Secrets
-from jupyter_codeinterp.core.toolspecs import TOOLS
+from jupyter_codeinterp.core.redaction.secrets import Secrets
+from jupyter_codeinterp.core.tools.toolspecs import TOOLS
+from jupyter_codeinterp.core.turn.rules import Rules
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
 

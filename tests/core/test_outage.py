@@ -13,10 +13,10 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core import feed as feeds
-from jupyter_codeinterp.core import journaled
 from jupyter_codeinterp.core.errors import StoreError
+from jupyter_codeinterp.core.history import feed as feeds
 from jupyter_codeinterp.core.messages import Text, ToolResult
+from jupyter_codeinterp.core.session import journaled
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, run, say

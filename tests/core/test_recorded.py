@@ -12,9 +12,9 @@ import pytest
 from jupyter_codeinterp import demo
 from jupyter_codeinterp.adapters.replay_model import ReplayModel
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.history.recording import recording
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest
-from jupyter_codeinterp.core.recording import recording
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, mend, run, say
 

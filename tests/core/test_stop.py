@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core import session
-from jupyter_codeinterp.core.document import BeginRun, FinishRun
+from jupyter_codeinterp.core.document.document import BeginRun, FinishRun
 from jupyter_codeinterp.core.messages import Text, assistant
+from jupyter_codeinterp.core.session import session
 from tests.core.conftest import Room, open_room
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say

@@ -12,11 +12,11 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core import feed as feeds
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.feed import Feed
-from jupyter_codeinterp.core.later import Later
+from jupyter_codeinterp.core.history import feed as feeds
+from jupyter_codeinterp.core.history.feed import Feed
+from jupyter_codeinterp.core.history.later import Later
 from jupyter_codeinterp.core.messages import Text
 from tests.core.conftest import Room
 from tests.kernels import until

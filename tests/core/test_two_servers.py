@@ -14,9 +14,9 @@ import pytest
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore, leases
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core import lease as lease_module
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.session import Session
+from jupyter_codeinterp.core.session import lease as lease_module
+from jupyter_codeinterp.core.session.session import Session
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, MemoryDocument, MemoryPlace, Turn, run, say

@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.changes import Change
-from jupyter_codeinterp.core.document import (
+from jupyter_codeinterp.core.document.document import (
     BeginRun,
     Delete,
     FinishRun,
@@ -22,8 +21,9 @@ from jupyter_codeinterp.core.document import (
     apply,
 )
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.core.ledger import Ledger
-from jupyter_codeinterp.core.review import review
+from jupyter_codeinterp.core.history.changes import Change
+from jupyter_codeinterp.core.history.ledger import Ledger
+from jupyter_codeinterp.core.history.review import review
 from tests.core.conftest import Room
 from tests.core.test_taking_up import killed
 from tests.reference_window import notebook

@@ -11,9 +11,7 @@ from typing import Any, Union
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core import putting_back
-from jupyter_codeinterp.core.changes import Change
-from jupyter_codeinterp.core.document import (
+from jupyter_codeinterp.core.document.document import (
     BeginRun,
     Delete,
     FinishRun,
@@ -26,7 +24,9 @@ from jupyter_codeinterp.core.document import (
     apply,
 )
 from jupyter_codeinterp.core.events import TurnUndone
-from jupyter_codeinterp.core.ledger import Ledger
+from jupyter_codeinterp.core.history.changes import Change
+from jupyter_codeinterp.core.history.ledger import Ledger
+from jupyter_codeinterp.core.session import putting_back
 from tests.scripted import view
 
 Cell = dict[str, Any]

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ...core.document import Op, Output, Receipt, Snapshot
+from ...core.document.document import Op, Output, Receipt, Snapshot
 from ...core.errors import StoreError
-from ...core.later import Later
+from ...core.history.later import Later
 from ...core.ports import SessionStore, StoredOp
 from .notebook import LiveNotebook
 from .shown import StreamKind

@@ -21,7 +21,7 @@ from ...core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ...core.document import Op, Output, Receipt, Snapshot
+from ...core.document.document import Op, Output, Receipt, Snapshot
 from ...core.errors import DocumentError
 from ...core.ports import StoredOps
 from .file_holds import FileHolds

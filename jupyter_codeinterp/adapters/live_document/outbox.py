@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from ...core.document import Op, Receipt
+from ...core.document.document import Op, Receipt
 from ...core.ports import StoredOps
 
 RESEND_AFTER = 10.0

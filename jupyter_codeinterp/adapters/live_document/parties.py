@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from ...core.commands import OpenNotebook, ServerFrame
-from ...core.document import Receipt
+from ...core.document.document import Receipt
 from ...core.ports import StoredOps
 
 if TYPE_CHECKING:

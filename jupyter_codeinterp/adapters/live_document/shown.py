@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from ...core.commands import OutputsFrame, StreamFrame
-from ...core.document import FinishRun, Insert, Op, Output
+from ...core.document.document import FinishRun, Insert, Op, Output
 
 StreamKind = Literal["insert", "edit", "markdown"]
 

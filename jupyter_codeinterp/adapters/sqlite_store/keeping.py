@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core.document import Output
+from ...core.document.document import Output
 from ...core.ports import LEASE_TIME
 from . import mark
 from .file import LOCK_WAIT, in_words

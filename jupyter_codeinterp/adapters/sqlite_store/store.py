@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from ...core.commands import SessionInfo
-from ...core.document import Output, Receipt
+from ...core.document.document import Output, Receipt
 from ...core.errors import StoreError
 from ...core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ...core.messages import Message

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from ...core.collector import OUTPUT_TYPES, Collector
+from ...core.cells.collector import OUTPUT_TYPES, Collector
 from ...core.ports import ExecutionDone
 from .wire import Message
 

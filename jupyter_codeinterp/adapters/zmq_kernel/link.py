@@ -27,7 +27,7 @@ from jupyter_client.manager import KernelManager
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
-from ...core.document import Output
+from ...core.document.document import Output
 from ...core.errors import KernelError
 from ...core.ports import KernelInfo
 from .counting import Counter

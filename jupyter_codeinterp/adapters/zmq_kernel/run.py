@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
 
-from ...core.collector import OUTPUT_TYPES, Collector
+from ...core.cells.collector import OUTPUT_TYPES, Collector
 from ...core.errors import KernelError
 from ...core.ports import (
     AdoptedRun,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ...core.collector import Collector
-from ...core.document import Output
+from ...core.cells.collector import Collector
+from ...core.document.document import Output
 from .wire import Message
 
 

@@ -1,0 +1,78 @@
+"""Whether a call runs, is asked about or is refused. Pure; nothing of a notebook decides it.
+
+``owned`` comes from the session's journal; the mode from the person, capped by the server.
+What a reader of code may overlook is in ``reading.py``, what they do not get to see in
+``out_of_sight.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..events import Mode
+from .out_of_sight import out_of_sight
+from .reading import hidden_characters, notices
+
+__all__ = [
+    "Action",
+    "Verdict",
+    "cap",
+    "decide",
+    "hidden_characters",
+    "notices",
+    "out_of_sight",
+    "refusal",
+]
+
+Action = Literal["run_new", "edit", "markdown", "delete", "read", "inspect", "ask"]
+Verdict = Literal["run", "ask", "refuse"]
+
+_ORDER: tuple[Mode, ...] = ("plan", "review", "auto")
+_CHANGES: dict[str, str] = {
+    "run_new": "no cell was added",
+    "edit": "the cell was not edited",
+    "markdown": "no text was added",
+    "delete": "the cell was not deleted",
+}
+
+
+def decide(
+    action: Action,
+    mode: Mode,
+    *,
+    owned: bool,
+    suspicious: bool,
+    always_ask: bool = False,
+) -> Verdict:
+    """The policy's word on one call.
+
+    ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has
+    invisible characters, is code of which something is pushed out of sight, or is Markdown
+    that is not plain. ``always_ask``:
+    nothing that changes or runs code goes without a person (a recording answers).
+    """
+    if action not in _CHANGES:
+        return "run"
+    if mode == "plan":
+        return "refuse"
+    if suspicious:
+        return "ask"
+    if action == "markdown":
+        return "run"
+    if mode == "review" or always_ask:
+        return "ask"
+    return "run" if action == "run_new" or owned else "ask"
+
+
+def refusal(action: Action, mode: Mode) -> str:
+    """What the model is told when ``decide`` says refuse."""
+    return (
+        f"{mode.capitalize()} mode: nothing runs and nothing changes; {_CHANGES[action]}. "
+        "Write the plan in words: which cells you would add or edit, with their code, and "
+        "what you expect to see. The person can switch to Review mode to carry it out."
+    )
+
+
+def cap(mode: Mode, highest: Mode) -> Mode:
+    """``mode``, or ``highest`` if that is lower: plan, review, auto."""
+    return min(mode, highest, key=_ORDER.index)

@@ -1,0 +1,1 @@
+"""One cell from its draft to its result: written, decided on, run."""

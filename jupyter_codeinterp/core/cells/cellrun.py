@@ -1,0 +1,217 @@
+"""One cell from the finished draft to its result: the policy and the person decide, then
+the change is made or the code runs.
+
+A decision is good for the bytes, the cell and the kernel start that it was made on. If one
+of them is another when its turn comes, nothing happens and the person is asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import closing
+
+from ..approval import markdown_cells, policy
+from ..approval.decisions import Decision
+from ..document.document import Delete, SetSource
+from ..events import DraftDecided, DraftWaiting, Event
+from ..messages import ToolUse
+from ..ports import AdoptedRun, KernelInfo
+from ..turn.turn import Result
+from .adoption import Adoption, Watch
+from .draft import DraftCell
+from .execution import (
+    CHANGED,
+    NOT_CONFIRMED,
+    Execution,
+    changed_meanwhile,
+    why_not,
+)
+
+THEIR_VERSION = "Their version was:"
+TYPED_INTO = "You changed the cell while it was being written: what stands there now would run."
+
+
+class CellRun:
+    """``result`` is set when it has come to an end, also by Stop."""
+
+    def __init__(self, draft: DraftCell, name: str) -> None:
+        """``name`` is the tool's."""
+        self.draft = draft
+        self.turn = draft.turn
+        self.call_id = draft.call_id
+        self.name = name
+        self.result: Result | None = None
+        self.next_inputs: tuple[str, ...] = ()
+        """Code that the cell has put forward with set_next_input."""
+        self._proposed = ""
+        self._waits = False
+        self._execution: Execution | Adoption | None = None
+        self._again = ""
+        """Why it must be asked once more."""
+
+    async def run(
+        self, call: ToolUse, source: str, *, always_ask: bool = False
+    ) -> AsyncIterator[Event]:
+        """From the finished draft to ``result``. ``source`` is what the model wrote."""
+        draft, turn = self.draft, self.turn
+        receipt = await draft.complete(source)
+        if receipt.status == "pending":
+            self.result = turn.result(call, "not_confirmed", NOT_CONFIRMED, title=draft.title)
+            return
+        if receipt.status not in ("done", "conflict"):
+            self._reject(call, why_not(receipt))
+            return
+        self._proposed = source
+        deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
+        if deep:
+            self._reject(call, deep)
+            return
+        verdict = await draft.verdict(always_ask)
+        if verdict == "refuse":
+            self._reject(call, policy.refusal(draft.action, turn.mode))
+            return
+        why = ""
+        if receipt.status == "conflict":
+            # Nobody has decided on what the person has typed into it.
+            verdict, why = "ask", TYPED_INTO
+        with closing(Watch(turn.kernel)) as watch:
+            async for event in self._attempts(call, verdict, why, watch):
+                yield event
+
+    async def _attempts(
+        self, call: ToolUse, verdict: policy.Verdict, why: str, watch: Watch
+    ) -> AsyncIterator[Event]:
+        """Decide and carry out, again if that came to nothing. ``why`` is why it must ask."""
+        draft, turn = self.draft, self.turn
+        while self.result is None:
+            seen = watch.on(draft.source) if draft.is_code else None
+            info = await turn.kernel_info() if draft.is_code else None
+            if verdict == "ask":
+                notices = await draft.notices(info)
+                waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
+                yield waiting
+                decision = await self._ask(waiting, seen)
+                if info is None and draft.is_code:
+                    # Decided on before there was a kernel: good for the one that has come.
+                    info = await turn.kernel_info()
+            else:
+                decision = Decision("run", "policy", draft.source)
+            decision = self._compared(decision)
+            yield self._decided(decision)
+            if decision.action == "reject":
+                self._reject(call, decision.reason, decision.source if decision.edited else "")
+                return
+            if draft.is_code:
+                async for event in self._execute(call, decision, info, watch):
+                    yield event
+                why = self._again
+            else:
+                why = await self._change(call, decision.source)
+            verdict = "ask"
+
+    # --- deciding --------------------------------------------------------------------
+
+    async def _ask(
+        self, waiting: DraftWaiting, seen: asyncio.Future[AdoptedRun] | None
+    ) -> Decision:
+        turn = self.turn
+        self._waits = True
+        decision = await turn.attend(turn.decisions.ask(waiting.draft, seen))
+        self._waits = False
+        if decision.run_all:
+            turn.mode = "auto"
+        return decision
+
+    def _compared(self, decision: Decision) -> Decision:
+        """The decision, knowing whether the person has changed what the model wrote."""
+        source = self._proposed if self.draft.kind == "delete" else decision.source
+        return decision.with_source(source, edited=source != self._proposed)
+
+    def _decided(self, decision: Decision) -> DraftDecided:
+        return DraftDecided(
+            self.call_id,
+            self.draft.draft_id,
+            decision.action,
+            decision.by,
+            decision.source,
+            decision.edited,
+            decision.reason,
+            decision.window,
+        )
+
+    def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:
+        draft = self.draft
+        draft.remove()
+        body = f"{reason}\n{THEIR_VERSION}" if source else reason
+        cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
+        quoted = self.turn.foreign.shown(source) if source else ""
+        self.result = self.turn.rejected(call, body, draft.title, cell_id, reason, quoted)
+
+    # --- carrying out ----------------------------------------------------------------
+
+    async def _execute(
+        self, call: ToolUse, decision: Decision, info: KernelInfo | None, watch: Watch
+    ) -> AsyncIterator[Event]:
+        watch.on(decision.source)
+        if watch.run is None:
+            execution = self._execution = Execution(self.draft, call, decision, info, watch)
+            async for event in execution.events():
+                yield event
+            self.result = execution.result
+            self.next_inputs = execution.next_inputs
+            self._again = execution.ask_again
+        if self.result is None and watch.run is not None:
+            adoption = self._execution = Adoption(self.draft, call, decision, watch.run)
+            async for event in adoption.events():
+                yield event
+            self.result = adoption.result
+
+    async def _change(self, call: ToolUse, source: str) -> str:
+        """Write Markdown, edit a cell that is no code, or delete. Says why it must be asked
+        again, "" if there is a result."""
+        turn, draft = self.turn, self.draft
+        if draft.kind == "delete":
+            receipt = await turn.apply(Delete(draft.cell_id, draft.old_source))
+        elif draft.kind == "edit":
+            receipt = await turn.apply(SetSource(draft.cell_id, source, draft.old_source))
+        else:
+            receipt = await turn.apply(
+                SetSource(draft.cell_id, source, draft.source, cell_type="markdown")
+            )
+        if receipt.status == "done":
+            draft.settle()
+            turn.context.noted(draft.cell_id, None if draft.kind == "delete" else source)
+            self.result = turn.result(call, "ok", title=draft.title, cell_id=draft.cell_id)
+        elif receipt.status == "pending":
+            self.result = turn.result(
+                call, "not_confirmed", NOT_CONFIRMED, title=draft.title, cell_id=draft.cell_id
+            )
+        elif receipt.status == "conflict" and draft.kind == "markdown":
+            draft.source = receipt.source
+            return CHANGED
+        elif receipt.status == "conflict":
+            turn.context.seen_source(draft.cell_id, receipt.source)
+            draft.remove()
+            self.result = changed_meanwhile(turn, call, draft.title, draft.cell_id, receipt)
+        else:
+            self._reject(call, why_not(receipt))
+        return ""
+
+    # --- Stop ------------------------------------------------------------------------
+
+    def stop(self, call: ToolUse, words: str) -> list[Event]:
+        """Settle it: the turn ends now. Afterwards there is a result; ``words`` is for what
+        has not been sent to the kernel."""
+        events: list[Event] = []
+        draft = self.draft
+        if self._waits:
+            stopped = Decision("reject", "stop", draft.source, reason="Stopped.")
+            events.append(self._decided(stopped))
+        if self.result is None and self._execution is not None:
+            self._execution.abandon(words)
+            self.result = self._execution.result
+        draft.remove()
+        if self.result is None:
+            self.result = self.turn.result(call, "not_started", words, title=draft.title)
+        return events

@@ -1,0 +1,172 @@
+"""A draft in the notebook: it appears, code streams into it, it waits, it goes.
+
+New code and Markdown are a raw cell, which no run command runs; an edit and a deletion
+leave their cell as it is until they are decided on.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+from ..approval import markdown_cells, policy
+from ..approval.decisions import new_nonce
+from ..document.document import Insert, Receipt, SetSource
+from ..events import Draft, DraftOpened
+from ..off_loop import off_loop
+from ..ports import KernelInfo
+from ..turn.turn import Turn
+
+NOT_CHECKED = "What else this runs could not be checked."
+
+Kind = Literal["insert", "edit", "markdown", "delete"]
+
+_ACTIONS: dict[Kind, policy.Action] = {
+    "insert": "run_new",
+    "edit": "edit",
+    "markdown": "markdown",
+    "delete": "delete",
+}
+
+
+class DraftCell:
+    """``source`` is what we last put into the notebook (or, for an edit, propose);
+    ``old_source`` what stands in the cell of an edit or a deletion."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        call_id: str,
+        kind: Kind,
+        cell_id: str,
+        title: str,
+        old_source: str = "",
+    ) -> None:
+        self.turn = turn
+        self.call_id = call_id
+        self.kind = kind
+        self.cell_id = cell_id
+        self.title = title
+        self.old_source = old_source
+        self.draft_id = uuid.uuid4().hex[:16]
+        self.source = ""
+        self.is_code = kind in ("insert", "edit")
+        """Whether it runs once it is accepted (an edited cell may be Markdown)."""
+        self._inserted = False
+        self._units = 0
+        """UTF-16 units of what has been streamed: counted once, as it grows."""
+
+    def opened(self) -> DraftOpened:
+        return DraftOpened(
+            self.call_id, self.draft_id, self.kind, self.cell_id, self.title, self.old_source
+        )
+
+    # --- in the notebook -------------------------------------------------------------
+
+    def insert(self, after: tuple[str, ...]) -> None:
+        """Post the raw cell. Ops stay in order, so nobody needs to wait for the receipt."""
+        self._inserted = True
+        self.turn.placed[self.cell_id] = after
+        self.turn.apply(Insert(self.cell_id, "raw", "", after))
+
+    def write(self, source: str) -> None:
+        """Show what is new of the source so far. Never cuts inside a surrogate pair."""
+        if self.kind == "delete" or not source.startswith(self.source):
+            return
+        text = source[len(self.source) :]
+        if text:
+            self.turn.document.stream(self.draft_id, self.cell_id, self.kind, self._units, text)
+            self._units += len(text.encode("utf-16-le")) // 2
+            self.source = source
+
+    async def complete(self, source: str) -> Receipt:
+        """The model has written it all. ``conflict`` if the person has typed into it: what
+        stands there now is then the receipt's source."""
+        receipt = Receipt("done", source=source)
+        if self._inserted:
+            receipt = await self.turn.apply(SetSource(self.cell_id, source, ""))
+        self.source = receipt.source if receipt.status == "conflict" else source
+        return receipt
+
+    def settle(self) -> None:
+        """It has been accepted: from now on it is a cell like any other."""
+        self._inserted = False
+
+    def remove(self) -> None:
+        """Take an undecided draft out of the notebook, whatever has been typed into it."""
+        if self._inserted:
+            self._inserted = False
+            self.turn.take_out(self.cell_id, self.source)
+
+    # --- in the policy's eyes, and the person's --------------------------------------
+
+    @property
+    def action(self) -> policy.Action:
+        return _ACTIONS[self.kind]
+
+    @property
+    def is_owned(self) -> bool:
+        new = self.kind in ("insert", "markdown")
+        return new or self.turn.ledger.owns(self.cell_id, self.old_source)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is shown as soon as it is accepted."""
+        return self.kind != "delete" and not self.is_code
+
+    async def verdict(self, always_ask: bool) -> policy.Verdict:
+        return policy.decide(
+            self.action,
+            self.turn.mode,
+            owned=self.is_owned,
+            suspicious=bool(await self._unseen() or await self._risks()),
+            always_ask=always_ask or self.turn.always_ask,
+        )
+
+    async def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
+        """What a reader may overlook: invisible characters, code out of sight, and what else
+        runs or loads."""
+        unseen = await self._unseen()
+        if not self.is_code:
+            return (*unseen, *await self._risks())
+        modules = frozenset(name[:-3] for name, _ in self.turn.files if name.endswith(".py"))
+        language = info.language if info else "python"
+        return (*unseen, *await self._checked(policy.notices, language, modules))
+
+    async def _unseen(self) -> tuple[str, ...]:
+        hidden = await self._checked(policy.hidden_characters)
+        return (*hidden, *await self._checked(policy.out_of_sight)) if self.is_code else hidden
+
+    async def _risks(self) -> tuple[str, ...]:
+        """Of text, what it may load or run when it is shown."""
+        if not self.is_text or self.turn.mode == "plan":
+            return ()
+        return await markdown_cells.risks(self.turn.markdown_risks, self.source)
+
+    async def _checked(
+        self, check: Callable[..., tuple[str, ...]], *more: object
+    ) -> tuple[str, ...]:
+        work = partial(check, self.source, *more)
+        return await off_loop(work, len(self.source), lambda: (NOT_CHECKED,))
+
+    def asking(self, notices: tuple[str, ...]) -> Draft:
+        """The draft as it is put before the person, with a nonce of its own."""
+        turn = self.turn
+        return Draft(
+            draft_id=self.draft_id,
+            call_id=self.call_id,
+            kind=self.kind,
+            cell_id=self.cell_id,
+            title=self.title,
+            source=self.source,
+            nonce=new_nonce(),
+            old_source=self.old_source,
+            notices=notices,
+            runs=self.is_code,
+            can_run_all=self.is_code
+            and turn.mode == "review"
+            and turn.may_run_all
+            and not turn.always_ask,
+        )

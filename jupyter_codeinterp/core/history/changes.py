@@ -1,0 +1,128 @@
+"""What a turn changed, cell by cell, seen as a whole: what was there before it, and what it
+left. Pure; computed from the turn's confirmed ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Union
+
+import msgspec
+
+from ..document.document import BeginRun, Cell, Delete, Insert, Op, Restore, SetSource
+from ..ports import StoredOp
+
+CELL_TYPES = ("raw", "code", "markdown")
+
+
+class Change(msgspec.Struct, frozen=True):
+    """``before`` is the whole cell as it was; None for an added one, and for one of which that
+    is not known (a page was reloaded before it could tell). ``above`` are the ids that stood
+    above it, or would but for this turn, nearest first. ``source`` and ``cell_type`` are what
+    the agent left, "" for a removed cell.
+    """
+
+    cell_id: str
+    kind: Literal["added", "edited", "removed"]
+    before: Union[Cell, None] = None
+    above: tuple[str, ...] = ()
+    source: str = ""
+    cell_type: str = ""
+
+    @property
+    def undoable(self) -> bool:
+        return self.kind == "added" or self.before is not None
+
+
+class _Track:
+    """One cell from the first op of the turn to its last."""
+
+    def __init__(self, before: Cell | None, above: tuple[str, ...], existed: bool) -> None:
+        self.before = before
+        self.above = above
+        self.existed = existed
+        self.exists = True
+        self.source = before["source"] if before is not None else ""
+        self.cell_type = before["cell_type"] if before is not None else ""
+        self.remade = False
+        """Whether more than source and type may be other than before: it was run, or was of
+        another type for a while."""
+
+    def take(self, op: Op) -> None:
+        if isinstance(op, Delete):
+            self.exists = False
+        elif isinstance(op, Insert):
+            self.exists, self.source, self.cell_type = True, op.source, op.cell_type
+        elif isinstance(op, SetSource):
+            self.remade |= op.cell_type not in (None, self.cell_type)
+            self.source, self.cell_type = op.source, op.cell_type or self.cell_type
+        elif isinstance(op, BeginRun):
+            self.source, self.cell_type, self.remade = op.source, "code", True
+        elif isinstance(op, Restore):
+            self.exists, self.remade = True, op.cell != self.before
+            self.source, self.cell_type = op.cell["source"], op.cell["cell_type"]
+
+    def change(self, cell_id: str) -> Change | None:
+        """None if the cell is as it was, or came and went."""
+        before, above = self.before, self.above
+        if not self.existed:
+            added = Change(cell_id, "added", None, above, self.source, self.cell_type)
+            return added if self.exists else None
+        if not self.exists:
+            return Change(cell_id, "removed", before, above)
+        was = (before["source"], before["cell_type"]) if before is not None else None
+        if not self.remade and was == (self.source, self.cell_type):
+            return None
+        return Change(cell_id, "edited", before, above, self.source, self.cell_type)
+
+
+def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
+    """In the order in which the cells were first touched. ``ops`` are confirmed ones."""
+    tracks: dict[str, _Track] = {}
+    for index, stored in enumerate(ops):
+        op = stored.op
+        if op.cell_id not in tracks:
+            track = _begin(ops, index)
+            if track is None:
+                continue
+            tracks[op.cell_id] = track
+        tracks[op.cell_id].take(op)
+    found = (track.change(cell_id) for cell_id, track in tracks.items())
+    return tuple(change for change in found if change is not None)
+
+
+def _begin(ops: Sequence[StoredOp], index: int) -> _Track | None:
+    """None if the op changed nothing, as far as its receipt says."""
+    op, receipt = ops[index].op, ops[index].receipt
+    if isinstance(op, Insert):
+        return _Track(None, (), existed=False)
+    before = receipt.before if receipt is not None else None
+    if before is not None and _is_sound(before):
+        return _Track(before, _above_before(ops, index), existed=True)
+    unknown = isinstance(op, BeginRun) or (isinstance(op, SetSource) and op.source != op.expect)
+    return _Track(None, (), existed=True) if unknown else None
+
+
+def _is_sound(cell: Cell) -> bool:
+    """A window says how a cell was: its word is not taken for more than it is."""
+    return (
+        isinstance(cell.get("source"), str)
+        and cell.get("cell_type") in CELL_TYPES
+        and isinstance(cell.get("metadata"), dict)
+        and isinstance(cell.get("outputs", []), list)
+    )
+
+
+def _above_before(ops: Sequence[StoredOp], index: int) -> tuple[str, ...]:
+    """The ids above a cell: those that stood there in the time of the op at ``index``, and
+    those that an earlier one of ``ops`` has deleted."""
+    cell_id, receipt = ops[index].op.cell_id, ops[index].receipt
+    above = list(receipt.after) if receipt is not None else []
+    for stored in reversed(ops[:index]):
+        op, receipt = stored.op, stored.receipt
+        if not isinstance(op, Delete) or receipt is None or receipt.before is None:
+            continue
+        if cell_id not in receipt.after and op.cell_id not in above:
+            places = (above.index(other) for other in receipt.after if other in above)
+            above.insert(next(places, len(above)), op.cell_id)
+    return tuple(above)

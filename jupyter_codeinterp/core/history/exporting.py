@@ -1,0 +1,43 @@
+"""A conversation as Markdown: what was asked, said and run, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timezone
+
+from ..commands import SessionInfo
+from ..events import Event
+from .prose import code, fenced, harmless, plain, quoted
+from .transcript import Item, Line, Said, turns
+
+
+def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
+    """The conversation to read: what was asked, said and run, and what came out of it. The
+    file holds text and code, and does nothing when it is opened."""
+    date = datetime.fromtimestamp(info.created, timezone.utc)
+    parts = [
+        f"# {plain(info.title) or 'Conversation'}",
+        f"Notebook: {code(' '.join(info.notebook.split()))}  \nDate: {date:%Y-%m-%d %H:%M} UTC",
+    ]
+    for turn in turns(events):
+        if turn.asked:
+            parts += ["## You", quoted(harmless(turn.asked)), "## Answer"]
+        for step in turn.steps:
+            parts += [text for item in step.items for text in _in_markdown(item)]
+    return "\n\n".join(part for part in parts if part.strip()) + "\n"
+
+
+def _in_markdown(item: Item) -> list[str]:
+    if isinstance(item, Said):
+        return [harmless(item.text)]
+    if isinstance(item, Line):
+        return [f"*{plain(item.text)}*"]
+    words = item.status.replace("_", " ")
+    parts = [f"### {plain(item.title or item.name)} ({words})"]
+    if item.question:
+        parts += [harmless(item.question), quoted(harmless(item.answer))]
+    elif item.ran or (item.kind == "markdown" and item.status == "ok"):
+        parts += [fenced(item.source), fenced(item.result) if item.result else ""]
+    elif item.result:
+        parts += [fenced(item.result)]
+    return parts

@@ -1,0 +1,362 @@
+"""What the model sees of a cell's outputs: text in order, then images; everything bounded.
+
+``full_text`` is the whole of it as plain text; ``see`` is what a tool result carries, cut
+once, when it is created; ``read`` is a later look at the part that was cut. Keys are taken out
+(``scrub``) before anything is cut, and ``Seen.text`` is inert: it has none of our tags in it.
+
+Outputs are what code, or a file, says they are. A field of the wrong type counts as absent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Union
+
+import msgspec
+
+from ..document.document import Output
+from ..messages import Image
+from . import images, tracebacks
+from .foreign import escaped
+from .html_text import strip_html
+from .images import Scale
+from .plain_text import READ, clean, cut, ends
+
+Scrub = Callable[[str], str]
+
+BUDGET = 10_000
+"""Characters of a tool result."""
+IMAGES_A_RESULT = 3
+IMAGES_A_CONVERSATION = 19
+"""The API halves the size of images once there are more than 20 in a request."""
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
+"""A text/plain that says nothing: `<IPython.core.display.HTML object>`."""
+_WIDGET_LIMIT = 300
+_JSON_LIMIT = 50_000
+"""Characters that are read of JSON data."""
+MOST_OUTPUTS = 1_000
+"""Outputs of a cell that are read: as many as a run keeps."""
+_LEAST = 300
+"""Characters of an output that are read when others have used up all that may be."""
+_LAST, _LEAST_OF_LAST = 3, 20_000
+"""The last outputs, among them the error, are read further."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+class _Piece(msgspec.Struct, frozen=True):
+    """One output. ``image`` is base64, with ``text`` as its stand-in; ``error`` the output."""
+
+    text: str
+    image: str = ""
+    error: Union[Output, None] = None
+
+
+def see(
+    outputs: Sequence[Output],
+    *,
+    images_left: int | None,
+    budget: int = BUDGET,
+    scale: Scale | None = None,
+    scrub: Scrub = str,
+    most: int = READ,
+) -> Seen:
+    """The outputs as a tool result shows them, in at most ``budget`` characters and some
+    backslashes.
+
+    ``images_left`` is how many more images the conversation may have (None: only text is
+    wanted, and an image is a line); ``scale`` makes an image that is too large fit; ``most``
+    is how many characters are read.
+    """
+    allowed = min(images_left or 0, IMAGES_A_RESULT)
+    shown: list[Image] = []
+    texts: list[str] = []
+    closing = 0
+    pieces = list(_pieces(outputs, scrub, most))
+    for piece in pieces:
+        text, closing = piece.text, 0
+        if piece.error is not None:
+            text = tracebacks.folded(piece.error, min(tracebacks.LIMIT, budget), scrub)
+            closing = len(text)
+        elif piece.image and images_left is not None:
+            image = _show(piece.image, allowed - len(shown), allowed, scale)
+            if isinstance(image, str):
+                text = image
+            else:
+                shown.append(image)
+        texts.append(text)
+    text = _cut("\n".join(texts), _whole(pieces), budget, closing)
+    return Seen(escaped(text), tuple(shown))
+
+
+def full_text(outputs: Sequence[Output], scrub: Scrub = str) -> str:
+    """All outputs as plain text, tracebacks unfolded, a line for each image. Not inert."""
+    return _whole(_pieces(outputs, scrub, READ))
+
+
+def _whole(pieces: Iterable[_Piece]) -> str:
+    return "\n".join(piece.text for piece in pieces)
+
+
+def excerpt(text: str, start: int, length: int = BUDGET) -> str:
+    """``length`` characters of ``text`` from ``start`` (negative: from the end), at most
+    10,000 and some backslashes, under a line that says which they are. Inert."""
+    first, end = _span(text, start, length)
+    if first >= len(text):
+        return f"[nothing at {first:,}: the output has {len(text):,} characters]"
+    return f"[characters {first:,} to {end:,} of {len(text):,}]\n{escaped(text[first:end])}"
+
+
+def _span(text: str, start: int, length: int) -> tuple[int, int]:
+    first = max(0, len(text) + start) if start < 0 else start
+    return first, min(len(text), first + max(1, min(length, BUDGET)))
+
+
+def read(
+    outputs: Sequence[Output],
+    start: int = 0,
+    length: int = BUDGET,
+    *,
+    images_left: int,
+    scale: Scale | None = None,
+    scrub: Scrub = str,
+) -> Seen:
+    """An excerpt of ``full_text`` with the images whose lines begin in it."""
+    pieces = list(_pieces(outputs, scrub, READ))
+    text = _whole(pieces)
+    first, end = _span(text, start, length)
+    allowed = min(images_left, IMAGES_A_RESULT)
+    shown: list[Image] = []
+    notes: list[str] = []
+    place = 0
+    for piece in pieces:
+        if piece.image and first <= place < end:
+            image = _show(piece.image, allowed - len(shown), allowed, scale)
+            if isinstance(image, str):
+                notes.append(image)
+            else:
+                shown.append(image)
+        place += len(piece.text) + 1
+    return Seen("\n".join([excerpt(text, start, length), *notes]), tuple(shown))
+
+
+def result_text(
+    *,
+    status: str,
+    cell_id: str | None = None,
+    execution_count: int | None = None,
+    elapsed: float | None = None,
+    body: str = "",
+    notes: Sequence[str] = (),
+) -> str:
+    """A tool result: the line of facts (unknown ones left out), notes, then ``body``, which
+    is either words of ours or outputs between delimiters."""
+    facts: dict[str, object] = {
+        "status": status,
+        "cell_id": _one_word(cell_id) if cell_id else None,
+        "execution_count": execution_count,
+        "elapsed": None if elapsed is None else f"{elapsed:.1f}s",
+    }
+    line = " ".join(f"{name}={fact}" for name, fact in facts.items() if fact is not None)
+    return "\n".join([line, *notes, *([body] if body else [])])
+
+
+def _one_word(cell_id: str) -> str:
+    """An id as it is; one that could pass for more than that, in quotes."""
+    return (
+        cell_id if re.fullmatch(r"[\w.-]{1,100}", cell_id) else escaped(json.dumps(cell_id[:100]))
+    )
+
+
+def size(outputs: Sequence[Output]) -> int:
+    """About how many characters there are to read."""
+    total = 0
+    for output in islice(outputs, MOST_OUTPUTS):
+        if isinstance(output, dict):
+            values = [*output.values(), *_mapping(output.get("data")).values()]
+            total += 10 + sum(map(_length, values))
+    return total
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list):
+        return sum(len(part) if isinstance(part, str) else 10 for part in value)
+    return 10
+
+
+def summary(outputs: Sequence[Output], scrub: Scrub = str) -> str:
+    """One line for a card: the error, where there is one."""
+    for output in outputs:
+        if output.get("output_type") == "error":
+            ename, evalue = _text(output.get("ename")), _text(output.get("evalue"))
+            return scrub(f"{ename[:_LEAST]}: {evalue[:10_000]}")[:200]
+    return ""
+
+
+def error_signature(outputs: Sequence[Output], source: str) -> str | None:
+    """Equal for the same error at the same line of code; None when nothing failed.
+
+    Addresses (`0x7f…`) do not count, nor what the message says after its first line.
+    """
+    error = next((o for o in reversed(outputs) if o.get("output_type") == "error"), None)
+    if error is None:
+        return None
+    bounded = _Reader(str, 50_000).error(error)
+    message = clean(bounded["evalue"]).split("\n")[0][:200]
+    line = tracebacks.user_line(bounded) or source.strip()
+    return f"{bounded['ename']}: {re.sub('0x[0-9a-fA-F]+', '0x…', message)} | {line}"
+
+
+# --- one output ----------------------------------------------------------------------
+
+
+def _pieces(outputs: Sequence[Output], scrub: Scrub, most: int) -> Iterator[_Piece]:
+    """What there is to say of each output, without keys; ``most`` characters are read."""
+    left_out = max(0, len(outputs) - MOST_OUTPUTS)
+    if left_out:
+        half = MOST_OUTPUTS // 2
+        note = {"output_type": "stream", "text": f"[… {left_out:,} outputs left out …]"}
+        outputs = [*outputs[:half], note, *outputs[-half:]]
+    reader = _Reader(scrub, most)
+    place = 0
+    while place < len(outputs):
+        output = outputs[place]
+        reader.least = _LEAST_OF_LAST if len(outputs) - place <= _LAST else _LEAST
+        place += 1
+        if not isinstance(output, dict):
+            continue
+        kind = output.get("output_type")
+        if kind == "stream":
+            # One message may end in the middle of a progress bar that the next goes on with.
+            texts = [_text(output.get("text"))]
+            while place < len(outputs) and _continues(outputs[place], output):
+                texts.append(_text(outputs[place].get("text")))
+                place += 1
+            text = reader.plain("".join(texts)).rstrip("\n")
+            label = "[stderr]\n" if output.get("name") == "stderr" else ""
+            piece = _Piece(label + text if text.strip() else "")
+        elif kind == "error":
+            bounded = reader.error(output)
+            piece = _Piece(scrub(tracebacks.whole(bounded)), error=bounded)
+        else:
+            piece = _rich(_mapping(output.get("data")), reader)
+        if piece.text:
+            yield piece
+
+
+def _continues(output: Output, stream: Output) -> bool:
+    return (
+        isinstance(output, dict)
+        and output.get("output_type") == "stream"
+        and output.get("name") == stream.get("name")
+    )
+
+
+class _Reader:
+    """Reads texts as long as there is room; a longer one is cut, without its keys."""
+
+    def __init__(self, scrub: Scrub, room: int) -> None:
+        self._scrub = scrub
+        self._room = room
+        self.least = _LEAST
+
+    def plain(self, text: str) -> str:
+        # Once more when it is clean: what a terminal shows may be a key that was none before.
+        return self._scrub(clean(self._fitted(text)))
+
+    def error(self, output: Output) -> Output:
+        lines = output.get("traceback")
+        traceback = self._fitted("\n".join(map(str, lines)) if isinstance(lines, list) else "")
+        evalue = self._fitted(_text(output.get("evalue")))
+        ename = _text(output.get("ename"))[:_LEAST]
+        return {**output, "ename": ename, "evalue": evalue, "traceback": [traceback]}
+
+    def _fitted(self, text: str) -> str:
+        most = max(self._room, self.least)
+        if len(text) > most:
+            text = cut(self._scrub(text), most)
+        self._room -= len(text)
+        return text
+
+
+def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
+    """The one representation of a MIME bundle that tells a model most."""
+    plain = reader.plain(_text(data.get("text/plain"))).strip("\n")
+    if _WIDGET in data:
+        return _Piece(f"[widget: {cut(plain, _WIDGET_LIMIT)}]" if plain else "[widget]")
+    for media in ("image/png", "image/jpeg"):
+        if media in data:
+            title = media if not plain or _BARE.fullmatch(plain) else " ".join(plain.split())
+            return _Piece(f"[image: {title[:100]}]", _text(data[media]))
+    for media in ("text/markdown", "text/latex"):
+        if media in data:
+            return _Piece(reader.plain(_text(data[media])).strip("\n"))
+    if plain and not _BARE.fullmatch(plain):
+        return _Piece(plain)
+    if "text/html" in data and (text := reader.plain(strip_html(_text(data["text/html"])))):
+        return _Piece(text)
+    if "application/json" in data:
+        return _Piece(reader.plain(_json(data["application/json"])))
+    others = [reader.plain(str(media))[:100] for media in islice(data, 20) if media != "text/plain"]
+    return _Piece(plain or (f"[{others[0]} not shown]" if others else ""))
+
+
+def _json(value: Any) -> str:
+    """The beginning of JSON data: it is written no further than it is read."""
+    parts: list[str] = []
+    length = 0
+    try:
+        for part in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value):
+            parts.append(part)
+            length += len(part)
+            if length > _JSON_LIMIT:
+                return f"{''.join(parts)[:_JSON_LIMIT]}\n[the rest of the JSON was not read]"
+    except (RecursionError, TypeError, ValueError):
+        return "[application/json not shown: it is nested too deep]"
+    return "".join(parts)
+
+
+def _text(value: Any) -> str:
+    """A string of nbformat, which on disk may be a list of lines."""
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _show(encoded: str, left: int, allowed: int, scale: Scale | None) -> Image | str:
+    """The image, or the line that stands for it."""
+    if left <= 0:
+        why = f"a result has at most {IMAGES_A_RESULT}"
+        if allowed < IMAGES_A_RESULT:
+            why = f"a conversation has at most {IMAGES_A_CONVERSATION}"
+        return f"[image not shown: {why}; read_output can fetch it]"
+    image = images.load(encoded, scale)
+    return image if isinstance(image, Image) else f"[image not shown: {image}]"
+
+
+def _cut(text: str, full: str, budget: int, closing: int) -> str:
+    """``text`` within ``budget``, saying from where ``read_output`` reads on in ``full``.
+
+    The last ``closing`` characters, a traceback, stay whole.
+    """
+    if len(text) <= budget:
+        return text
+    head, foot = ends(text, max(0, budget - 120), closing)
+    left_out = len(text) - len(head) - len(foot)
+    start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))
+    how = f"read_output(cell_id, start={start}, length={BUDGET}) reads on"
+    return f"{head}\n[… {left_out:,} characters left out; {how} …]\n{foot}"[:budget]

@@ -1,0 +1,1 @@
+"""What is kept from the model: keys, and the values of private variables."""

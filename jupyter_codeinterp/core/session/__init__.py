@@ -1,0 +1,1 @@
+"""One conversation bound to one notebook: taken up from the journal, written on, undone."""

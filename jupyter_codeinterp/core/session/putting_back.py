@@ -1,0 +1,143 @@
+"""Taking back what the agent did to a notebook: a turn, a failed cell, a draft left over.
+
+Every op names the source that the agent left, so the document refuses those whose cell the
+person has touched since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from ..document.document import CellView, Delete, Op, Receipt, Snapshot
+from ..errors import CommandError
+from ..events import CellRemoved, Kept, TurnUndone
+from ..history.changes import Change
+from ..history.ledger import Ledger, undo_op
+from ..ports import Document
+from ..redaction.secrets import REMOVED
+from ..turn.turn import ANCHORS, Turn
+
+RECEIPT_TIME = 0.5
+"""Seconds that a turn waits, at its start, for leftovers to go."""
+
+
+async def undo(
+    turn: int, changes: Iterable[Change], document: Document, ledger: Ledger
+) -> TurnUndone:
+    """Put back what a turn changed. Raises DocumentError ``not_open``."""
+    undoing = _Undoing(turn, tuple(changes), await document.snapshot(), ledger)
+    restored: list[str] = []
+    kept: list[Kept] = []
+    for change in undoing.in_order():
+        op = undoing.op(change)
+        receipt = await _apply(op, document, ledger) if op is not None else None
+        why = undoing.why_kept(change, receipt)
+        if why is None:
+            restored.append(change.cell_id)
+        else:
+            kept.append(why)
+    await document.save()
+    return TurnUndone(turn, tuple(restored), tuple(kept))
+
+
+class _Undoing:
+    def __init__(
+        self, turn: int, changes: tuple[Change, ...], snapshot: Snapshot, ledger: Ledger
+    ) -> None:
+        self._turn = turn
+        self._changes = changes
+        self._snapshot = snapshot
+        self._ledger = ledger
+        coming = (change.cell_id for change in changes if change.kind == "removed")
+        self._ids = {cell.cell_id for cell in snapshot.cells}.union(coming)
+
+    def in_order(self) -> list[Change]:
+        """What was added goes first; what was removed comes last, from the top down, so that
+        each finds the cells that stood above it."""
+        order = {"added": 0, "edited": 1, "removed": 2}
+        return sorted(self._changes, key=lambda change: (order[change.kind], len(change.above)))
+
+    def op(self, change: Change) -> Op | None:
+        """None if nothing can be done, or the person has made another cell of it."""
+        cell = self._snapshot.cell(change.cell_id)
+        expect = change.source
+        if cell is not None and change.kind != "removed":
+            if cell.cell_type != change.cell_type and not _stands_again(change, cell):
+                return None
+            if change.kind == "added" and cell.tags:
+                return None  # The agent gives no tags.
+            if change.kind == "added" and change.cell_id in self._ledger.drafts:
+                # Cut off while it was written: how much of it came is not known.
+                expect = cell.source
+        if change.before is not None and REMOVED in change.before["source"]:
+            return None
+        above = tuple(other for other in change.above if other in self._ids)[:ANCHORS]
+        return undo_op(msgspec.structs.replace(change, above=above), expect)
+
+    def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
+        """None if it was put back."""
+        cell_id = change.cell_id
+        if receipt is None:
+            redacted = change.before is not None and REMOVED in change.before["source"]
+            return Kept(cell_id, "changed" if change.undoable and not redacted else "unknown")
+        if receipt.status == "done":
+            return None
+        if receipt.status == "refused":
+            return Kept(cell_id, "locked")
+        if receipt.status == "pending":
+            return Kept(cell_id, "unconfirmed")
+        if self._ledger.left_later(self._turn, cell_id, receipt.source):
+            return Kept(cell_id, "changed_later")
+        return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
+
+
+def _stands_again(change: Change, cell: CellView) -> bool:
+    """Whether the cell is as it was: put back already, or by hand."""
+    was = change.before
+    return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
+
+
+async def remove(cell_id: str, document: Document, ledger: Ledger) -> CellRemoved:
+    """Remove a failed cell that was left standing. Raises CommandError ``not_ours`` or
+    ``cell_changed``, and DocumentError ``not_open``."""
+    source = ledger.written(cell_id)
+    if source is None:
+        raise CommandError("not_ours", "This cell is not one of the agent's.")
+    await document.snapshot()
+    receipt = await _apply(Delete(cell_id, source), document, ledger)
+    if receipt.status != "done":
+        raise CommandError("cell_changed", "You have changed this cell; it was kept.")
+    return CellRemoved(cell_id)
+
+
+async def _apply(op: Op, document: Document, ledger: Ledger) -> Receipt:
+    receipt = await document.apply(op)
+    ledger.record(0, op, receipt)
+    return receipt
+
+
+async def clear_failed(turn: Turn) -> None:
+    """At ``end_turn`` no failed leftover of the agent stands in the notebook."""
+    failed = turn.ledger.failed_since(turn.since)
+    snapshot = await turn.look() if failed else turn.snapshot
+    for cell_id in failed:
+        cell = snapshot.cell(cell_id)
+        if cell is None or not any(o.get("output_type") == "error" for o in cell.outputs):
+            continue  # the person has deleted it, or run it with success
+        op = turn.ledger.undo_cell(turn.since, cell_id)
+        if op is not None:
+            await turn.apply(op)
+
+
+async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
+    """Drafts that the end of the server has cut off: nothing waits for them any more. One
+    that the person has made a code cell is theirs."""
+    drafts = turn.ledger.drafts
+    left = [c for c in snapshot.cells if c.cell_id in drafts and c.cell_type == "raw"]
+    for cell in left:
+        turn.take_out(cell.cell_id, cell.source)
+    if left:
+        await turn.settled(RECEIPT_TIME)
+        await turn.look()

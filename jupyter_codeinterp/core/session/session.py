@@ -1,0 +1,394 @@
+"""A live session: one conversation bound to one notebook.
+
+It owns the turn (a task on the server; windows only watch), and carries out what people
+say: send, stop, decide, answer, try again, undo. How it stands to the journal, and to
+other servers, is in ``journaled.py``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import msgspec
+
+from ..approval import policy
+from ..approval.decisions import Decisions
+from ..cells.execution import Execution
+from ..commands import SessionInfo
+from ..document.document import Receipt
+from ..errors import CommandError, StoreError
+from ..events import (
+    ChangesKept,
+    Draft,
+    Mode,
+    ModeChanged,
+    ModelChanged,
+    Note,
+    NotebookMoved,
+    TitleChanged,
+    TurnStarted,
+)
+from ..history.changes import Change
+from ..history.later import TAKEN
+from ..history.review import Review, review
+from ..loop.agent import Agent
+from ..messages import Text, user
+from ..model_view.context import Context
+from ..ports import Model, SessionStore
+from ..turn.ending import Ending, failure
+from ..turn.rules import Rules
+from ..turn.turn import Turn
+from . import putting_back
+from .journaled import NOT_SAVED, STOPPED_NOTE, Journaled, Workplace
+
+OBEY_TIME = 5.0
+"""Seconds that a kernel has to obey an interrupt before the person is told."""
+TITLE_LENGTH = 60
+"""Characters of the title that a session gets from its first message."""
+LONGEST_TITLE = 200
+"""Characters of a title that a person has given."""
+SETTLE_TIME = 0.15
+"""Seconds that the end of a turn waits for receipts: Stop has one second in all."""
+_NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
+"""Kinds of characters: controls (a line's end is one), surrogates, separators of lines."""
+STUCK = (
+    "The kernel has not obeyed the interrupt. "
+    "Restart it from the Kernel menu to stop the code; variables will be lost."
+)
+
+log = logging.getLogger(__name__)
+
+
+class Session(Journaled):
+    def __init__(
+        self,
+        info: SessionInfo,
+        store: SessionStore,
+        model: Callable[[str], Model],
+        workplace: Workplace,
+        rules: Rules,
+        changed: Callable[[Session], None],
+    ) -> None:
+        """``model`` gives the model for a name. ``changed`` is called when the session starts
+        or stops running, when its title, model, mode or notebook changes, and when another
+        server begins or ends to work on it."""
+        self.decisions = Decisions()
+        self._model = model
+        super().__init__(info, store, workplace, rules, lambda: changed(self))
+
+    @property
+    def waiting(self) -> bool:
+        return self.decisions.waiting
+
+    @property
+    def turn(self) -> int:
+        """The number of the latest turn; 0 before the first."""
+        return self._past.turns
+
+    # --- a turn ----------------------------------------------------------------------
+
+    def send(self, text: str, mode: Mode, model: str, window: int = 0) -> None:
+        """Start a turn, as asked in a window. Raises CommandError ``busy``, ``empty_message`` or
+        ``held_elsewhere``, and StoreError."""
+        if not text.strip():
+            raise CommandError("empty_message", "The message is empty.")
+        self._need_idle()
+        with self._here():
+            self._set(mode=policy.cap(mode, self._rules.highest_mode))
+            if model and model != self.info.model:
+                self._change_model(model, window)
+            if not self.info.title:
+                title = " ".join(text.split())
+                title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
+                self._publish(TitleChanged(title))
+                self._set(title=title)
+            self._start(text, window)
+
+    def retry(self, window: int = 0) -> None:
+        """Go on after an error with the history as it is. Raises CommandError ``busy``,
+        ``nothing_to_retry`` or ``held_elsewhere``, and StoreError."""
+        self._need_idle()
+        with self._here():
+            if self._past.ended is None or not self._past.ended.retry:
+                raise CommandError("nothing_to_retry", "There is nothing to try again.")
+            self._start("", window)
+
+    def _need_idle(self) -> None:
+        if self.running:
+            raise CommandError("busy", "A turn is running. Stop it first, or wait.")
+        if self._putting_back:
+            raise CommandError("busy", "Cells are being put back. Wait a moment.")
+
+    def _start(self, text: str, window: int) -> None:
+        number = self._past.turns + 1
+        self._publish(TurnStarted(number, text, self.info.mode, self.info.model, window))
+        self._may_cancel = True
+        self._halted = None
+        self._task = asyncio.get_running_loop().create_task(self._run(text))
+        self._task.add_done_callback(lambda _: self._ended())
+        self._set()
+
+    def _ended(self) -> None:
+        """The turn's task is done."""
+        if self._later.given_up == TAKEN:
+            self.look_again()
+        self._set()
+        if self._unsaved:
+            if not self._told:
+                self._show(Note(NOT_SAVED, "warning"))
+            self._save_later()
+        self._let_go()
+
+    async def _run(self, text: str) -> None:
+        """One turn from its first event to its last. Whatever happens, it has a last one."""
+        agent: Agent | None = None
+        self.workplace.begin_turn(self._past.turns)
+        try:
+            agent = await self._agent()
+            async for event in agent.run(text, self._note):
+                self._show(event)
+            ending = agent.ending
+            if ending.reason == "end_turn":
+                await putting_back.clear_failed(agent.turn)
+        except asyncio.CancelledError:
+            ending = Ending("cancelled", "cancelled", "Stopped.")
+        except Exception as error:
+            ending = failure(error)
+        self._may_cancel = False
+        if self._halted is not None:
+            ending = self._halted
+            # The turn may have come to an end before it was cancelled.
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+        if agent is not None:
+            await self._settle(agent)
+        self._keep_unheard()
+        self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
+        self._told = self._halted is not None
+        self._show_end(self._halted or ending)
+        self.workplace.end_turn()
+        self._in_background(self._put_away())
+
+    async def _agent(self) -> Agent:
+        """Look at the notebook and make what this turn works with."""
+        model = self._model(self.info.model)
+        place = self.workplace
+        turn = self._turn = Turn(
+            number=self._past.turns,
+            since=self._past.since,
+            session_id=self.info.session_id,
+            model=self.info.model,
+            mode=self.info.mode,
+            always_ask=model.always_ask,
+            document=place.document,
+            kernel=place.kernel,
+            store=self._store,
+            decisions=self.decisions,
+            ledger=self._ledger,
+            context=self._context,
+            limits=self._rules.limits,
+            foreign=self._talk.foreign,
+            private=self._private,
+            journal_failed=self._journal_failed,
+            scale=self._rules.scale,
+            markdown_risks=self._rules.markdown_risks,
+            images=self._talk.images,
+            may_run_all=self._rules.highest_mode == "auto",
+        )
+        await putting_back.remove_left_drafts(turn, await turn.look())
+        turn.files = await place.files()
+        self._meter.begin_turn(await model.info(self.info.model))
+        return Agent(model, self._meter, turn, self._talk, self._past.asked, self._next_step)
+
+    def _next_step(self) -> int:
+        return self._past.steps + 1
+
+    async def _settle(self, agent: Agent) -> None:
+        """After the last step, however it came: no draft waits, every call has a result."""
+        agent.turn.over = True
+        for event in agent.stopped():
+            self._show(event)
+        self._context = agent.turn.context
+        if agent.turn.disobeying is not None:
+            self._in_background(self._watch(agent.turn.disobeying))
+        await agent.turn.settled(SETTLE_TIME)
+
+    async def _put_away(self) -> None:
+        """The turn's end is on the disk. The next turn need not wait for that."""
+        try:
+            await self._store.settle()
+            await self._store.tidy()
+        except StoreError as error:
+            # It is in the journal; what was to be done is done after the next turn.
+            log.warning("The journal could not be put in order: %s", error.message)
+
+    async def _watch(self, execution: Execution) -> None:
+        """Tell the person if the kernel does not obey the interrupt."""
+        await asyncio.sleep(OBEY_TIME)
+        if not await execution.has_obeyed():
+            self._say(Note(STUCK, "warning"))
+
+    # --- while it runs ---------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Stop for good: the server is shutting down."""
+        self.cancel()
+        for task in self._tasks:
+            task.cancel()
+        tasks = [task for task in (self._task, *self._tasks) if task is not None]
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            self._later.catch_up()
+        except StoreError as error:
+            words = "The end of the conversation %s is lost: %s"
+            log.error(words, self.info.session_id, error.message)
+        self._lease.release()
+
+    def decide(
+        self,
+        draft_id: str,
+        nonce: str,
+        action: Literal["run", "reject"],
+        source: str,
+        run_all: bool,
+        window: int = 0,
+    ) -> Draft:
+        """``window`` is who decides. The draft; CommandError as in ``Decisions.decide``."""
+        allowed = run_all and self._rules.highest_mode == "auto"
+        return self.decisions.decide(draft_id, nonce, action, source, allowed, window)
+
+    def set_mode(self, mode: Mode, window: int = 0) -> bool:
+        """From the next decision on, also in a running turn. Whether it was another."""
+        mode = policy.cap(mode, self._rules.highest_mode)
+        other = mode != self.info.mode
+        if self._turn is not None and self.running:
+            other = other or mode != self._turn.mode
+            self._turn.mode = mode
+        if mode != self.info.mode:
+            with self._here():
+                self._set(mode=mode)
+                self._show(ModeChanged(mode, window))
+        return other
+
+    def set_model(self, model: str, window: int = 0) -> bool:
+        """The session goes on with another model, in a new conversation with a summary.
+        Whether it was another."""
+        self._need_idle()
+        other = model != self.info.model
+        if other:
+            with self._here():
+                self._change_model(model, window)
+        return other
+
+    def _change_model(self, model: str, window: int) -> None:
+        self._publish(ModelChanged(model, window))
+        self._set(model=model)
+        if not self._talk.empty:
+            self._talk.restart(user(Text(self._rules.scrub(self._talk.summary()))))
+            self._context = Context()
+            self._meter.new_conversation()
+            self._show(Note(f"Goes on with {model} and a summary of the conversation."))
+
+    # --- afterwards ------------------------------------------------------------------
+
+    def rename(self, title: str) -> None:
+        """Also while a turn runs. Raises CommandError ``bad_title``."""
+        title = self._rules.scrub(title.strip())
+        if not title:
+            raise CommandError("bad_title", "The title is empty.")
+        if len(title) > LONGEST_TITLE:
+            words = f"The title is longer than {LONGEST_TITLE} characters."
+            raise CommandError("bad_title", words)
+        if any(unicodedata.category(character) in _NOT_IN_A_LINE for character in title):
+            raise CommandError("bad_title", "The title must be one line of text.")
+        if title != self.info.title:
+            # In lists it stays where it is: nothing was said.
+            with self._here():
+                self._set(title=title, changed=self.info.changed)
+                self._show(TitleChanged(title))
+
+    def review(self, turn: int) -> Review:
+        """What a turn has changed so far. Raises CommandError ``unknown_turn``."""
+        return review(turn, self._changes(turn), self._past.reviewed.get(turn, {}))
+
+    async def undo(self, turn: int, cells: tuple[str, ...] = ()) -> None:
+        """Put back what a turn changed, where the person has not touched it since. With
+        ``cells``, those alone; else all that are neither put back nor kept.
+
+        Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
+        or ``already_undone``, and DocumentError ``not_open``.
+        """
+        with self._alone():
+            chosen = self._chosen(turn, cells) if cells else self._left(turn)
+            document = self.workplace.document
+            self._show(await putting_back.undo(turn, chosen, document, self._ledger))
+
+    def keep(self, turn: int, cells: tuple[str, ...]) -> None:
+        """The person keeps these changes of a turn. Raises CommandError like ``undo``."""
+        self._need_idle()
+        with self._here():
+            kept = self._chosen(turn, cells)
+            self._publish(ChangesKept(turn, tuple(change.cell_id for change in kept)))
+
+    def _changes(self, turn: int) -> tuple[Change, ...]:
+        if not 1 <= turn <= self._past.turns:
+            raise CommandError("unknown_turn", "There is no such turn.")
+        return self._ledger.changes(turn)
+
+    def _left(self, turn: int) -> tuple[Change, ...]:
+        changes, said = self._changes(turn), self._past.reviewed.get(turn, {})
+        if not changes:
+            raise CommandError("nothing_to_undo", "This turn changed no cell.")
+        left = tuple(change for change in changes if change.cell_id not in said)
+        if not left:
+            raise CommandError("already_undone", "All of this is put back or kept already.")
+        return left
+
+    def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
+        changes = {change.cell_id: change for change in self._changes(turn)}
+        said = self._past.reviewed.get(turn, {})
+        for cell_id in cells:
+            if cell_id not in changes:
+                raise CommandError("unknown_cell", "The turn did not change this cell.")
+            if said.get(cell_id) == "undone":
+                raise CommandError("already_undone", "This cell has been put back already.")
+        return tuple(changes[cell_id] for cell_id in dict.fromkeys(cells))
+
+    async def remove(self, cell_id: str) -> None:
+        """Remove a failed cell that was left standing. Raises CommandError ``busy``,
+        ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
+        with self._alone():
+            self._show(await putting_back.remove(cell_id, self.workplace.document, self._ledger))
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No turn meanwhile; ops belong to none (0)."""
+        self._need_idle()
+        with self._here():
+            self._putting_back = True
+            self.workplace.begin_turn(0)
+            try:
+                yield
+            finally:
+                self._putting_back = False
+                self.workplace.end_turn()
+
+    def confirmed_late(self, seq: int, receipt: Receipt) -> None:
+        """An op that had been given up as pending has been done, or refused, after all."""
+        for stored in self._store.ops(self.info.session_id, seq - 1)[:1]:
+            self._ledger.record(stored.turn, stored.op, receipt, stored.seq)
+
+    def note(self, words: str, level: Literal["info", "warning"] = "info") -> None:
+        """A line in the conversation."""
+        self._say(Note(words, level))
+
+    def moved(self, notebook: str) -> None:
+        self.info = msgspec.structs.replace(self.info, notebook=notebook)
+        self._say(NotebookMoved(notebook))
+        self._changed()

@@ -1,0 +1,1 @@
+"""What one turn works with: its services, its bounds, how it ends."""

@@ -1,0 +1,68 @@
+"""How a turn ends."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+
+from ..errors import CodeInterpError, StoreError
+from ..events import StopReason
+from ..history.later import GONE
+
+log = logging.getLogger(__name__)
+
+_RETRY_CODES = frozenset(
+    {
+        "no_key",
+        "wrong_key",
+        "forbidden",
+        "unknown_model",
+        "offline",
+        "rate_limit",
+        "overloaded",
+        "server_error",
+        "spend_limit",
+        "broken_stream",
+        "not_open",
+        "server_stopped",
+        "disk_full",
+        "read_only",
+        "locked",
+        "disk_error",
+    }
+)
+"""Endings after which "Try again" makes sense."""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """``code`` is stable, for programs; ``message`` is for people."""
+
+    reason: StopReason
+    code: str = ""
+    message: str = ""
+
+    @property
+    def retry(self) -> bool:
+        """Whether "Try again" makes sense."""
+        return self.code in _RETRY_CODES
+
+
+def not_journaled(error: StoreError) -> Ending:
+    """How a turn ends that can no longer be journaled."""
+    if error.code == GONE:
+        words = "This conversation is no longer in the journal: it was deleted there. "
+        return Ending("error", error.code, words + "Begin a new one.")
+    words = f"{error.message} The turn was stopped. What you see is saved as soon as possible."
+    return Ending("error", error.code, words)
+
+
+def failure(error: Exception) -> Ending:
+    """How a turn ends that an exception has ended. What nobody foresaw goes to the log."""
+    if isinstance(error, StoreError):
+        return not_journaled(error)
+    if isinstance(error, CodeInterpError):
+        return Ending("error", error.code, error.message)
+    log.error("A turn failed", exc_info=error)
+    words = "Something went wrong in the code interpreter itself. The server's log says what."
+    return Ending("error", "internal", words)

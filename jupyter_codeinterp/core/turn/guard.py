@@ -1,0 +1,66 @@
+"""Loop guard: notices a model that goes in circles, from what it calls and what came back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from ..messages import ToolUse
+
+REPEATS_BEFORE_NOTE = 2
+"""The same tool, input and result this often running: the model is told."""
+ERRORS_BEFORE_NOTE = 3
+"""The same error at the same line this often in a turn: the model is told."""
+
+NOTE = (
+    "Note: this has now come to the same result {count} times. Doing it again will not "
+    "help. Try something different, or stop and tell the person what stands in the way."
+)
+
+
+class LoopGuard:
+    """One turn's calls. ``add`` answers ``go``, ``note`` (tell the model) or ``stop``.
+
+    ``stop`` comes when the very thing that was noted happens once more.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._last = ""
+        self._repeats = 0
+        self._errors: dict[str, int] = {}
+
+    @property
+    def note(self) -> str:
+        return NOTE.format(count=self.count)
+
+    @property
+    def reason(self) -> str:
+        """Why the turn is stopped, for the person."""
+        return f"Stopped: the same step came to the same result {self.count} times."
+
+    def add(
+        self, call: ToolUse, result: str, error_signature: str | None
+    ) -> Literal["go", "note", "stop"]:
+        key = _key(call.name, call.input, result)
+        self._repeats = self._repeats + 1 if key == self._last else 1
+        self._last = key
+        failures = 0
+        if error_signature is not None:
+            failures = self._errors.get(error_signature, 0) + 1
+            self._errors[error_signature] = failures
+        self.count = max(self._repeats, failures)
+        if self._repeats > REPEATS_BEFORE_NOTE or failures > ERRORS_BEFORE_NOTE:
+            return "stop"
+        if self._repeats == REPEATS_BEFORE_NOTE or failures == ERRORS_BEFORE_NOTE:
+            return "note"
+        return "go"
+
+
+def _key(name: str, arguments: dict[str, Any], result: str) -> str:
+    """Tool, input and result, without what differs from run to run: ids, counts, times."""
+    bare = re.sub(r"\b(cell_id|execution_count|elapsed)=\S+|\bIn ?\[\d+\]", "", result)
+    given = {k: v for k, v in arguments.items() if k != "title"}
+    return f"{name} {msgspec.json.encode(given, order='sorted').decode()} {bare}"
