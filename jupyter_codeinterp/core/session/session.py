@@ -18,7 +18,6 @@ import msgspec
 
 from ..approval import policy
 from ..approval.decisions import Decisions
-from ..cells.execution import Execution
 from ..commands import SessionInfo
 from ..document.document import Receipt
 from ..errors import CommandError, StoreError
@@ -42,7 +41,7 @@ from ..model_view.context import Context
 from ..ports import Model, SessionStore
 from ..turn.ending import Ending, failure
 from ..turn.rules import Rules
-from ..turn.turn import Turn
+from ..turn.turn import StoppedRun, Turn
 from . import putting_back
 from .journaled import NOT_SAVED, STOPPED_NOTE, Journaled, Workplace
 
@@ -227,10 +226,10 @@ class Session(Journaled):
             # It is in the journal; what was to be done is done after the next turn.
             log.warning("The journal could not be put in order: %s", error.message)
 
-    async def _watch(self, execution: Execution) -> None:
+    async def _watch(self, run: StoppedRun) -> None:
         """Tell the person if the kernel does not obey the interrupt."""
         await asyncio.sleep(OBEY_TIME)
-        if not await execution.has_obeyed():
+        if not await run.has_obeyed():
             self._say(Note(STUCK, "warning"))
 
     # --- while it runs ---------------------------------------------------------------

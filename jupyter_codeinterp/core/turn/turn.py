@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -28,9 +28,6 @@ from ..ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
 from ..redaction.private import PrivateNames, Variables
 from .guard import LoopGuard
 from .rules import Limits
-
-if TYPE_CHECKING:
-    from ..cells.execution import Execution
 
 T = TypeVar("T")
 
@@ -52,6 +49,13 @@ class Result(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         return "".join(part.text for part in self.block.content if isinstance(part, Text))
+
+
+class StoppedRun(Protocol):
+    """A run that Stop has ended for the turn, though perhaps not in the kernel."""
+
+    async def has_obeyed(self) -> bool:
+        """Whether the kernel has ended it since, or had not begun it."""
 
 
 @dataclass
@@ -91,7 +95,7 @@ class Turn:
     started: float = field(default_factory=time.monotonic)
     placed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Cells that this turn has inserted, the latest last, with the ids above each."""
-    disobeying: Execution | None = None
+    disobeying: StoppedRun | None = None
     """A stopped run that the kernel had not ended in time."""
     over: bool = False
     """Whether all that is left to do is to leave order behind."""
