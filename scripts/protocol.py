@@ -1,7 +1,7 @@
 """Write src/protocol.ts from the Python types, and src/formula-names.ts from the names in
 core/approval/formulas.py (``--check``: fail if one is out of date).
 
-The Python structs of core/commands.py, core/events.py and core/document/document.py are the only
+The Python structs of core/commands.py, core/events.py and core/document/ops.py are the only
 definition of the wire format; TypeScript gets its types through their JSON Schema.
 """
 

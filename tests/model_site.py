@@ -1,8 +1,8 @@
 """A server, its journal and its agents in this process, on a clock that a test moves.
 
-Real are the hub, the live notebook with its outbox, the sessions' documents, the journal in a
-file, the stand-in and the desks that take windows' commands as JSON. The network is two
-queues a socket; frames in it can be held up, lost and repeated.
+Real are the session manager, the live notebook with its outbox, the sessions' documents, the
+journal in a file, the file writer and the connections that take windows' commands as JSON. The
+network is two queues a socket; frames in it can be held up, lost and repeated.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, cast
 import msgspec
 
 from jupyter_codeinterp.adapters.file_document import FileDocument
-from jupyter_codeinterp.adapters.live_document import LiveNotebook, SessionDocument, StandIn
+from jupyter_codeinterp.adapters.live_document import FileWriter, LiveNotebook, SessionDocument
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import BeginRun, Op, Receipt, Snapshot
+from jupyter_codeinterp.core.document.ops import BeginRun, Op, Receipt, Snapshot
 from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.fronts.hub import Hub
-from jupyter_codeinterp.fronts.window import WindowDesk
+from jupyter_codeinterp.fronts.session_manager import SessionManager
+from jupyter_codeinterp.fronts.window import ClientConnection
 from tests.model_window import PATH, Disk, Page
 
 SESSIONS = ("S1", "S2")
@@ -78,7 +78,7 @@ async def _allowed(action: str, resource: str) -> bool:
 
 
 class Wire:
-    """One socket between a page and the server. Fulfils the desk's mailbox."""
+    """One socket between a page and the server. Fulfils the connection's send queue."""
 
     def __init__(self, site: Site, page: Page) -> None:
         self.site = site
@@ -90,8 +90,10 @@ class Wire:
         self.dead = False
         """Whether the page has lost it. The server may not know yet."""
         self.number = next(_numbers)
-        self.desk = WindowDesk(site.hub, cast(Any, _Mailbox(self)), _allowed, self.number)
-        site.do(lambda: site.hub.join(self.desk))
+        self.client = ClientConnection(
+            site.manager, cast(Any, _SendQueue(self)), _allowed, self.number
+        )
+        site.do(lambda: site.manager.join(self.client))
 
     def post(self, command: c.Command) -> None:
         self.up.append(_command.decode(msgspec.json.encode(command)))
@@ -105,7 +107,7 @@ class Wire:
         if isinstance(command, c.OpReceipt):
             self.past.append(command)
         self.site.heard(self, command)
-        self.site.loop.run_until_complete(self.desk.receive(msgspec.json.encode(command)))
+        self.site.loop.run_until_complete(self.client.receive(msgspec.json.encode(command)))
 
     def deliver_down(self) -> None:
         frame = self.down.popleft()
@@ -127,7 +129,7 @@ class Wire:
         return bool(self.up) or (bool(self.down) and awake)
 
 
-class _Mailbox:
+class _SendQueue:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
 
@@ -168,7 +170,7 @@ class Agent:
         if self.running:
             self.running = False
             self.document.end_turn()
-            self.site.hub.forget_if_idle(PATH)
+            self.site.manager.forget_if_idle(PATH)
 
     def read(self) -> None:
         if self._reading is None:
@@ -230,7 +232,7 @@ class Site:
     def _start(self) -> None:
         self.store = SqliteStore(self._journal)
         nothing = cast(Any, None)
-        self.hub = Hub(
+        self.manager = SessionManager(
             self.store,
             model=nothing,
             default_model=nothing,
@@ -238,14 +240,14 @@ class Site:
             files=nothing,
             rules=nothing,
             activity=nothing,
-            stand_in=self._stand_in,
+            file_writer=self._file_writer,
             grace=self.grace,
         )
 
     def _engage(self) -> None:
         self.agents = [Agent(self, session_id) for session_id in SESSIONS]
 
-    def _stand_in(self, notebook: LiveNotebook) -> StandIn:
+    def _file_writer(self, notebook: LiveNotebook) -> FileWriter:
         def answer(said: c.OpReceipt | c.SnapshotTaken) -> None:
             if isinstance(said, c.OpReceipt):
                 notebook.receive(document, said)
@@ -256,7 +258,7 @@ class Site:
         return document
 
     def notebook(self) -> LiveNotebook:
-        return self.hub.notebook(PATH)
+        return self.manager.notebook(PATH)
 
     def do(self, work: Callable[[], object]) -> None:
         """On the loop, as the server does all its work."""
@@ -289,12 +291,12 @@ class Site:
 
     def goes(self, wire: Wire) -> None:
         """The page says that it goes: on a way of its own, before its socket or after."""
-        self.do(lambda: self.hub.goes(wire.number))
+        self.do(lambda: self.manager.goes(wire.number))
 
     def notice(self, wire: Wire) -> None:
         """The server sees that a socket is gone."""
         self.wires.remove(wire)
-        self.do(lambda: self.hub.leave(wire.desk))
+        self.do(lambda: self.manager.leave(wire.client))
 
     def flow(self) -> None:
         """Deliver what is on its way, but for sockets that lag, until all is quiet."""

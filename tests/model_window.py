@@ -22,7 +22,7 @@ import msgspec
 
 from jupyter_codeinterp.adapters.file_document.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     Delete,
     FinishRun,
     Notebook,
@@ -65,12 +65,12 @@ class Copy(msgspec.Struct):
 
 
 class Disk:
-    """The notebook's file. Fulfils ``File`` for the stand-in."""
+    """The notebook's file. Fulfils ``File`` for the file writer."""
 
     path = PATH
 
     def __init__(self, book: Notebook, written: Callable[[Copy], None]) -> None:
-        """``written`` is told what is there before the stand-in writes."""
+        """``written`` is told what is there before the file writer writes."""
         self.now = Copy(book)
         self.history = [self.now.clone()]
         self.by_pages: set[str] = set(ids(book))

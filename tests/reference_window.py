@@ -15,7 +15,7 @@ from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeinterp.adapters.file_document.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import Notebook, apply
+from jupyter_codeinterp.core.document.ops import Notebook, apply
 from jupyter_codeinterp.core.events import Draft, DraftWaiting, Event, TurnEnded
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)

@@ -12,7 +12,7 @@ import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     CellView,
     Notebook,
     Op,
@@ -53,7 +53,7 @@ from jupyter_codeinterp.core.ports import (
     StoredOp,
 )
 from jupyter_codeinterp.core.session.session import Session
-from jupyter_codeinterp.core.turn.rules import Rules
+from jupyter_codeinterp.core.turn.limits import Rules
 from tests.kernels import until
 
 E = TypeVar("E")
@@ -343,12 +343,12 @@ class Bench:
 
         async def wait() -> E:
             seen = 0
-            async for _, data in self.session.feed.follow(0):
+            async for _, data in self.session.event_log.follow(0):
                 event = msgspec.json.decode(data, type=Event)
                 seen += isinstance(event, kind)
                 if isinstance(event, kind) and seen == number:
                     return event
-            raise AssertionError("a feed does not end")
+            raise AssertionError("an event log does not end")
 
         return await asyncio.wait_for(wait(), 15)
 

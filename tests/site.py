@@ -12,7 +12,7 @@ from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError, HTTPResponse
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.core.document.document import Notebook
+from jupyter_codeinterp.core.document.ops import Notebook
 from jupyter_codeinterp.fronts.app import CodeInterp
 from tests.kernels import Person, person_at, until
 from tests.login import Login, log_in

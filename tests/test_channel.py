@@ -15,10 +15,10 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import Receipt
+from jupyter_codeinterp.core.document.ops import Receipt
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.fronts import window, windows
-from jupyter_codeinterp.fronts.mailbox import Mailbox
+from jupyter_codeinterp.fronts.send_queue import SendQueue
 from jupyter_codeinterp.fronts.window import CHANGE, EXECUTE, LOOK, NEEDS
 from jupyter_codeinterp.fronts.windows import Bearer, Windows
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -216,8 +216,8 @@ async def test_a_command_without_leave_does_nothing(
     await w.draft()
     watch = await site.watch(kernel_id)
     cells = w.cells
-    hub = site.extension.hub
-    epoch, seq = hub.notebook("a.ipynb").epoch, hub.session(w.session_id).feed.last_seq
+    manager = site.extension.manager
+    epoch, seq = manager.notebook("a.ipynb").epoch, manager.session(w.session_id).event_log.last_seq
     monkeypatch.setattr(Denying, "denied", (denied,))
 
     for kind in COMMANDS:
@@ -226,8 +226,8 @@ async def test_a_command_without_leave_does_nothing(
             assert reply.error == "forbidden", kind
             assert denied[0] in reply.message
 
-    assert hub.notebook("a.ipynb").epoch == epoch
-    assert hub.session(w.session_id).feed.last_seq == seq
+    assert manager.notebook("a.ipynb").epoch == epoch
+    assert manager.session(w.session_id).event_log.last_seq == seq
     assert w.cells == cells
     assert len(site.extension.store.list()) == 1
     assert await watch.reached() == []
@@ -243,7 +243,7 @@ async def test_who_may_not_read_gets_no_socket(site: Site, monkeypatch: pytest.M
 
 
 async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: Site) -> None:
-    hub = site.extension.hub
+    manager = site.extension.manager
     asked, answered = asyncio.Event(), asyncio.Event()
 
     async def allowed(action: str, resource: str) -> bool:
@@ -254,16 +254,16 @@ async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: 
     async def nowhere(message: bytes) -> None:
         raise AssertionError("there is nobody to write to")
 
-    mailbox = Mailbox(nowhere, print)
-    desk = window.WindowDesk(hub, mailbox, allowed)
-    hub.join(desk)
-    command = asyncio.ensure_future(desk.receive(msgspec.json.encode(c.OpenNotebook("a.ipynb"))))
+    send_queue = SendQueue(nowhere, print)
+    client = window.ClientConnection(manager, send_queue, allowed)
+    manager.join(client)
+    command = asyncio.ensure_future(client.receive(msgspec.json.encode(c.OpenNotebook("a.ipynb"))))
     await asked.wait()
-    hub.leave(desk)
+    manager.leave(client)
     answered.set()
     await command
-    assert hub.opened("a.ipynb") is None, "it would hold the lease for ever"
-    mailbox.close()
+    assert manager.opened("a.ipynb") is None, "it would hold the lease for ever"
+    send_queue.close()
 
 
 # --- what is no command --------------------------------------------------------------

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.zmq_kernel.wire import stream_excerpt
-from jupyter_codeinterp.core.cells.collector import BoundedText, Collector, Limits
+from jupyter_codeinterp.core.cells.collector import BoundedText, Collector, OutputLimits
 
-SMALL = Limits(text=100, more_text=10, output=1_000, run=2_000, outputs=5)
+SMALL = OutputLimits(text=100, more_text=10, output=1_000, run=2_000, outputs=5)
 
 
 def stream(text: str, name: str = "stdout") -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.document import CellView, Snapshot
+from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view.context import Context, State, _moved
 from jupyter_codeinterp.core.ports import KernelInfo
 

@@ -11,7 +11,7 @@ import pytest
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.session.session import LONGEST_TITLE
-from jupyter_codeinterp.fronts.hub import Hub
+from jupyter_codeinterp.fronts.session_manager import SessionManager
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body
@@ -37,11 +37,11 @@ async def rename(site: Site, session_id: str, title: Any) -> Any:
     return await site.request("PATCH", "sessions", session_id, json_body={"title": title})
 
 
-def at_rest(site: Site) -> Hub:
-    """The hub as after a restart: it has taken up no session from the journal yet."""
-    hub = site.extension.hub
-    hub._sessions.clear()
-    return hub
+def at_rest(site: Site) -> SessionManager:
+    """The session manager as after a restart: it has taken up no session from the journal yet."""
+    manager = site.extension.manager
+    manager._sessions.clear()
+    return manager
 
 
 # --- found ---------------------------------------------------------------------------
@@ -93,12 +93,12 @@ async def test_renamed_at_rest(site: Site, api: FakeAnthropic) -> None:
     session_id = await talk(site, "Hello")
     at_rest(site)
     assert (await rename(site, session_id, "Other")).code == 200
-    hub = at_rest(site)
-    assert hub.list(None)[0].title == "Other"
-    events = hub.store.events(session_id)
+    manager = at_rest(site)
+    assert manager.list(None)[0].title == "Other"
+    events = manager.store.events(session_id)
     assert events[-1][1] == e.TitleChanged("Other")
     assert (await rename(site, session_id, "Other")).code == 200
-    assert hub.store.events(session_id) == events, "nothing has changed"
+    assert manager.store.events(session_id) == events, "nothing has changed"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
     FinishRun,

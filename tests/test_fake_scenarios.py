@@ -12,7 +12,7 @@ from jupyter_codeinterp.adapters.anthropic_model.profile import ANTHROPIC
 from jupyter_codeinterp.core import messages as core
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
-from jupyter_codeinterp.core.tools.toolspecs import TOOLS
+from jupyter_codeinterp.core.tools.specs import TOOLS
 from tests.fake_anthropic import FakeAnthropic, Request, on_loop
 from tests.fake_anthropic.scenarios import DISOBEDIENT, OBEDIENT, SCENARIOS
 from tests.fake_anthropic.scripts import by_words, echo

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.file_document import FileDocument
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import Insert, Notebook
+from jupyter_codeinterp.core.document.ops import Insert, Notebook
 from tests.kernels import until
 from tests.reference_window import notebook
 
@@ -53,16 +53,16 @@ async def test_a_window_comes_back_while_the_file(
     typing there again."""
     file = File()
     told: list[object] = []
-    stand_in = FileDocument(file, told.append, lambda version: None, told.append)
+    file_writer = FileDocument(file, told.append, lambda version: None, told.append)
     file.go.set()
-    await stand_in.open()
+    await file_writer.open()
     op = Insert("n1", "raw", "print(1)", ("c1",))
-    stand_in.send(c.OpFrame("a.ipynb", 1, "s", 1, op))
+    file_writer.send(c.OpFrame("a.ipynb", 1, "s", 1, op))
     await until(lambda: file.waits == "read")
     if disk == "write":
         file.go.set()
         await until(lambda: file.waits == "write")
-    closing = asyncio.ensure_future(stand_in.close())
+    closing = asyncio.ensure_future(file_writer.close())
     await asyncio.sleep(0)
     assert not closing.done()
     file.go.set()

@@ -20,7 +20,7 @@ from jupyter_codeinterp.adapters.file_document import replacing
 from jupyter_codeinterp.adapters.file_document.replacing import replace_text
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import Notebook
+from jupyter_codeinterp.core.document.ops import Notebook
 from tests.fake_anthropic import FakeAnthropic, Step, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, body, notebook
@@ -104,7 +104,7 @@ def on_disk(file: File) -> Any:
 
 
 async def rest(site: Site) -> None:
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
 
 
 # --- it goes on ----------------------------------------------------------------------
@@ -173,9 +173,9 @@ async def test_the_file_follows_a_rename(site: Site, begin: Begin, file: File) -
     await w.close()
     await until(lambda: "print(2)" in file.read())
     await site.rename("a.ipynb", "b.ipynb")
-    (session,) = site.extension.hub.list(None)
+    (session,) = site.extension.manager.list(None)
     assert session.notebook == "b.ipynb"
-    site.extension.hub.session(session.session_id).cancel()
+    site.extension.manager.session(session.session_id).cancel()
     await rest(site)
     moved = File(file.path.with_name("b.ipynb"))
     await until(lambda: "print(2)" not in moved.read())
@@ -262,7 +262,7 @@ async def test_what_the_person_has_not_saved_is_in_nobodys_way(
 async def test_a_window_in_time_is_not_stood_in_for(
     site: Site, begin: Begin, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site.extension.hub, "_grace", 30.0)
+    monkeypatch.setattr(site.extension.manager, "_grace", 30.0)
     w = await begin(answer(run_cell("print(1)")), mode="review")
     await w.draft()
     before = file.read()
@@ -295,7 +295,7 @@ class TestWithAWord:
     @staticmethod
     async def leave(site: Site, gone: ReferenceWindow, file: File) -> None:
         """The server has seen it before the cell ends."""
-        windows = site.extension.hub._windows
+        windows = site.extension.manager._windows
         before = len(windows)
         await gone.close()
         await until(lambda: len(windows) < before)
@@ -325,7 +325,7 @@ class TestWithAWord:
             await self.leave(site, gone, file)
         else:
             await self.leave(site, gone, file)
-            await site.until(lambda: not site.extension.hub.notebook("a.ipynb").is_open)
+            await site.until(lambda: not site.extension.manager.notebook("a.ipynb").is_open)
             assert await self.say(site, gone.secret) == 204
         await rest(site)
         assert [cell["source"] for cell in on_disk(file).cells] == ["x = 20", UNTIL_GONE]
@@ -362,8 +362,8 @@ class TestWithAWord:
         await self.leave(site, gone, file)
         await self.say(site, other.secret)
         await other.close()
-        hub = site.extension.hub
-        await site.until(lambda: not hub.notebook("a.ipynb").is_open)
+        manager = site.extension.manager
+        await site.until(lambda: not manager.notebook("a.ipynb").is_open)
         again = await returned(site, gone, file)
         assert (await again.ended()).stop_reason == "end_turn"
         assert [note.text for note in again.of(e.Note)] == []

@@ -102,7 +102,7 @@ async def test_a_turn_that_waits_keeps_its_kernel_for_a_time_and_then_says_so(
     asked = utcnow()
     await culled(site, kernel_id)
     assert utcnow() - asked > timedelta(seconds=3), "kept for as long as the trait says"
-    assert site.extension.hub.running and not site.extension.hub.working
+    assert site.extension.manager.running and not site.extension.manager.working
 
     assert (await w.decide(draft)).error is None
     done = await w.event(e.ToolDone)
@@ -168,4 +168,4 @@ async def test_a_turn_that_waits_keeps_the_server_for_a_time(
     asked = utcnow()
     await stopped(site, stops)
     assert utcnow() - asked > timedelta(seconds=3)
-    assert site.extension.hub.running
+    assert site.extension.manager.running

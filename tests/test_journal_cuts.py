@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.document import Delete
+from jupyter_codeinterp.core.document.ops import Delete
 from jupyter_codeinterp.core.events import (
     Event,
     StepStarted,

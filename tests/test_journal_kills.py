@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core.events import DraftDecided, Event, RunStarted, ToolDone, TurnEnded
-from jupyter_codeinterp.core.history.past import Past
+from jupyter_codeinterp.core.history.replay import Replay
 from jupyter_codeinterp.core.messages import Message
 from tests.dying import DIED
 
@@ -40,11 +40,11 @@ class Left:
         return [message.role for message in self.messages]
 
     @property
-    def past(self) -> Past:
-        past = Past()
+    def replay(self) -> Replay:
+        replay = Replay()
         for event in self.events:
-            past.add(event)
-        return past
+            replay.add(event)
+        return replay
 
 
 @pytest.fixture
@@ -58,20 +58,20 @@ def left(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Left]:
 def test_what_is_not_in_the_journal_was_not_started(left: Left) -> None:
     assert left.has(DraftDecided) and not left.has(RunStarted)
     assert not left.reached
-    assert [done.status for done in left.past.ends()] == ["not_started"]
+    assert [done.status for done in left.replay.ends()] == ["not_started"]
 
 
 @pytest.mark.parametrize("left", ["before the request"], indirect=True)
 def test_a_run_is_in_the_journal_before_its_request_goes_out(left: Left) -> None:
     assert left.has(RunStarted) and not left.has(ToolDone)
     assert not left.reached
-    assert [done.status for done in left.past.ends()] == ["interrupted"]
+    assert [done.status for done in left.replay.ends()] == ["interrupted"]
 
 
 @pytest.mark.parametrize("left", ["while it runs"], indirect=True)
 def test_a_run_without_a_result_may_have_had_effects(left: Left) -> None:
     assert left.has(RunStarted) and left.reached
-    assert "may have had effects" in left.past.lost
+    assert "may have had effects" in left.replay.lost
     assert left.roles == ["user"]
 
 

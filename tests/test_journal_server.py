@@ -82,9 +82,9 @@ class TestSettings:
         }
 
     async def test_what_is_kept_is_a_setting(self, site: Site) -> None:
-        keeping = site.extension.store._keeping
-        assert (keeping.outputs_days, keeping.conversations_days) == (7, 30.5)
-        assert keeping.outputs_size == 10**6
+        retention = site.extension.store._retention
+        assert (retention.outputs_days, retention.conversations_days) == (7, 30.5)
+        assert retention.outputs_size == 10**6
 
 
 FULL = """
@@ -120,7 +120,7 @@ async def main():
     await until(lambda: not b.session.running)
     assert "TurnEnded" not in [type(event).__name__ for event in b.events]
     shown = []
-    async for _, event in b.session.feed.follow(0):
+    async for _, event in b.session.event_log.follow(0):
         shown.append(json.loads(event))
         if shown[-1]["type"] == "turn_ended":
             break

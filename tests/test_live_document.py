@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.live_document import Copy, LiveNotebook, SessionDocument
+from jupyter_codeinterp.adapters.live_document import LiveNotebook, SessionDocument, WindowState
 from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
 from jupyter_codeinterp.adapters.live_document import reads as reads_module
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
     FinishRun,
@@ -47,7 +47,7 @@ class Tab:
         self.unanswered: list[c.ServerFrame] = []
 
     def open(self, kernel_id: str = "") -> Tab:
-        self.live.open(self, Copy(dict(self.applied), kernel_id))
+        self.live.open(self, WindowState(dict(self.applied), kernel_id))
         return self
 
     def send(self, frame: c.ServerFrame) -> None:
@@ -139,9 +139,9 @@ async def test_the_holder_that_says_again_that_it_is_open_keeps_its_epoch() -> N
 async def test_a_lease_names_the_copy_that_it_is_for() -> None:
     live = LiveNotebook("a.ipynb")
     holder, other = Tab(live), Tab(live)
-    live.open(holder, Copy({}, announcement=1))
-    live.open(holder, Copy({}, announcement=2))
-    live.open(other, Copy({}, announcement=7))
+    live.open(holder, WindowState({}, announcement=1))
+    live.open(holder, WindowState({}, announcement=2))
+    live.open(other, WindowState({}, announcement=7))
     live.take(other)
     assert [(f.held, f.announcement) for f in holder.of(c.Lease)] == [
         (True, 1),
@@ -278,7 +278,7 @@ async def test_what_the_person_went_back_on_is_not_done_again() -> None:
     other = [live.apply("other", 1, inserted(3))]
     assert other[0].result().status == "done"
     tab.book, tab.applied = notebook("x = 20"), {}
-    live.open(tab, Copy({}), reverted=True)
+    live.open(tab, WindowState({}), reverted=True)
     assert tab.ops == [1, 2, 1, 1], "but for the turn that is running"
     live.close(tab)
     assert Tab(live).open().ops == [1]
@@ -327,7 +327,7 @@ class Keeper:
         self.marks: dict[str, int] = {}
         self.opened = self.looking = False
 
-    def stand_in(self, live: LiveNotebook) -> Keeper:
+    def file_writer(self, live: LiveNotebook) -> Keeper:
         return self
 
     async def look(self) -> tuple[str, dict[str, int]]:
@@ -361,16 +361,16 @@ def stored(*numbers: int) -> list[StoredOp]:
 async def test_a_tab_that_slept_while_another_saved_reads_the_file_first() -> None:
     live = LiveNotebook("a.ipynb", Keeper("v2", {S: 1}))
     slept = Tab(live)
-    live.open(slept, Copy({}, version="v1"))
+    live.open(slept, WindowState({}, version="v1"))
     other = Tab(live)
-    live.open(other, Copy({}, version="v1"))
+    live.open(other, WindowState({}, version="v1"))
     live.take(other)
     insert(live, 1)
     live.file_state(other, c.FileState("a.ipynb", {S: 1}, "v2", False))
     live.close(other)
     await until(lambda: slept.of(c.ReloadNotebook))
     assert not live.is_open
-    live.open(slept, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.open(slept, WindowState({S: 1}, saved={S: 1}, version="v2"))
     assert live.held_by(slept) and slept.ops == []
 
 
@@ -378,12 +378,12 @@ async def test_a_tab_takes_the_lease_once_it_has_read_the_file() -> None:
     """It was told to do that first, and asks no second time."""
     live = LiveNotebook("a.ipynb", Keeper("v2", {S: 1}))
     holder, behind = Tab(live), Tab(live)
-    live.open(holder, Copy({S: 1}, saved={S: 1}, version="v2"))
-    live.open(behind, Copy({}, version="v1"))
+    live.open(holder, WindowState({S: 1}, saved={S: 1}, version="v2"))
+    live.open(behind, WindowState({}, version="v1"))
     live.take(behind)
     await until(lambda: behind.of(c.ReloadNotebook))
     assert live.held_by(holder)
-    live.open(behind, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.open(behind, WindowState({S: 1}, saved={S: 1}, version="v2"))
     await until(lambda: live.held_by(behind))
 
 
@@ -395,14 +395,14 @@ async def test_an_old_copy_with_edits_gets_what_the_file_has_since() -> None:
     live = LiveNotebook("a.ipynb", keeper)
     live.know_saved({S: 3})
     tab = Tab(live)
-    live.open(tab, Copy({}, version="v1", edited=True))
+    live.open(tab, WindowState({}, version="v1", edited=True))
     await until(lambda: live.held_by(tab))
     assert tab.ops == [1, 2]
     assert not tab.of(c.ReloadNotebook)
     # For that copy alone: here the file is an old one, put back.
     keeper.version, keeper.holds = "v0", {}
     fresh = Tab(live)
-    live.open(fresh, Copy({}, version="v0"))
+    live.open(fresh, WindowState({}, version="v0"))
     live.close(tab)
     await until(lambda: live.held_by(fresh))
     assert fresh.ops == []
@@ -415,7 +415,7 @@ async def test_an_old_file_that_was_put_back_is_taken_as_it_is() -> None:
     live.know_saved({S: 1})
     for edited in (False, True):
         tab = Tab(live)
-        live.open(tab, Copy({}, version="v1", edited=edited))
+        live.open(tab, WindowState({}, version="v1", edited=edited))
         await until(lambda tab=tab: live.held_by(tab))
         assert tab.ops == [] and not tab.of(c.ReloadNotebook)
         live.close(tab)
@@ -424,9 +424,9 @@ async def test_an_old_file_that_was_put_back_is_taken_as_it_is() -> None:
 async def test_a_tab_that_goes_while_it_is_to_read_the_file_makes_room() -> None:
     live = LiveNotebook("a.ipynb", Keeper("v2", {S: 1}))
     holder, behind, third = Tab(live), Tab(live), Tab(live)
-    live.open(holder, Copy({S: 1}, saved={S: 1}, version="v2"))
-    live.open(behind, Copy({}, version="v1"))
-    live.open(third, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.open(holder, WindowState({S: 1}, saved={S: 1}, version="v2"))
+    live.open(behind, WindowState({}, version="v1"))
+    live.open(third, WindowState({S: 1}, saved={S: 1}, version="v2"))
     live.close(holder)
     await until(lambda: behind.of(c.ReloadNotebook))
     live.close(behind)
@@ -439,10 +439,10 @@ async def test_a_look_at_the_file_that_was_interrupted_is_taken_again() -> None:
     live = LiveNotebook("a.ipynb", keeper)
     live.know_saved({S: 1})
     behind, other = Tab(live), Tab(live)
-    live.open(behind, Copy({}, version="v1"))
+    live.open(behind, WindowState({}, version="v1"))
     await asyncio.sleep(0)
     assert keeper.looking
-    live.open(other, Copy({S: 1}, saved={S: 1}, version="v2"))
+    live.open(other, WindowState({S: 1}, saved={S: 1}, version="v2"))
     assert live.held_by(other)
     live.close(other)
     await until(lambda: behind.of(c.ReloadNotebook))
@@ -456,9 +456,9 @@ async def test_a_look_at_the_file_is_good_for_one_lease() -> None:
     live = LiveNotebook("a.ipynb", keeper)
     live.know_saved({S: 1})
     tab, other = Tab(live), Tab(live)
-    live.open(tab, Copy({}, version="v1"))
+    live.open(tab, WindowState({}, version="v1"))
     await until(lambda: live.held_by(tab))
-    live.open(other, Copy({}, version="v1"))
+    live.open(other, WindowState({}, version="v1"))
     live.take(other)
     await until(lambda: live.held_by(other))
     keeper.version, keeper.holds = "v2", {S: 2}
@@ -480,7 +480,7 @@ async def test_what_the_stand_in_wrote_is_kept_until_a_window_has_read_it() -> N
     live.written("v3")
     assert receipt.result().status == "done" and keeper.marks == {}
     edited = Tab(live)
-    live.open(edited, Copy({}, version="v1", edited=True))
+    live.open(edited, WindowState({}, version="v1", edited=True))
     await until(lambda: live.held_by(edited))
     assert edited.ops == [1]
     live.file_state(edited, c.FileState("a.ipynb", {S: 1}, "v4", False))

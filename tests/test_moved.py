@@ -165,7 +165,7 @@ def root(jp_root_dir: Path) -> Path:
 def begin(site: Site, api: FakeAnthropic, root: Path) -> Begin:
     async def go(grace: float, mode: str) -> ReferenceWindow:
         """A turn whose first cells wait each for a gate, or for a decision."""
-        site.extension.hub._grace = grace
+        site.extension.manager._grace = grace
         sources = SOURCES[1:]
         if mode == "auto":
             sources = [
@@ -221,13 +221,13 @@ async def listed(site: Site, path: str) -> list[str]:
 async def away(site: Site, window: ReferenceWindow) -> None:
     """The page is closed, and the server has seen it."""
     await window.close()
-    await until(lambda: not site.extension.hub._windows)
+    await until(lambda: not site.extension.manager._windows)
 
 
 async def at_work_in_file(site: Site, root: Path) -> None:
     """The first cell has ended, and the second one runs."""
     gates(root)[0].touch()
-    await until(lambda: any(n.in_file for n in site.extension.hub._notebooks.values()))
+    await until(lambda: any(n.in_file for n in site.extension.manager._notebooks.values()))
 
 
 def sources(file: Path) -> list[str]:
@@ -269,7 +269,7 @@ async def test_a_running_turn_follows_to_any_name(
     path = f"work/{name}"
     await site.rename(FIRST, path)
     go_on(root)
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     assert await listed(site, path) == [w.session_id]
     assert notebooks(root) == [name]
     book = nbformat.read(root / path, as_version=4)
@@ -310,7 +310,7 @@ async def test_moved_with_its_folder_and_back(
     for old, new in moves:
         await site.rename(old, new)
     go_on(root)
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     assert sources(root / path) == SOURCES
     assert await listed(site, path) == [w.session_id]
     assert notebooks(root) == [path.rpartition("/")[2]]
@@ -324,10 +324,10 @@ async def test_a_conversation_that_only_the_journal_knows_follows(
     await w.send(c.Cancel(w.session_id))
     await w.ended()
     await away(site, w)
-    hub = site.extension.hub
-    await until(lambda: not hub.running)
-    hub._sessions.clear()
-    hub._notebooks.clear()
+    manager = site.extension.manager
+    await until(lambda: not manager.running)
+    manager._sessions.clear()
+    manager._notebooks.clear()
     await site.rename("work", "done")
     await until(lambda: site.extension.store.list("done/a.ipynb"))
     assert await listed(site, "done/a.ipynb") == [w.session_id]
@@ -353,7 +353,7 @@ async def test_renamed_in_the_middle_of_a_save(
 
     monkeypatch.setattr(contents_module, "replace_text", meanwhile)
     go_on(root)
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     assert written[:2] == ["a.ipynb", "b.ipynb"]
     assert sources(root / "work/b.ipynb") == SOURCES
     assert not (root / FIRST).exists()
@@ -385,7 +385,7 @@ async def test_renamed_and_back_in_the_middle_of_a_save(
 
     monkeypatch.setattr(contents_module, "replace_text", meanwhile)
     go_on(root)
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     assert failed
     assert sources(root / FIRST) == SOURCES
     assert notebooks(root) == ["a.ipynb"]
@@ -430,12 +430,12 @@ async def test_a_turn_ends_with_its_notebook(
     if grace == Grace.SHORT and mode == "auto":
         await at_work_in_file(site, root)
     await site._fetch("api", "contents", *what.split("/"), method="DELETE")
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     events = [event for _, event in site.extension.store.events(w.session_id)]
     (ended,) = [event for event in events if isinstance(event, e.TurnEnded)]
     assert ended.message == f"The notebook {FIRST} was deleted: the work in it was stopped."
     assert await listed(site, FIRST) == [w.session_id]
-    await until(lambda: FIRST not in site.extension.hub._notebooks)
+    await until(lambda: FIRST not in site.extension.manager._notebooks)
     assert notebooks(root) == []
 
     # Another file of that name is another notebook: nothing is done again in it.
@@ -454,7 +454,7 @@ async def test_deleted_where_jupyter_does_not_see_it(site: Site, begin: Begin, r
     await at_work_in_file(site, root)
     (root / FIRST).unlink()
     go_on(root)
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     events = [event for _, event in site.extension.store.events(w.session_id)]
     assert isinstance(events[-1], e.TurnEnded)
     assert events[-1].message == f"There is no {FIRST} any more: the work in it was stopped."
@@ -469,7 +469,7 @@ async def test_copied_and_deleted(site: Site, begin: Begin, root: Path) -> None:
     )
     copy = body(made)["path"]
     await site._fetch("api", "contents", *FIRST.split("/"), method="DELETE")
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     assert await listed(site, copy) == [w.session_id]
     again = await opened(site, root, copy, w.session_id)
     assert "was deleted" in (await again.ended()).message
@@ -492,7 +492,7 @@ async def test_renamed_onto_a_notebook_that_is_replaced(
     await away(site, other)
     await site._fetch("api", "contents", *FIRST.split("/"), method="DELETE")
     await site.rename("b.ipynb", FIRST)
-    await until(lambda: not site.extension.hub.running)
+    await until(lambda: not site.extension.manager.running)
     assert set(await listed(site, FIRST)) == {w.session_id, other.session_id}
     again = await opened(site, root, FIRST, other.session_id)
     await again.ended()
@@ -541,7 +541,7 @@ class TestInAShell:
         await self.known_to_manager(site, root)
         (root / FIRST).rename(root / to)
         go_on(root)
-        await until(lambda: not site.extension.hub.running)
+        await until(lambda: not site.extension.manager.running)
         assert sources(root / to) == SOURCES
         assert await listed(site, to) == [w.session_id]
         assert notebooks(root) == [to.rpartition("/")[2]]
@@ -580,7 +580,7 @@ class TestInAShell:
         (root / ".trash").mkdir()
         (root / FIRST).rename(root / ".trash/a.ipynb")
         go_on(root)
-        await until(lambda: not site.extension.hub.running)
+        await until(lambda: not site.extension.manager.running)
         events = [event for _, event in site.extension.store.events(w.session_id)]
         assert isinstance(events[-1], e.TurnEnded)
         assert events[-1].message == f"There is no {FIRST} any more: the work in it was stopped."

@@ -48,8 +48,8 @@ from jupyter_codeinterp.adapters.file_document import document as file_document
 from jupyter_codeinterp.adapters.live_document.hand_over import HandOver
 from jupyter_codeinterp.adapters.live_document.outbox import Outbox
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import document
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document import ops
+from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
     FinishRun,
@@ -60,7 +60,7 @@ from jupyter_codeinterp.core.document.document import (
     SetSource,
 )
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.fronts.hub import Hub
+from jupyter_codeinterp.fronts.session_manager import SessionManager
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens
 from tests.reference_window import notebook
@@ -103,7 +103,7 @@ class World:
 
     def apply(self, book: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         """``document.apply`` as every document here does it, looked at."""
-        after, receipt = document.apply(book, op)
+        after, receipt = ops.apply(book, op)
         if receipt.status == "done":
             self.done |= self.keys[msgspec.json.encode(op)]
             if isinstance(op, Insert) and op.after and op.after[0] not in ids(book):
@@ -172,7 +172,7 @@ class Machine(RuleBasedStateMachine):
             self.edited_away.clear()
 
     def _stand_in_wrote(self, before: Copy) -> None:
-        # Told later: the stand-in would take it for a fault of the file's.
+        # Told later: the file writer would take it for a fault of the file's.
         self.written_under |= bool(self.edited_away)
 
     def _settle(self) -> None:
@@ -493,8 +493,8 @@ class Machine(RuleBasedStateMachine):
     def _notice(self, wire: Wire) -> None:
         wire.lags = False
         self.site.flow()
-        live = self.site.hub.opened(PATH)
-        said = live._windows.get(wire.desk) if live is not None else None
+        live = self.site.manager.opened(PATH)
+        said = live._windows.get(wire.client) if live is not None else None
         if said is not None and said.edited and wire.page in self.pages:
             self.edited_away.append(wire.page)
         self.site.notice(wire)
@@ -675,10 +675,10 @@ class Machine(RuleBasedStateMachine):
         if not self.pages:
             self._open()
             self._settle()
-        live = self.site.hub.opened(PATH)
+        live = self.site.manager.opened(PATH)
         assert live is not None
         holders = [
-            wire.page for wire in self.site.wires if live.held_by(wire.desk) and not wire.dead
+            wire.page for wire in self.site.wires if live.held_by(wire.client) and not wire.dead
         ]
         (page,) = holders
         for other in list(self.pages):
@@ -843,7 +843,7 @@ def inserts_twice() -> Iterator[None]:
         return after, receipt
 
     with (
-        mock.patch.object(document, "apply", apply),
+        mock.patch.object(ops, "apply", apply),
         mock.patch.object(Page, "_applied", lambda page, frame: None),
     ):
         yield
@@ -859,7 +859,7 @@ def looks_at_no_source() -> Iterator[None]:
             op = msgspec.structs.replace(op, expect=sources[op.cell_id])
         return _apply(book, op)
 
-    with mock.patch.object(document, "apply", apply):
+    with mock.patch.object(ops, "apply", apply):
         yield
 
 
@@ -885,10 +885,10 @@ def trusts_old_receipts() -> AbstractContextManager[object]:
 
 def forgets_with_the_server() -> AbstractContextManager[object]:
     """A server that was started again does not look into the journal."""
-    return mock.patch.object(Hub, "_take_up", lambda hub, notebook: None)
+    return mock.patch.object(SessionManager, "_take_up", lambda manager, notebook: None)
 
 
-_apply, _applied = document.apply, Page._applied
+_apply, _applied = ops.apply, Page._applied
 
 
 @pytest.mark.parametrize(

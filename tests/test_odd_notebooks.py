@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from jupyter_codeinterp.adapters.file_document import ContentsFile, FileDocument
 from jupyter_codeinterp.adapters.file_document.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import document as d
+from jupyter_codeinterp.core.document import ops as d
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.model_view import outputs as seeing
 from tests.fake_anthropic import FakeAnthropic, answer, text

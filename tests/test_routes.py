@@ -138,7 +138,7 @@ async def test_sessions_their_events_and_what_was_sent(site: Site, api: FakeAnth
     await w.ask("What is 1 + 1?")
     await w.decide(await w.draft())
     await w.ended()
-    await site.until(lambda: not site.extension.hub.running)
+    await site.until(lambda: not site.extension.manager.running)
     await w.until(lambda: not w.sessions[w.session_id].session.running)
 
     (listed,) = (await site.get("sessions"))["sessions"]
@@ -174,7 +174,7 @@ async def test_a_running_session_can_be_deleted(site: Site, api: FakeAnthropic) 
     await w.decide(await w.draft())
     await w.event(e.RunStarted)
     assert (await site.request("DELETE", "sessions", w.session_id)).code == 204
-    assert not site.extension.hub.running
+    assert not site.extension.manager.running
     watch = await site.watch(kernel_id)
     assert await watch.run("print('mine')") == "mine\n", "the kernel is free"
     assert (await w.send(c.Cancel(w.session_id))).error == "unknown_session"

@@ -18,8 +18,8 @@ from tornado.websocket import WebSocketClientConnection
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import Output
-from jupyter_codeinterp.fronts import channel, mailbox
+from jupyter_codeinterp.core.document.ops import Output
+from jupyter_codeinterp.fronts import channel, send_queue
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.workplace import open_socket, start_kernel
 from tests.fake_anthropic import (
@@ -224,19 +224,19 @@ def test_windows_that_read_nothing_cost_neither_kernel_nor_memory() -> None:
 async def test_a_window_that_is_given_up_comes_back(
     site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mailbox, "PATIENCE", 0.2)
-    monkeypatch.setattr(mailbox, "LOOK", 0.02)
+    monkeypatch.setattr(send_queue, "PATIENCE", 0.2)
+    monkeypatch.setattr(send_queue, "LOOK", 0.02)
     api.play(in_order([answer(run_cell("21 * 2")), answer(text("It is 42."))]))
     kernel_id = await site.kernel()
     w = await site.window(kernel_id=kernel_id)
     await w.ask("Go")
     draft = await w.draft()
-    (desk,) = site.extension.hub._windows
+    (client,) = site.extension.manager._windows
     w.pause()
     # More than the buffers of both ends take.
     for _ in range(400):
-        desk.send(c.Reply(1, {"long": "x" * 50_000}))
-    await site.until(lambda: not site.extension.hub._windows)
+        client.send(c.Reply(1, {"long": "x" * 50_000}))
+    await site.until(lambda: not site.extension.manager._windows)
     w.resume()
     await asyncio.wait_for(w.closed.wait(), 10)
     assert w.socket.close_code == channel.TRY_AGAIN

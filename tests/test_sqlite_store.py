@@ -17,7 +17,7 @@ from jupyter_codeinterp.adapters.sqlite_store import SqliteStore, schema
 from jupyter_codeinterp.adapters.sqlite_store import file as journal_file
 from jupyter_codeinterp.adapters.sqlite_store import journal as journal_base
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.document import BeginRun, Delete, Insert, Receipt
+from jupyter_codeinterp.core.document.ops import BeginRun, Delete, Insert, Receipt
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.events import (
     Draft,

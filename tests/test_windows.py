@@ -199,7 +199,7 @@ async def test_reading_a_notebook_that_is_closed_waits_and_can_be_stopped(
     assert (await w.send(c.Cancel(w.session_id))).error is None
     await w.ended()
     assert time.monotonic() - began < 1.0
-    assert site.extension.hub.running is False
+    assert site.extension.manager.running is False
 
 
 async def test_a_page_that_is_gone_does_not_end_the_turn(site: Site, begin: Begin) -> None:
@@ -294,7 +294,7 @@ async def test_only_a_window_that_has_it_open_renames_a_notebook(site: Site, beg
     stranger = await site.bare_window()
     assert (await stranger.send(c.RenameNotebook("a.ipynb", "c.ipynb"))).error is None
     assert (await w.send(c.RenameNotebook("no.ipynb", "a.ipynb"))).error is None
-    assert site.extension.hub.session(w.session_id).info.notebook == "a.ipynb"
+    assert site.extension.manager.session(w.session_id).info.notebook == "a.ipynb"
     assert (await w.send(c.Cancel(w.session_id))).error is None
     assert (await w.ended()).stop_reason == "cancelled"
 
@@ -308,11 +308,11 @@ async def test_conversations_follow_a_notebook_that_nobody_has_open(
     w = await site.window("work/a.ipynb")
     await w.ask("Go")
     await w.ended()
-    hub = site.extension.hub
-    await site.until(lambda: not hub.running)
+    manager = site.extension.manager
+    await site.until(lambda: not manager.running)
 
     def known_as(path: str) -> bool:
-        (info,) = hub.list(None)
+        (info,) = manager.list(None)
         return info.notebook == path
 
     await site.rename("work/a.ipynb", "work/b.ipynb")
@@ -345,15 +345,15 @@ async def rename(window: ReferenceWindow, to: str) -> None:
 
 
 async def test_notebooks_and_windows_are_forgotten(site: Site, begin: Begin) -> None:
-    hub = site.extension.hub
+    manager = site.extension.manager
     w = await begin(answer(run_cell("1")))
     for number in range(20):
         await w.send(c.OpenNotebook(f"n{number}.ipynb"))
         await w.send(c.CloseNotebook(f"n{number}.ipynb"))
         await w.send(c.KernelOf(f"m{number}.ipynb", "k"))
-    assert list(hub._notebooks) == ["a.ipynb"]
+    assert list(manager._notebooks) == ["a.ipynb"]
     await w.decide(await w.draft())
     await w.ended()
     await w.close()
-    await site.until(lambda: not hub._windows)
-    assert hub._notebooks == {}
+    await site.until(lambda: not manager._windows)
+    assert manager._notebooks == {}

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union
 
 import msgspec
 
-from .document.document import CellView, Op, Output, Receipt
+from .document.ops import CellView, Op, Output, Receipt
 from .events import Event, Mode
 
 

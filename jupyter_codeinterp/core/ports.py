@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from .commands import SessionInfo
-from .document.document import Op, Output, Receipt, Snapshot
+from .document.ops import Op, Output, Receipt, Snapshot
 from .events import Event
 from .messages import Message, Usage
 
@@ -197,7 +197,7 @@ class Slot(Protocol):
         *,
         msg_id: str,
         timeout: float | None = None,
-        unless: asyncio.Future[AdoptedRun] | None = None,
+        unless: asyncio.Future[ExternalRun] | None = None,
     ) -> AsyncIterator[ExecutionEvent]:
         """Run exactly ``source``, or raise KernelError ``run_elsewhere`` if ``unless`` is
         done just before it would be sent. When the consumer is cancelled (or closes the iterator)
@@ -209,7 +209,7 @@ class Slot(Protocol):
         it has not by then: the kernel does not obey, or has not ``begun``)."""
 
 
-class AdoptedRun(Protocol):
+class ExternalRun(Protocol):
     """A run that another client of the kernel has begun."""
 
     @property
@@ -234,7 +234,7 @@ class Kernel(Protocol):
         """Wait until the kernel is idle and keep every other session of ours out.
         Nothing is sent to a kernel that is busy: it could not be taken back."""
 
-    async def adopted(self, source: str) -> AdoptedRun:
+    async def external_run(self, source: str) -> ExternalRun:
         """Wait, for ever if need be, until another client begins to run exactly ``source``
         in the kernel that the notebook has by then. A run goes to one who waits for it, the
         first. Raises no KernelError."""

@@ -20,18 +20,18 @@ from tornado import web
 from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
-from ..adapters.live_document import LiveNotebook, StandIn
-from ..adapters.sqlite_store import Keeping, SqliteStore
+from ..adapters.live_document import FileWriter, LiveNotebook
+from ..adapters.sqlite_store import Retention, SqliteStore
 from ..core.commands import OpReceipt, SnapshotTaken
 from ..core.events import Mode
 from ..core.ports import Kernel
 from ..core.redaction.secrets import Secrets
-from ..core.turn.rules import Limits, Rules
+from ..core.turn.limits import Limits, Rules
 from .activity import Activity
 from .file_ids import FileIds
-from .hub import Hub
 from .models import Models
 from .routes import handlers
+from .session_manager import SessionManager
 from .whereabouts import clean
 
 if TYPE_CHECKING:
@@ -152,11 +152,11 @@ class CodeInterp(ExtensionApp):
             max_tokens=self.max_tokens,
             prices=self.prices,
         )
-        keeping = Keeping(
+        retention = Retention(
             self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
         )
-        self.store = SqliteStore(folder / "sessions.db", secrets.scrub, keeping)
-        self.hub = Hub(
+        self.store = SqliteStore(folder / "sessions.db", secrets.scrub, retention)
+        self.manager = SessionManager(
             self.store,
             model=self.models.get,
             default_model=self.models.default_for,
@@ -171,17 +171,17 @@ class CodeInterp(ExtensionApp):
             activity=Activity(
                 server.web_app.settings, server.kernel_manager, self.wait_keeps_kernel
             ),
-            stand_in=self._make_stand_in,
+            file_writer=self._make_file_writer,
             grace=self.window_grace,
             leave_grace=self.leave_grace,
             moved=self._move_kernel,
             seen=lambda path: self.file_ids.seen(path),
         )
         self.file_ids = FileIds(
-            lambda: server.web_app.settings.get("file_id_manager"), self.hub.whereabouts.found
+            lambda: server.web_app.settings.get("file_id_manager"), self.manager.whereabouts.found
         )
         self.settings.update(
-            codeinterp_hub=self.hub,
+            codeinterp_manager=self.manager,
             codeinterp_models=self.models,
             codeinterp_store=self.store,
             codeinterp_token_windows=self.allow_token_windows,
@@ -193,7 +193,7 @@ class CodeInterp(ExtensionApp):
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
 
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        self.hub.whereabouts.happened(data)
+        self.manager.whereabouts.happened(data)
         if data["action"] == "save":
             self.file_ids.written(clean(data["path"]))
 
@@ -262,7 +262,7 @@ class CodeInterp(ExtensionApp):
 
         return ZmqKernel(self._kernels, current_id)
 
-    def _make_stand_in(self, notebook: LiveNotebook) -> StandIn:
+    def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
         """Who works in the notebook's file while no window has it open."""
         from ..adapters.file_document import ContentsFile, FileDocument  # not at the start
 
@@ -302,10 +302,10 @@ class CodeInterp(ExtensionApp):
 
     def current_activity(self) -> list[str] | None:
         """What keeps the server from shutting itself down for want of anything to do."""
-        return ["a turn of the code interpreter"] if self.hub.working else None
+        return ["a turn of the code interpreter"] if self.manager.working else None
 
     async def stop_extension(self) -> None:
-        await self.hub.close()
+        await self.manager.close()
         if "_kernels" in vars(self):
             self._kernels.close()
         await self.models.close()

@@ -17,9 +17,9 @@ from jupyter_server.base.websocket import WebSocketMixin
 from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from .hub import Hub
-from .mailbox import Mailbox
-from .window import MAX_SNAPSHOT, WindowDesk
+from .send_queue import SendQueue
+from .session_manager import SessionManager
+from .window import MAX_SNAPSHOT, ClientConnection
 from .windows import CLOSED, Bearer, Windows
 
 TRY_AGAIN = 1013
@@ -37,9 +37,9 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     auth_resource = "contents"
 
     @property
-    def hub(self) -> Hub:
-        hub: Hub = self.settings["codeinterp_hub"]
-        return hub
+    def manager(self) -> SessionManager:
+        manager: SessionManager = self.settings["codeinterp_manager"]
+        return manager
 
     @property
     def max_message_size(self) -> int:
@@ -55,7 +55,7 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     async def get(self, *args: Any, **kwargs: Any) -> None:
         if not await self._allowed("read", "contents"):
             raise web.HTTPError(403)
-        windows: Windows = self.hub.known
+        windows: Windows = self.manager.known
         self.number = windows.redeem(self.get_query_argument("ticket", ""), bearer_of(self))
         if not self.number:
             raise web.HTTPError(403, "The ticket is used, too old, or somebody else's.")
@@ -73,23 +73,23 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         # A step sends several small frames in a row; held back for the acknowledgement of
         # the one before, each would take 40 ms.
         self.set_nodelay(True)
-        self.mailbox = Mailbox(self._write, self._give_up)
-        self.desk = WindowDesk(
-            self.hub, self.mailbox, self._allowed, self.number, self._close_for_good
+        self.send_queue = SendQueue(self._write, self._give_up)
+        self.client = ClientConnection(
+            self.manager, self.send_queue, self._allowed, self.number, self._close_for_good
         )
-        self.hub.join(self.desk)
+        self.manager.join(self.client)
 
     async def on_message(self, message: str | bytes) -> None:
-        await self.desk.receive(message)
+        await self.client.receive(message)
 
     def on_close(self) -> None:
         super().on_close()
-        if hasattr(self, "desk"):
+        if hasattr(self, "client"):
             self._leave()
 
     def _leave(self) -> None:
-        self.mailbox.close()
-        self.hub.leave(self.desk)
+        self.send_queue.close()
+        self.manager.leave(self.client)
 
     async def _write(self, message: bytes) -> None:
         """One for a socket that has just closed goes nowhere: the window attaches again and

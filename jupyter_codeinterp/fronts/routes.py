@@ -37,8 +37,8 @@ from ..adapters.sqlite_store import SqliteStore
 from ..core.commands import DoneElsewhere
 from ..core.errors import CodeInterpError, CommandError, StoreError
 from .channel import ChannelHandler, bearer_of
-from .hub import Hub
 from .models import DEMO_MODEL, Models, is_demo
+from .session_manager import SessionManager
 
 WINDOW_HEADER = "X-Codeinterp-Window"
 """Carries the window's secret."""
@@ -82,9 +82,9 @@ class Handler(APIHandler):
     auth_resource = "contents"
 
     @property
-    def hub(self) -> Hub:
-        hub: Hub = self.settings["codeinterp_hub"]
-        return hub
+    def manager(self) -> SessionManager:
+        manager: SessionManager = self.settings["codeinterp_manager"]
+        return manager
 
     @property
     def models(self) -> Models:
@@ -134,7 +134,7 @@ class Handler(APIHandler):
     def window(self) -> int:
         """The number of the window that asks. Raises CommandError ``no_window``: the
         server's token alone is not enough here, for code in a kernel may have it."""
-        number = self.hub.known.number(self.request.headers.get(WINDOW_HEADER, ""))
+        number = self.manager.known.number(self.request.headers.get(WINDOW_HEADER, ""))
         if not number:
             raise CommandError("no_window", NO_WINDOW)
         return number
@@ -147,7 +147,7 @@ class Handler(APIHandler):
             "source": models.source,
             "default_model": models.default,
             "demo_model": DEMO_MODEL,
-            "highest_mode": self.hub.rules.highest_mode,
+            "highest_mode": self.manager.rules.highest_mode,
             "base_url_host": models.host,
             "version": self.settings["codeinterp_version"],
             "warning": " ".join(filter(None, (store.warning, models.warning))),
@@ -179,7 +179,7 @@ class KeyHandler(Handler):
         await self.models.set_key(
             self.text(given, "key"), self.text(given, "base_url"), self.text(given, "model")
         )
-        self.hub.tell_others(DoneElsewhere(window, "key", self.models.host), put_back)
+        self.manager.tell_others(DoneElsewhere(window, "key", self.models.host), put_back)
         self.answer(self.status())
 
     @web.authenticated
@@ -187,7 +187,7 @@ class KeyHandler(Handler):
     async def delete(self) -> None:
         window, put_back = self.window(), self.models.put_back()
         self.models.forget_key()
-        self.hub.tell_others(DoneElsewhere(window, "no_key"), put_back)
+        self.manager.tell_others(DoneElsewhere(window, "no_key"), put_back)
         self.answer(self.status())
 
 
@@ -240,7 +240,7 @@ class TicketsHandler(Handler):
         bearer = bearer_of(self)
         if bearer.has_token and not self.settings["codeinterp_token_windows"]:
             raise CommandError("no_session", TOKEN_ONLY)
-        ticket, secret = self.hub.known.issue(bearer, self.text(self.body(), "secret"))
+        ticket, secret = self.manager.known.issue(bearer, self.text(self.body(), "secret"))
         self.answer({"ticket": ticket, "secret": secret})
 
 
@@ -248,7 +248,7 @@ class LeavingHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def post(self) -> None:
-        self.hub.goes(self.hub.known.number(self.text(self.body(), "secret")))
+        self.manager.goes(self.manager.known.number(self.text(self.body(), "secret")))
         self.set_status(HTTPStatus.NO_CONTENT)
         self.finish()
 
@@ -261,7 +261,7 @@ class SessionsHandler(Handler):
         word = self.get_query_argument("q", "")
         if len(word) > LONGEST_WORD:
             raise CommandError("malformed", f"“q” has at most {LONGEST_WORD} characters.")
-        found = await self.hub.search(word, notebook) if word else self.hub.list(notebook)
+        found = await self.manager.search(word, notebook) if word else self.manager.list(notebook)
         self.answer({"sessions": found})
 
 
@@ -270,14 +270,14 @@ class SessionHandler(Handler):
     @authorized("write")
     async def patch(self, session_id: str) -> None:
         title = self.text(self.body(), "title")
-        session = self.hub.session(session_id)
+        session = self.manager.session(session_id)
         session.rename(title)
         self.answer(session.info)
 
     @web.authenticated
     @authorized("write")
     async def delete(self, session_id: str) -> None:
-        await self.hub.delete(session_id)
+        await self.manager.delete(session_id)
         self.set_status(HTTPStatus.NO_CONTENT)
         self.finish()
 
@@ -289,8 +289,8 @@ class EventsHandler(Handler):
         after = self.get_query_argument("after", "0")
         if not re.fullmatch(_NUMBER, after):
             raise CommandError("malformed", "“after” must be a number.")
-        self.hub.session(session_id)
-        events = self.hub.store.events(session_id, int(after))
+        self.manager.session(session_id)
+        events = self.manager.store.events(session_id, int(after))
         self.answer({"events": [{"seq": seq, "event": event} for seq, event in events]})
 
 
@@ -301,17 +301,17 @@ class ExportHandler(Handler):
         from ..core.history.exporting import markdown  # not at the server's start
         from ..core.history.recording import recording
 
-        session = self.hub.session(session_id)
+        session = self.manager.session(session_id)
         kind = self.get_query_argument("format", "")
         if kind not in _EXPORTS:
             raise CommandError("malformed", f"“format” is one of: {', '.join(_EXPORTS)}.")
         suffix, content_type = _EXPORTS[kind]
-        events = [event for _, event in self.hub.store.events(session_id)]
-        info, scrub = session.info, self.hub.rules.scrub
+        events = [event for _, event in self.manager.store.events(session_id)]
+        info, scrub = session.info, self.manager.rules.scrub
         if kind == "markdown":
             text = await asyncio.to_thread(lambda: scrub(markdown(info, events)))
         else:
-            messages = self.hub.store.all_messages(session_id)
+            messages = self.manager.store.all_messages(session_id)
             text = await asyncio.to_thread(lambda: scrub(recording(info, events, messages)))
         self.set_attachment_header(_file_name(info.title) + suffix)
         self.finish(text, set_content_type=content_type)
@@ -327,15 +327,15 @@ class ChangesHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, turn: str) -> None:
-        self.answer(self.hub.session(session_id).review(int(turn)))
+        self.answer(self.manager.session(session_id).review(int(turn)))
 
 
 class SentHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self, session_id: str, step: str) -> None:
-        self.hub.session(session_id)
-        request = self.hub.store.request(session_id, int(step))
+        self.manager.session(session_id)
+        request = self.manager.store.request(session_id, int(step))
         if request is None:
             raise CommandError("unknown_step", "There was no such step.")
         self.answer(request)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..adapters.live_document import Copy
+from ..adapters.live_document import WindowState
 from ..core import commands as c
 from ..core.errors import CodeInterpError, CommandError, StoreError
-from .hub import Hub
-from .mailbox import Mailbox
+from .send_queue import SendQueue
+from .session_manager import SessionManager
 
 if TYPE_CHECKING:
     from ..core.session.session import Session
@@ -72,13 +72,13 @@ class WrittenEvent(msgspec.Struct, frozen=True, tag_field="type", tag="event"):
     event: msgspec.Raw
 
 
-class WindowDesk:
+class ClientConnection:
     """Takes one window's commands in the order in which they come."""
 
     def __init__(
         self,
-        hub: Hub,
-        mailbox: Mailbox,
+        manager: SessionManager,
+        send_queue: SendQueue,
         allowed: Allowed,
         number: int = 0,
         close: Callable[[], None] = lambda: None,
@@ -87,8 +87,8 @@ class WindowDesk:
         self.number = number
         self.shut = close
         self.goes = -math.inf
-        self._hub = hub
-        self._mailbox = mailbox
+        self._manager = manager
+        self._send_queue = send_queue
         self._allowed = allowed
         self._encoder = msgspec.json.Encoder()
         self._followed: dict[str, asyncio.Task[None]] = {}
@@ -96,7 +96,7 @@ class WindowDesk:
         self._gone = False
 
     def send(self, frame: c.ServerFrame) -> None:
-        self._mailbox.post(frame)
+        self._send_queue.post(frame)
 
     async def receive(self, message: str | bytes) -> None:
         """Carry out one command. Errors are answered; the window lives on."""
@@ -134,30 +134,30 @@ class WindowDesk:
                 self.send(c.Reply(command.id, result))
 
     async def _carry_out(self, command: c.Command) -> dict[str, Any]:
-        hub = self._hub
+        manager = self._manager
         if isinstance(command, c.SendMessage):
             return self._send_message(command)
         if isinstance(command, c.Subscribe):
-            self._subscribe(hub.session(command.session_id), command.after)
+            self._subscribe(manager.session(command.session_id), command.after)
         elif isinstance(command, c.Unsubscribe):
             self._unsubscribe(command.session_id)
         elif isinstance(command, c.OpenNotebook):
-            notebook = hub.notebook(command.notebook)
-            notebook.open(self, Copy.of(command), reverted=command.reverted)
+            notebook = manager.notebook(command.notebook)
+            notebook.open(self, WindowState.of(command), reverted=command.reverted)
         elif isinstance(command, c.CloseNotebook):
-            hub.close_notebook(self, command.notebook, for_good=True)
+            manager.close_notebook(self, command.notebook, for_good=True)
         elif isinstance(command, c.RenameNotebook):
-            hub.rename(self, command.notebook, command.to)
+            manager.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
-            hub.draft_gone(self, command.notebook, command.cell_id)
+            manager.draft_gone(self, command.notebook, command.cell_id)
         elif isinstance(command, c.NotMe):
-            hub.not_me(self, command.window)
+            manager.not_me(self, command.window)
         elif isinstance(
             command, (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken)
         ):
             self._tell_notebook(command)
         else:
-            await self._tell_session(hub.session(command.session_id), command)
+            await self._tell_session(manager.session(command.session_id), command)
         return {}
 
     async def _tell_session(self, session: Session, command: c.Command) -> None:
@@ -210,13 +210,13 @@ class WindowDesk:
         done = c.DoneElsewhere(
             self.number, what, name, info.session_id, info.notebook, session.turn
         )
-        self._hub.tell_others(done)
+        self._manager.tell_others(done)
 
     def _tell_notebook(
         self, command: c.FileState | c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
     ) -> None:
         """What a window says of a notebook that it has open; of another it is out of date."""
-        notebook = self._hub.opened(command.notebook)
+        notebook = self._manager.opened(command.notebook)
         if notebook is None:
             return
         if isinstance(command, c.FileState):
@@ -231,24 +231,24 @@ class WindowDesk:
             notebook.answer(self, command)
 
     def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
-        hub = self._hub
+        manager = self._manager
         if len(command.text) > MAX_MESSAGE:
             words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
             raise CommandError("too_long", words)
         if not command.text.strip():
             raise CommandError("empty_message", "The message is empty.")
         if command.session_id:
-            session = hub.session(command.session_id)
+            session = manager.session(command.session_id)
         elif command.notebook:
-            session = hub.new_session(command.notebook, command.mode, command.model)
+            session = manager.new_session(command.notebook, command.mode, command.model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
-        notebook = hub.opened(session.info.notebook)
+        notebook = manager.opened(session.info.notebook)
         if notebook is not None and not session.running:
             notebook.take(self)
         # Here already: from here on the words go to the model, journal, lists and windows.
         before = session.info
-        words = hub.rules.scrub(command.text)
+        words = manager.rules.scrub(command.text)
         session.send(words, command.mode, command.model, self.number)
         if not command.session_id:
             self._subscribe(session, 0)
@@ -261,15 +261,15 @@ class WindowDesk:
         session_id = session.info.session_id
         self._unsubscribe(session_id)
         self.send(c.SessionChanged(session.info, session.waiting))
-        after = min(max(after, 0), session.feed.last_seq)
+        after = min(max(after, 0), session.event_log.last_seq)
         self._followed[session_id] = asyncio.ensure_future(self._follow(session, after))
 
     async def _follow(self, session: Session, after: int) -> None:
         try:
-            async for seq, event in session.feed.follow(after):
+            async for seq, event in session.event_log.follow(after):
                 frame = WrittenEvent(session.info.session_id, seq, msgspec.Raw(event))
-                self._mailbox.post_encoded(self._encoder.encode(frame))
-                await self._mailbox.room()
+                self._send_queue.post_encoded(self._encoder.encode(frame))
+                await self._send_queue.room()
         except StoreError:
             log.exception("A window could not be shown more of %s", session.info.session_id)
 

@@ -15,7 +15,7 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     Delete,
     FinishRun,
     Notebook,

@@ -11,7 +11,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from nbformat.v4 import output_from_msg
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import Notebook
+from jupyter_codeinterp.core.document.ops import Notebook
 from jupyter_codeinterp.core.events import TextDone
 
 from .page import PATIENCE, Page

@@ -14,7 +14,7 @@ import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import SetSource, apply
+from jupyter_codeinterp.core.document.ops import SetSource, apply
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site, Watch
@@ -267,8 +267,8 @@ async def test_a_kernel_that_is_not_the_servers(waiting: Waiting) -> None:
 async def test_run_all_is_taken_only_where_it_was_offered(
     waiting: Waiting, site: Site, api: FakeAnthropic
 ) -> None:
-    site.extension.hub.rules = msgspec.structs.replace(
-        site.extension.hub.rules, highest_mode="review"
+    site.extension.manager.rules = msgspec.structs.replace(
+        site.extension.manager.rules, highest_mode="review"
     )
     api.play(in_order([]))
     case = await waiting()

@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import CellView, Snapshot
+from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.model_view import outputs
 from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.describing import (
+from jupyter_codeinterp.core.model_view.foreign import Foreign, bare, escaped, mended, nonce_told
+from jupyter_codeinterp.core.model_view.notebook_prompt import (
     Item,
     cells,
     file_lines,
     tag,
     variable_lines,
 )
-from jupyter_codeinterp.core.model_view.foreign import Foreign, bare, escaped, mended, nonce_told
-from jupyter_codeinterp.core.tools import looking
+from jupyter_codeinterp.core.tools import read_tools
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say
@@ -106,7 +106,7 @@ def test_no_cell_output_or_error_ends_the_tag_it_stands_in(text: str) -> None:
     for seen in (outputs.see(shown, images_left=0), outputs.read(shown, 0, images_left=0)):
         assert forged(seen.text) == []
     cell = CellView("c1", "code", text, tuple(shown))
-    body = looking._cell_texts([cell], True, Foreign())[0]
+    body = read_tools._cell_texts([cell], True, Foreign())[0]
     assert len(forged(body)) == 4  # its own: the cell and its outputs, opened and closed
     (told,), _ = cells([Item(cell)], set(), "", 9_000)
     assert len(forged(told)) == 4

@@ -21,28 +21,28 @@ import jupyter_codeinterp
 from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.sqlite_store import searching
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.approval import formulas, markdown_cells, out_of_sight, reading
+from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import passive
-from jupyter_codeinterp.core.document.document import CellView, Snapshot, joined, normalise, shaped
+from jupyter_codeinterp.core.document.ops import CellView, Snapshot, joined, normalise, shaped
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
-from jupyter_codeinterp.core.history.later import Later
+from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
-    describing,
     foreign,
     html_text,
     images,
+    notebook_prompt,
     outputs,
     plain_text,
     tracebacks,
 )
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.redaction import secrets
-from jupyter_codeinterp.core.tools import looking, toolspecs
-from jupyter_codeinterp.core.turn import guard
+from jupyter_codeinterp.core.tools import read_tools, specs
+from jupyter_codeinterp.core.turn import loop_guard
 from tests.attacks.shapes import SHAPES
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
@@ -62,25 +62,34 @@ SECRETS.add(KEY)
 # --- every function that takes text of others ---------------------------------------------
 
 READERS = (
-    *("collector", "context", "conversation", "describing", "document", "exporting", "foreign"),
+    *("collector", "context", "conversation", "notebook_prompt", "ops", "exporting", "foreign"),
     *(
         "formulas",
-        "guard",
+        "loop_guard",
         "html_text",
         "images",
-        "looking",
+        "read_tools",
         "markdown_cells",
         "out_of_sight",
         "outputs",
     ),
-    *("passive", "plain_text", "private", "prose", "reading", "recording", "review", "secrets"),
-    *("shown_html", "toolspecs", "tracebacks", "transcript"),
+    *(
+        "passive",
+        "plain_text",
+        "private_names",
+        "prose",
+        "code_warnings",
+        "recording",
+        "review",
+        "secrets",
+    ),
+    *("shown_html", "specs", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
-    "adoption": "compares sources and passes them on",
+    "external_run": "compares sources and passes them on",
     "agent": "passes on what `context`, `outputs` and `foreign` make",
-    "cellrun": "passes on what `foreign` and `reading` make",
+    "cell_run": "passes on what `foreign` and `code_warnings` make",
     "changes": "looks at ops, not into their texts",
     "commands": "types",
     "decisions": "compares nonces; texts pass through",
@@ -90,22 +99,22 @@ OTHERS = {
     "errors": "types",
     "events": "types",
     "execution": "passes on what `outputs` and `foreign` make",
-    "feed": "numbers events",
-    "journaled": "numbers events",
-    "later": "our own words",
+    "event_log": "numbers events",
+    "persistence": "numbers events",
+    "deferred_writes": "our own words",
     "lease": "ids of our own",
     "ledger": "compares sources",
     "messages": "types",
     "meter": "numbers",
     "off_loop": "where the others run",
-    "past": "looks at events, not into their texts",
-    "policy": "passes on what `reading` says",
+    "replay": "looks at events, not into their texts",
+    "policy": "passes on what `code_warnings` says",
     "ports": "types",
-    "prompts": "our own words",
-    "putting_back": "compares sources",
-    "rules": "types",
+    "system_prompt": "our own words",
+    "undo": "compares sources",
+    "limits": "types",
     "session": "passes texts on; a title is bounded",
-    "tools": "passes on what `toolspecs` and `foreign` make",
+    "tools": "passes on what `specs` and `foreign` make",
     "turn": "passes on what `outputs` and `foreign` make",
 }
 
@@ -149,7 +158,7 @@ class Kept:
 
 
 def conversation(text: str) -> str:
-    later = Later(lambda error: None)
+    later = DeferredWrites(lambda error: None)
     talk = Conversation(Kept(), "s", later, SECRETS.scrub)  # type: ignore[arg-type]
     talk.add(user(*talk.opening(), Text(text)), assistant(Text(text), ToolUse("1", "x", {})))
     talk.add(user(ToolResult("1", (Text(f"status=ok\n{talk.foreign.shown(text)}"),))))
@@ -213,19 +222,21 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "context.Context.describe": describe,
     "conversation.Conversation.ends_with": conversation,
     "conversation.Conversation.summary": conversation,
-    "describing.bounded": lambda t: describing.bounded(t.split("\n"), 1_000, "lines"),
-    "describing.cells": describe,
-    "describing.file_lines": lambda t: describing.file_lines([(t, 1)] * 3),
-    "describing.first_line": describing.first_line,
-    "describing.one_line": describing.one_line,
-    "describing.outputs_text": lambda t: describing.outputs_text(cell_outputs(t), SECRETS.scrub),
-    "describing.tag": lambda t: describing.tag("cell", t, id=t),
-    "describing.variable_lines": lambda t: describing.variable_lines(
+    "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
+    "notebook_prompt.cells": describe,
+    "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
+    "notebook_prompt.first_line": notebook_prompt.first_line,
+    "notebook_prompt.one_line": notebook_prompt.one_line,
+    "notebook_prompt.outputs_text": lambda t: notebook_prompt.outputs_text(
+        cell_outputs(t), SECRETS.scrub
+    ),
+    "notebook_prompt.tag": lambda t: notebook_prompt.tag("cell", t, id=t),
+    "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
-    "document.joined": lambda t: joined([t, t]),
-    "document.normalise": normalise,
-    "document.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
+    "ops.joined": lambda t: joined([t, t]),
+    "ops.normalise": normalise,
+    "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "prose.code": prose.code,
     "prose.fenced": lambda t: prose.fenced(t, t),
     "prose.harmless": prose.harmless,
@@ -240,10 +251,14 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "foreign.mended": lambda t: foreign.mended(t, "0" * 16),
     "foreign.nonce_told": foreign.nonce_told,
     "formulas.reason": formulas.reason,
-    "guard.LoopGuard.add": lambda t: guard.LoopGuard().add(ToolUse("1", "x", {"a": t}), t, t),
+    "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
+        ToolUse("1", "x", {"a": t}), t, t
+    ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
-    "looking._cell_texts": lambda t: looking._cell_texts(list(snapshot(t).cells), True, FOREIGN),
+    "read_tools._cell_texts": lambda t: read_tools._cell_texts(
+        list(snapshot(t).cells), True, FOREIGN
+    ),
     "markdown_cells.nesting": markdown_cells.nesting,
     "markdown_cells.too_deep": markdown_cells.too_deep,
     "out_of_sight.out_of_sight": out_of_sight.out_of_sight,
@@ -264,17 +279,17 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "plain_text.clean": plain_text.clean,
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),
-    "reading.hidden_characters": reading.hidden_characters,
-    "reading.notices": lambda t: [
-        reading.notices(t, language, frozenset()) for language in ("python", "r", "julia")
+    "code_warnings.hidden_characters": code_warnings.hidden_characters,
+    "code_warnings.notices": lambda t: [
+        code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
     "recording.recording": lambda t: recording.recording(
         info(t), journal(t), [assistant(ToolUse("1", "run_cell", {"source": t}))]
     ),
     "searching.fold": searching.fold,
     "secrets.Secrets.scrub": SECRETS.scrub,
-    "toolspecs.title_of": lambda t: toolspecs.title_of(t, t),
-    "toolspecs.title_so_far": lambda t: toolspecs.title_so_far("", t),
+    "specs.title_of": lambda t: specs.title_of(t, t),
+    "specs.title_so_far": lambda t: specs.title_so_far("", t),
     "tracebacks.folded": lambda t: tracebacks.folded(errors(t)),
     "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),
     "tracebacks.whole": lambda t: tracebacks.whole(errors(t)),
@@ -287,23 +302,23 @@ NOT_READ = {
     "context.Context.seen": "remembers a source",
     "context.Context.seen_source": "remembers a source",
     "context.Context.source_seen": "looks up an id",
-    "describing.is_private": "compares a tag",
-    "document.Snapshot.cell": "compares ids",
-    "document.apply": "compares sources",
-    "document.id_of": "looks up an id",
+    "notebook_prompt.is_private": "compares a tag",
+    "ops.Snapshot.cell": "compares ids",
+    "ops.apply": "compares sources",
+    "ops.id_of": "looks up an id",
     "markdown_cells.not_checked": "our own words",
     "markdown_cells.risks": "passes on; the adapter's own test measures it",
-    "private.PrivateNames.learn": "remembers names",
-    "private.PrivateNames.veil": "compares names",
-    "looking.Looking.look": "passes on; its work is in _cell_texts and outputs.read",
+    "private_names.PrivateNames.learn": "remembers names",
+    "private_names.PrivateNames.veil": "compares names",
+    "read_tools.ReadTools.look": "passes on; its work is in _cell_texts and outputs.read",
     "review.review": "cuts sources",
-    "shown_html.defines": "compares a name; reading.notices measures the whole",
+    "shown_html.defines": "compares a name; code_warnings.notices measures the whole",
     "shown_html.is_literal": "as above",
     "shown_html.raw_display": "as above",
     "shown_html.shows": "as above",
     "shown_html.warned": "as above",
     "secrets.Secrets.add": "reads keys: they come from the person",
-    "toolspecs.parse": "types of what the SDK has parsed",
+    "specs.parse": "types of what the SDK has parsed",
 }
 
 
@@ -430,9 +445,9 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._ARROW": "a line",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
-    "core.approval.reading._MAGIC": "a line",
-    "core.approval.reading._HELP": "a line",
-    "core.approval.reading._TARGETS": "what stands before an equal sign",
+    "core.approval.code_warnings._MAGIC": "a line",
+    "core.approval.code_warnings._HELP": "a line",
+    "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

@@ -123,7 +123,7 @@ async def test_a_kernel_uses_the_servers_token_to_decide_set_auto_and_move_the_a
     before = site.extension.models.host
     steps = await in_the_kernel(watch, WITH_THE_TOKEN)
     assert set(steps.values()) == {403}, steps
-    assert site.extension.hub.session(w.session_id).waiting
+    assert site.extension.manager.session(w.session_id).waiting
     assert site.extension.models.host == before
     assert told(w) == []
 
@@ -147,7 +147,7 @@ async def test_a_kernel_logs_in_as_a_browser_and_not_me_ends_it(
     site: Site, api: FakeAnthropic
 ) -> None:
     w, watch = await a_draft_that_waits(site, api)
-    session = site.extension.hub.session(w.session_id)
+    session = site.extension.manager.session(w.session_id)
     await in_the_kernel(watch, AS_A_BROWSER)
     mode = {"type": "set_mode", "session_id": w.session_id, "mode": "auto"}
     await in_the_kernel(watch, f"print(json.dumps(await say(**{mode!r})))")
@@ -199,15 +199,15 @@ async def test_another_window_sees_to_it_that_nothing_asks_any_more(
         await other.ask("Delete all", mode="auto")
         expected = ("turn", "b.ipynb")
     else:
-        idle = site.extension.hub.new_session("b.ipynb", "review", "").info.session_id
+        idle = site.extension.manager.new_session("b.ipynb", "review", "").info.session_id
         await other.send(c.SetMode(idle, "auto"))
         expected = ("mode", "b.ipynb")
     await w.until(lambda: told(w))
     assert [(x.what, x.notebook) for x in told(w)] == [expected]
     assert told(other) == [], "who has done it knows"
     await w.send(c.NotMe(2))
-    assert all(s.mode == "review" for s in site.extension.hub.list(None))
-    await site.until(lambda: not site.extension.hub.running)
+    assert all(s.mode == "review" for s in site.extension.manager.list(None))
+    await site.until(lambda: not site.extension.manager.running)
 
 
 async def test_another_window_decides_while_the_persons_is_out_of_reach(
@@ -219,7 +219,7 @@ async def test_another_window_decides_while_the_persons_is_out_of_reach(
     draft = await w.draft()
     other = await site.bare_window()
     await w.close()
-    await site.until(lambda: len(site.extension.hub._windows) == 1)
+    await site.until(lambda: len(site.extension.manager._windows) == 1)
     await other.decide(draft, session_id=w.session_id)
     same = await site.bare_window(secret=w.secret)
     await same.until(lambda: told(same))

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import CellView, Snapshot
+from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view import outputs
 from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.describing import variable_lines
 from jupyter_codeinterp.core.model_view.foreign import Foreign
+from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
 from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
-from jupyter_codeinterp.core.turn.rules import Rules
+from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.decisions import Decisions
-from jupyter_codeinterp.core.document.document import BeginRun, SetSource
+from jupyter_codeinterp.core.document.ops import BeginRun, SetSource
 from jupyter_codeinterp.core.errors import CommandError
 from tests.core.conftest import Room, open_room
 from tests.scripted import Bench, call, mend, run, say

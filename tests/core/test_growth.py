@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history.later import Later
-from jupyter_codeinterp.core.loop import prompts
+from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
+from jupyter_codeinterp.core.loop import system_prompt
 from jupyter_codeinterp.core.loop.agent import TOO_SMALL
 from jupyter_codeinterp.core.loop.conversation import (
     PART_LENGTH,
@@ -29,8 +29,8 @@ from jupyter_codeinterp.core.messages import (
 )
 from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.tools.toolspecs import TOOLS
-from jupyter_codeinterp.core.turn.rules import Rules
+from jupyter_codeinterp.core.tools.specs import TOOLS
+from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
 
@@ -141,7 +141,7 @@ async def test_what_is_sent_is_only_ever_appended_to(bench: Benches) -> None:
     b.session.set_mode("plan")
     await b.turn(mode="plan")
     requests = b.model.requests
-    assert all((r.system, r.tools) == (prompts.SYSTEM, TOOLS) for r in requests)
+    assert all((r.system, r.tools) == (system_prompt.SYSTEM, TOOLS) for r in requests)
     for one, next_one in itertools.pairwise(requests):
         assert next_one.messages[: len(one.messages)] == one.messages
 
@@ -151,7 +151,7 @@ async def test_what_was_sent_can_be_shown(bench: Benches) -> None:
     await b.turn("Count")
     sent = b.store.request(b.info.session_id, 2)
     assert sent is not None
-    assert sent["system"] == prompts.SYSTEM and len(sent["messages"]) == 3
+    assert sent["system"] == system_prompt.SYSTEM and len(sent["messages"]) == 3
     assert b.store.request(b.info.session_id, 1)["messages"][0]["content"][-1]["text"] == "Count"  # type: ignore[index]
 
 
@@ -213,7 +213,7 @@ def talk(*messages: Message) -> Conversation:
     def refuse(error: StoreError) -> None:
         raise AssertionError(error.message)
 
-    conversation = Conversation(Silent(), "s", Later(refuse))  # type: ignore[arg-type]
+    conversation = Conversation(Silent(), "s", DeferredWrites(refuse))  # type: ignore[arg-type]
     conversation.add(*messages)
     return conversation
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from jupyter_codeinterp.adapters.zmq_kernel import ZmqKernel
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import BeginRun
+from jupyter_codeinterp.core.document.ops import BeginRun
 from tests.core.conftest import Room, open_room
 from tests.kernels import kernel_of
 from tests.scripted import Bench, call, run, say

@@ -10,9 +10,9 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.messages import ToolUse, Usage, assistant
 from jupyter_codeinterp.core.ports import ModelDone, ModelInfo
-from jupyter_codeinterp.core.turn.guard import LoopGuard
+from jupyter_codeinterp.core.turn.limits import Limits, Rules
+from jupyter_codeinterp.core.turn.loop_guard import LoopGuard
 from jupyter_codeinterp.core.turn.meter import Meter
-from jupyter_codeinterp.core.turn.rules import Limits, Rules
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, mend, run, say

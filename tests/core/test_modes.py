@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.cells.cellrun import TYPED_INTO
-from jupyter_codeinterp.core.document.document import Op, SetSource
-from jupyter_codeinterp.core.turn.rules import Limits, Rules
+from jupyter_codeinterp.core.cells.cell_run import TYPED_INTO
+from jupyter_codeinterp.core.document.ops import Op, SetSource
+from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, mend, run, say
 

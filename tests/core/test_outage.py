@@ -14,9 +14,9 @@ import pytest
 from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history import feed as feeds
+from jupyter_codeinterp.core.history import event_log as event_logs
 from jupyter_codeinterp.core.messages import Text, ToolResult
-from jupyter_codeinterp.core.session import journaled
+from jupyter_codeinterp.core.session import persistence
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, run, say
@@ -28,7 +28,7 @@ LOCKED = "Another program keeps the journal's file locked."
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch, store: SqliteStore) -> None:
-    monkeypatch.setattr(journaled, "AGAIN", 0.02)
+    monkeypatch.setattr(persistence, "AGAIN", 0.02)
     store._db.execute("PRAGMA busy_timeout=5")
 
 
@@ -48,7 +48,7 @@ async def shown(b: Bench, until_kind: type[Any], number: int = 1) -> list[e.Even
     told: list[e.Event] = []
 
     async def read() -> None:
-        async for _, data in b.session.feed.follow(0):
+        async for _, data in b.session.event_log.follow(0):
             told.append(msgspec.json.decode(data, type=e.Event))
             if sum(isinstance(event, until_kind) for event in told) == number:
                 return
@@ -104,7 +104,7 @@ async def test_nothing_runs_that_is_not_in_the_journal(
         assert await room.ran() == []
     await saved(b)
     assert b.document.sources() == ["x = 20"], "the draft goes once that can be journaled"
-    assert [x.text for x in b.of(e.Note)] == [journaled.SAVED_NOW]
+    assert [x.text for x in b.of(e.Note)] == [persistence.SAVED_NOW]
     b.model.script = [say("Done.")]
     b.session.retry()
     assert (await b.ended(2)).stop_reason == "end_turn"
@@ -215,10 +215,10 @@ async def test_only_the_end_could_not_be_saved(
     told = await shown(b, e.Note)
     holding[0] = False
     assert isinstance(told[-2], e.TurnEnded) and told[-2].stop_reason == "end_turn"
-    assert told[-1] == e.Note(journaled.NOT_SAVED, "warning")
+    assert told[-1] == e.Note(persistence.NOT_SAVED, "warning")
     await until(lambda: not b.session._unsaved)
     texts = [x.text for x in b.of(e.Note)]
-    assert texts == [journaled.NOT_SAVED, journaled.SAVED_NOW]
+    assert texts == [persistence.NOT_SAVED, persistence.SAVED_NOW]
     assert len(b.of(e.TurnEnded)) == 1
 
 
@@ -238,7 +238,7 @@ async def test_a_server_that_ends_meanwhile_says_what_is_lost(
 async def test_a_late_window_is_told_what_is_in_memory_only(
     bench: Benches, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds, "RECENT_EVENTS", 4)
+    monkeypatch.setattr(event_logs, "RECENT_EVENTS", 4)
     b = bench(run("a = 1"))
     async with stopped(b, store):
         told = await shown(b, e.TurnEnded)
@@ -249,7 +249,7 @@ async def test_a_late_window_is_told_what_is_in_memory_only(
 async def test_the_next_turn_begins_with_what_is_owed(
     bench: Benches, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journaled, "AGAIN", 3600)
+    monkeypatch.setattr(persistence, "AGAIN", 3600)
     b = bench(run("a = 1"), say("Done."))
     async with stopped(b, store):
         pass

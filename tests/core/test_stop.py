@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import BeginRun, FinishRun
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
 from jupyter_codeinterp.core.messages import Text, assistant
 from jupyter_codeinterp.core.session import session
 from tests.core.conftest import Room, open_room
@@ -45,7 +45,7 @@ async def test_in_the_stream_of_a_text(bench: Benches) -> None:
     b = bench(say("Let me tell you a long story."))
     b.model.hold = asyncio.Event()
     b.send()
-    await until(lambda: len(b.model.requests) == 1 and b.session.feed._held is not None)
+    await until(lambda: len(b.model.requests) == 1 and b.session.event_log._held is not None)
     ended = await stopped(b)
     b.model.hold = None
     assert ended.message == "Stopped."

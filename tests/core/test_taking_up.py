@@ -1,4 +1,4 @@
-"""A session taken up from the journal, and its feed: nothing is lost or told twice."""
+"""A session taken up from the journal, and its event log: nothing is lost or told twice."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.errors import StoreError
-from jupyter_codeinterp.core.history import feed as feeds
-from jupyter_codeinterp.core.history.feed import Feed
-from jupyter_codeinterp.core.history.later import Later
+from jupyter_codeinterp.core.history import event_log as event_logs
+from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
+from jupyter_codeinterp.core.history.event_log import EventLog
 from jupyter_codeinterp.core.messages import Text
 from tests.core.conftest import Room
 from tests.kernels import until
@@ -29,7 +29,7 @@ def killed(b: Bench) -> None:
     """The server's process is gone: no task of it goes on, and nothing was settled."""
     task = b.session._task
     assert task is not None
-    b.session._later.give_up()
+    b.session._deferred.give_up()
     b.session._ended = lambda: None  # type: ignore[method-assign]
     renewing = b.session._lease._renewing
     assert renewing is not None
@@ -146,8 +146,8 @@ async def test_it_is_asked_to_go_on_if_it_had_spoken_last(bench: Benches) -> Non
     b.store.append_events(
         b.info.session_id,
         [
-            (b.session.feed.last_seq + 1, e.TurnStarted(2, "", "auto", "scripted")),
-            (b.session.feed.last_seq + 2, e.StepStarted(2)),
+            (b.session.event_log.last_seq + 1, e.TurnStarted(2, "", "auto", "scripted")),
+            (b.session.event_log.last_seq + 2, e.StepStarted(2)),
         ],
     )
     b.restart_server()
@@ -184,7 +184,7 @@ async def test_the_title_is_the_first_message_cut(bench: Benches) -> None:
     assert title.title.startswith("Which region grew fastest?") and len(title.title) == 60
 
 
-# --- the feed ------------------------------------------------------------------------
+# --- the event log -------------------------------------------------------------------
 
 
 def refuse(error: StoreError) -> None:
@@ -192,17 +192,17 @@ def refuse(error: StoreError) -> None:
 
 
 @pytest.fixture
-def feed(tmp_path: Path) -> Feed:
-    store = SqliteStore(tmp_path / "feed.db")
+def event_log(tmp_path: Path) -> EventLog:
+    store = SqliteStore(tmp_path / "events.db")
     store.create(SessionInfo("s", "n.ipynb", "", "m", "review", False, 0, 0))
-    return Feed(store, "s", 0, Later(refuse))
+    return EventLog(store, "s", 0, DeferredWrites(refuse))
 
 
-async def take(feed: Feed, after: int, count: int) -> list[tuple[int, e.Event]]:
+async def take(event_log: EventLog, after: int, count: int) -> list[tuple[int, e.Event]]:
     got: list[tuple[int, e.Event]] = []
 
     async def read() -> None:
-        async for seq, event in feed.follow(after):
+        async for seq, event in event_log.follow(after):
             got.append((seq, msgspec.json.decode(event, type=e.Event)))
             if len(got) == count:
                 return
@@ -211,24 +211,26 @@ async def take(feed: Feed, after: int, count: int) -> list[tuple[int, e.Event]]:
     return got
 
 
-async def test_followers_get_what_was_and_what_comes(feed: Feed) -> None:
-    feed.show(e.Note("one"))
-    following = asyncio.ensure_future(take(feed, 0, 3))
+async def test_followers_get_what_was_and_what_comes(event_log: EventLog) -> None:
+    event_log.show(e.Note("one"))
+    following = asyncio.ensure_future(take(event_log, 0, 3))
     await asyncio.sleep(0)
-    feed.show(e.Note("two"))
-    feed.show(e.Note("three"))
+    event_log.show(e.Note("two"))
+    event_log.show(e.Note("three"))
     assert await following == [(1, e.Note("one")), (2, e.Note("two")), (3, e.Note("three"))]
-    assert await take(feed, 1, 2) == await take(feed, 1, 2)
+    assert await take(event_log, 1, 2) == await take(event_log, 1, 2)
 
 
-async def test_a_slow_follower_loses_nothing(feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feeds, "RECENT_EVENTS", 10)
-    feed = Feed(feed._store, "s", 0, Later(refuse))
-    feed.show(e.Note("0"))
-    slow = feed.follow(0)
+async def test_a_slow_follower_loses_nothing(
+    event_log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_logs, "RECENT_EVENTS", 10)
+    event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
+    event_log.show(e.Note("0"))
+    slow = event_log.follow(0)
     got = [await slow.__anext__()]
     for number in range(1, 100):
-        feed.show(e.Note(str(number)))
+        event_log.show(e.Note(str(number)))
     for _ in range(99):
         got.append(await slow.__anext__())
     assert [seq for seq, _ in got] == list(range(1, 101))
@@ -236,35 +238,35 @@ async def test_a_slow_follower_loses_nothing(feed: Feed, monkeypatch: pytest.Mon
 
 
 async def test_a_follower_of_a_journal_with_holes_waits(
-    feed: Feed, monkeypatch: pytest.MonkeyPatch
+    event_log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds, "RECENT_EVENTS", 1)
-    feed = Feed(feed._store, "s", 0, Later(refuse))
-    feed.show(e.TurnStarted(1, "", "auto", "m"))
-    feed.show(e.Note("x"))
-    feed._store.delete("s")
-    following = asyncio.ensure_future(take(feed, 0, 1))
+    monkeypatch.setattr(event_logs, "RECENT_EVENTS", 1)
+    event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
+    event_log.show(e.TurnStarted(1, "", "auto", "m"))
+    event_log.show(e.Note("x"))
+    event_log._store.delete("s")
+    following = asyncio.ensure_future(take(event_log, 0, 1))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert not following.done()
     following.cancel()
 
 
-async def test_letters_are_gathered_into_few_events(feed: Feed) -> None:
-    feed.show(e.StepStarted(1))
+async def test_letters_are_gathered_into_few_events(event_log: EventLog) -> None:
+    event_log.show(e.StepStarted(1))
     for letter in "abcdef":
-        feed.show(e.TextDelta(0, letter))
-    feed.show(e.ThinkingDelta(1, "hm"))
-    feed.show(e.Note("end"))
-    events = [event for _, event in await take(feed, 0, 4)]
+        event_log.show(e.TextDelta(0, letter))
+    event_log.show(e.ThinkingDelta(1, "hm"))
+    event_log.show(e.Note("end"))
+    events = [event for _, event in await take(event_log, 0, 4)]
     assert events[1:] == [e.TextDelta(0, "abcdef"), e.ThinkingDelta(1, "hm"), e.Note("end")]
 
 
-async def test_letters_do_not_wait_for_what_comes_next(feed: Feed) -> None:
-    feed.show(e.TextDelta(0, "a"))
-    assert await take(feed, 0, 1) == [(1, e.TextDelta(0, "a"))]
-    feed.show(e.TextDelta(0, "b"))
-    assert await take(feed, 1, 1) == [(2, e.TextDelta(0, "b"))]
+async def test_letters_do_not_wait_for_what_comes_next(event_log: EventLog) -> None:
+    event_log.show(e.TextDelta(0, "a"))
+    assert await take(event_log, 0, 1) == [(1, e.TextDelta(0, "a"))]
+    event_log.show(e.TextDelta(0, "b"))
+    assert await take(event_log, 1, 1) == [(2, e.TextDelta(0, "b"))]
 
 
 async def test_a_reload_in_mid_turn_sees_the_same(bench: Benches) -> None:
@@ -272,11 +274,11 @@ async def test_a_reload_in_mid_turn_sees_the_same(bench: Benches) -> None:
     b.model.script[0:1] = []
     b.send()
     draft = await b.draft()
-    seq = b.session.feed.last_seq
-    first = await take(b.session.feed, 0, seq)
-    again = await take(b.session.feed, 0, seq)
+    seq = b.session.event_log.last_seq
+    first = await take(b.session.event_log, 0, seq)
+    again = await take(b.session.event_log, 0, seq)
     assert first == again
     b.decide(draft)
     await b.ended()
-    rest = await take(b.session.feed, seq, b.session.feed.last_seq - seq)
-    assert [n for n, _ in first + rest] == list(range(1, b.session.feed.last_seq + 1))
+    rest = await take(b.session.event_log, seq, b.session.event_log.last_seq - seq)
+    assert [n for n, _ in first + rest] == list(range(1, b.session.event_log.last_seq + 1))

@@ -81,7 +81,7 @@ def open_other(
 def cut_off(b: Bench) -> None:
     """A turn has begun, and nothing more is known of it."""
     begun = e.TurnStarted(2, "Go", "auto", "scripted")
-    b.store.append_events(b.info.session_id, [(b.session.feed.last_seq + 1, begun)])
+    b.store.append_events(b.info.session_id, [(b.session.event_log.last_seq + 1, begun)])
 
 
 Others = Callable[[Bench], Other]
@@ -135,7 +135,7 @@ async def test_what_the_first_adds_appears_on_asking_again(
     seen: list[int] = []
 
     async def follow() -> None:
-        async for seq, _ in other.session.feed.follow(0):
+        async for seq, _ in other.session.event_log.follow(0):
             seen.append(seq)
 
     following = asyncio.ensure_future(follow())
@@ -262,7 +262,7 @@ async def test_who_was_thought_dead_stops_and_shows_what_the_other_did(
     await until(lambda: not b.session.running)
     assert [x.code for x in b.of(e.TurnEnded)] == ["server_stopped"]
     seqs = [seq for seq, _ in b.store.events(b.info.session_id)]
-    assert b.session.feed.last_seq == seqs[-1]
+    assert b.session.event_log.last_seq == seqs[-1]
     assert (await other.turn(say("Two."))).turn == 2
     monkeypatch.undo()
     leases._here.add(name)

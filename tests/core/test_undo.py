@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
     FinishRun,

@@ -11,7 +11,7 @@ from typing import Any, Union
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.core.document.document import (
+from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
     FinishRun,
@@ -26,7 +26,7 @@ from jupyter_codeinterp.core.document.document import (
 from jupyter_codeinterp.core.events import TurnUndone
 from jupyter_codeinterp.core.history.changes import Change
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.session import putting_back
+from jupyter_codeinterp.core.session import undo
 from tests.scripted import view
 
 Cell = dict[str, Any]
@@ -177,7 +177,7 @@ class World:
         return {cell_id for cell_id in {**was, **now} if was.get(cell_id) != now.get(cell_id)}
 
     def undo(self, turn: int, changes: Sequence[Change]) -> TurnUndone:
-        return asyncio.run(putting_back.undo(turn, changes, self.document, self.ledger))
+        return asyncio.run(undo.undo(turn, changes, self.document, self.ledger))
 
 
 @settings(deadline=None, max_examples=200)

@@ -21,7 +21,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.fileio import FileManagerMixin
 from tornado import web
 
-from ...core.document.document import Notebook, id_of, joined, shaped
+from ...core.document.ops import Notebook, id_of, joined, shaped
 from ...core.errors import DocumentError
 from .replacing import replace_text
 

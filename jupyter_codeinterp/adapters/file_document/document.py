@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Protocol, Union
 
 from ...core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
-from ...core.document.document import Notebook, Op, Receipt, apply, id_of, shaped
+from ...core.document.ops import Notebook, Op, Receipt, apply, id_of, shaped
 from ...core.errors import DocumentError
 from .view import views
 

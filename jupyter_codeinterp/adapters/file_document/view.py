@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...core.document.document import Cell, CellView, Notebook, Output, id_of, joined, shaped
+from ...core.document.ops import Cell, CellView, Notebook, Output, id_of, joined, shaped
 from .assigned import assigned
 
 PRIVATE = "codeinterp-private"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .outbox import Outbox
-from .parties import Copy, Owner
+from .parties import Owner, WindowState
 
 
 class FileHolds:
@@ -26,6 +26,6 @@ class FileHolds:
         if saved and self._owner is not None:
             self._owner.saved(saved)
 
-    def more_than(self, copy: Copy) -> bool:
+    def more_than(self, state: WindowState) -> bool:
         """Whether the copy lacks what is known to have been saved."""
-        return any(copy.applied.get(key, 0) < seq for key, seq in self.ops.items())
+        return any(state.applied.get(key, 0) < seq for key, seq in self.ops.items())

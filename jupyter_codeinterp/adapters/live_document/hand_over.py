@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING
 
 from ...core.errors import DocumentError
-from .parties import Copy, Owner, StandIn, Window
+from .parties import FileWriter, Owner, Window, WindowState
 
 if TYPE_CHECKING:
     from .notebook import LiveNotebook
@@ -31,9 +31,9 @@ class HandOver:
     ) -> None:
         """``grace`` is how long (seconds) a window may be away, ``leave_grace`` how long one
         that has said that it goes. Without an ``owner`` nobody stands in."""
-        self.stand_in: StandIn | None = None
+        self.file_writer: FileWriter | None = None
         self.version = ""
-        """Names the file as the stand-in has written it last; "" where a window knows best."""
+        """Names the file as the file writer has written it last; "" where a window knows best."""
         self.why_nobody = ""
         """Why nobody can work in the notebook, and nobody is being waited for."""
         self._notebook = notebook
@@ -47,13 +47,13 @@ class HandOver:
         self._left_edited = False
         """Whether a window has gone with changes of the person's own that the file lacks."""
         self._change: asyncio.Task[None] | None = None
-        """The stand-in's coming or going, or a look at the file."""
+        """The file writer's coming or going, or a look at the file."""
         self._ending: asyncio.Future[None] | None = None
 
     @property
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
-        return not (self.stand_in or self.version or self._left_edited)
+        return not (self.file_writer or self.version or self._left_edited)
 
     @property
     def under_way(self) -> bool:
@@ -90,39 +90,39 @@ class HandOver:
             self._sooner.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._sooner.wait(), wait)
-        stand_in = owner.stand_in(self._notebook)
-        if stand_in is None:
+        file_writer = owner.file_writer(self._notebook)
+        if file_writer is None:
             return
         if self._left_edited:
             self._nobody(UNSAVED)
             return
         try:
-            applied, known = await stand_in.open()
+            applied, known = await file_writer.open()
         except DocumentError as error:
             self._nobody(error.message)
             if error.code == NO_FILE:
                 owner.gone(self._notebook, error.message)
             return
         owner.note(self._notebook, f"{IN_FILE} {known}".strip())
-        self.stand_in = stand_in
-        self._notebook.grant(stand_in, applied)
+        self.file_writer = file_writer
+        self._notebook.grant(file_writer, applied)
 
     def to_window(self) -> None:
-        """A window is there again: the lease is free as soon as the stand-in has ended."""
+        """A window is there again: the lease is free as soon as the file writer has ended."""
         if self._change is None or self._change.done():
             self._begin(self._to_window())
 
     async def _to_window(self) -> None:
-        if self.stand_in is not None:
-            await self.stand_in.close()
-        self.stand_in = None
+        if self.file_writer is not None:
+            await self.file_writer.close()
+        self.file_writer = None
         self._notebook.vacate()
         self._change = None
         self._notebook.offer_next()
 
     def lost(self, reason: str, gone: bool = False) -> None:
-        """The stand-in cannot work in the file any longer; ``gone``: there is none."""
-        self.stand_in = None
+        """The file writer cannot work in the file any longer; ``gone``: there is none."""
+        self.file_writer = None
         self._notebook.vacate()
         self._nobody(reason)
         if gone and self._owner is not None:
@@ -131,8 +131,8 @@ class HandOver:
     def give_up(self, reason: str) -> None:
         """The notebook is no more: nobody works in it from now on."""
         self.stop()
-        if self.stand_in is not None:
-            self._ending = asyncio.ensure_future(self.stand_in.close())
+        if self.file_writer is not None:
+            self._ending = asyncio.ensure_future(self.file_writer.close())
         self.lost(reason)
 
     def _nobody(self, reason: str) -> None:
@@ -141,30 +141,30 @@ class HandOver:
 
     # --- what a window has -----------------------------------------------------------
 
-    def look(self, window: Window, copy: Copy, saved: Mapping[str, int]) -> None:
+    def look(self, window: Window, state: WindowState, saved: Mapping[str, int]) -> None:
         """Has the window an old copy, or has an old file been put back? The lease is offered
         again when that is known."""
         if self._owner is not None:
             self.stop()
-            self._begin(self._look(self._owner, window, copy, saved))
+            self._begin(self._look(self._owner, window, state, saved))
 
     async def _look(
-        self, owner: Owner, window: Window, copy: Copy, saved: Mapping[str, int]
+        self, owner: Owner, window: Window, state: WindowState, saved: Mapping[str, int]
     ) -> None:
-        file, holds = copy.version, dict[str, int]()
-        stand_in = owner.stand_in(self._notebook)
-        if stand_in is not None:
+        file, holds = state.version, dict[str, int]()
+        file_writer = owner.file_writer(self._notebook)
+        if file_writer is not None:
             with contextlib.suppress(DocumentError):  # then the window knows best
-                file, holds = await stand_in.look()
-        copy.file = file
-        if copy.edited and file != copy.version:
+                file, holds = await file_writer.look()
+        state.file = file
+        if state.edited and file != state.version:
             # An old copy that the person has edited gets what the file has since.
             for session_id in saved:
-                above = owner.ops(session_id, copy.applied.get(session_id, 0))
+                above = owner.ops(session_id, state.applied.get(session_id, 0))
                 last = holds.get(session_id, 0)
-                copy.lacks[session_id] = [op for op in above if op.seq <= last]
+                state.lacks[session_id] = [op for op in above if op.seq <= last]
         self._change = None
-        self._notebook.offer_to(window, copy)
+        self._notebook.offer_to(window, state)
 
     # --- one change at a time --------------------------------------------------------
 
@@ -185,8 +185,8 @@ class HandOver:
 
     async def aclose(self) -> None:
         """What is being written to the file is written."""
-        if self.stand_in is not None:
-            await self.stand_in.close()
+        if self.file_writer is not None:
+            await self.file_writer.close()
 
 
 def _now() -> float:

@@ -21,15 +21,15 @@ from ...core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ...core.document.document import Op, Output, Receipt, Snapshot
+from ...core.document.ops import Op, Output, Receipt, Snapshot
 from ...core.errors import DocumentError
 from ...core.ports import StoredOps
 from .file_holds import FileHolds
 from .hand_over import HandOver
+from .live_preview import LivePreview, StreamKind
 from .outbox import Outbox, Parcel
-from .parties import Copy, Owner, Window
+from .parties import Owner, Window, WindowState
 from .reads import SAVE_ONLY, Reads
-from .shown import Shown, StreamKind
 
 NEWS = 1.0
 """Seconds in which it is heard that a file was renamed, which happens just before."""
@@ -60,14 +60,14 @@ class LiveNotebook:
         self.path = path
         self.epoch = 0
         self._owner = owner
-        self._windows: dict[Window, Copy] = {}
+        self._windows: dict[Window, WindowState] = {}
         self._holder: Window | None = None
         self._hand_over = HandOver(self, owner, grace, leave_grace)
         self._known = asyncio.Event()
         """Somebody works in the notebook, or it is known that nobody does."""
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
-        self._shown = Shown()
+        self._preview = LivePreview()
         self._reads = Reads(self._ask, self._somebody)
         self._elsewhere = asyncio.Event()
 
@@ -85,20 +85,20 @@ class LiveNotebook:
     @property
     def in_file(self) -> bool:
         """Whether the agent works in the file, no window having the notebook open."""
-        return self._holder is not None and self._holder is self._hand_over.stand_in
+        return self._holder is not None and self._holder is self._hand_over.file_writer
 
     @property
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
-        waits = self._windows or self._outbox or self._reads or self._shown
+        waits = self._windows or self._outbox or self._reads or self._preview
         return not (waits or self._outbox.in_use) and self._hand_over.idle
 
     @property
     def kernel_id(self) -> str:
         """The kernel as the window that the agent works in has it. No other window's word
         counts: a stale one must not send a turn's code elsewhere."""
-        copy = self._windows.get(self._holder) if self._holder is not None else None
-        return copy.kernel_id if copy is not None else ""
+        state = self._windows.get(self._holder) if self._holder is not None else None
+        return state.kernel_id if state is not None else ""
 
     def held_by(self, window: Window) -> bool:
         return window is self._holder
@@ -106,7 +106,7 @@ class LiveNotebook:
     def opened_by(self, window: Window) -> bool:
         return window in self._windows
 
-    def open(self, window: Window, copy: Copy, *, reverted: bool = False) -> None:
+    def open(self, window: Window, state: WindowState, *, reverted: bool = False) -> None:
         """A window has the notebook open; with no other holder it gets the lease.
 
         The holder may say so again, with another ``applied`` if its document was read from
@@ -114,44 +114,44 @@ class LiveNotebook:
         ``reverted``.
         """
         before = self._windows.get(window)
-        copy.told_to_reload = before is not None and before.told_to_reload
-        self._windows[window] = copy
+        state.told_to_reload = before is not None and before.told_to_reload
+        self._windows[window] = state
         self._hand_over.window_came()
         if window is self._holder:
-            self._file_holds.hear(copy.saved)
+            self._file_holds.hear(state.saved)
             if reverted:
-                self._file_holds.hear(self._outbox.reverted(copy.applied))
+                self._file_holds.hear(self._outbox.reverted(state.applied))
             self._bring_up_to_date(window)
         elif self._holder is None:
             self._hand_over.stop()
             self._offer(window)
         elif self.in_file:
             self._hand_over.to_window()
-        elif copy.told_to_reload:
+        elif state.told_to_reload:
             self._offer(window)
         else:
             self._tell(window, held=False)
 
     def _offer(self, window: Window) -> None:
         """The lease to this window, unless it must read the file anew first."""
-        copy = self._windows[window]
-        newest = self._hand_over.version or copy.file
-        if copy.collaborative:
+        state = self._windows[window]
+        newest = self._hand_over.version or state.file
+        if state.collaborative:
             self._tell(window, held=False)
-        elif not newest and self._owner is not None and self._file_holds.more_than(copy):
-            self._hand_over.look(window, copy, self._file_holds.ops)
-        elif newest not in ("", copy.version) and not (copy.edited or copy.told_to_reload):
-            copy.told_to_reload = True
+        elif not newest and self._owner is not None and self._file_holds.more_than(state):
+            self._hand_over.look(window, state, self._file_holds.ops)
+        elif newest not in ("", state.version) and not (state.edited or state.told_to_reload):
+            state.told_to_reload = True
             window.send(ReloadNotebook(self.path))
             loop = asyncio.get_running_loop()
             loop.call_later(RELOAD_TIMEOUT, self._offer_again, window)
         else:
-            self._file_holds.hear(copy.saved)
+            self._file_holds.hear(state.saved)
             self.grant(window)
 
-    def offer_to(self, window: Window, copy: Copy) -> None:
+    def offer_to(self, window: Window, state: WindowState) -> None:
         """It is known by now how old the window's copy is."""
-        if self._windows.get(window) is copy and window is not self._holder:
+        if self._windows.get(window) is state and window is not self._holder:
             self._offer(window)
         else:
             self.offer_next()
@@ -167,29 +167,29 @@ class LiveNotebook:
 
     def file_state(self, window: Window, command: FileState) -> None:
         """How a window's copy stands to the file by now."""
-        copy = self._windows.get(window)
-        if copy is None:
+        state = self._windows.get(window)
+        if state is None:
             return
-        copy.saved, copy.version = dict(command.saved), command.version
-        copy.edited = command.edited
+        state.saved, state.version = dict(command.saved), command.version
+        state.edited = command.edited
         if window is self._holder:
-            self._file_holds.hear(copy.saved)
+            self._file_holds.hear(state.saved)
 
     def close(self, window: Window, *, for_good: bool = False, said_so: bool = False) -> None:
         """The window is gone; the next one gets the lease and the ops it lacks. ``for_good``:
         the person has closed the notebook, and what was not saved is given up. ``said_so``:
         the page goes, and not only its socket."""
-        copy = self._windows.pop(window, None)
-        if copy is None:
+        state = self._windows.pop(window, None)
+        if state is None:
             return
         self._hand_over.window_left(
-            window, edited=copy.edited and not for_good, said_so=said_so or for_good
+            window, edited=state.edited and not for_good, said_so=said_so or for_good
         )
         if window is not self._holder:
             return self.offer_next()
         self.vacate()
         if for_good and not self._windows:
-            self._file_holds.hear(self._outbox.reverted(copy.saved))
+            self._file_holds.hear(self._outbox.reverted(state.saved))
         if self._windows:
             self._offer(next(iter(self._windows)))
         elif self._outbox or self._reads:
@@ -208,7 +208,7 @@ class LiveNotebook:
         if window in self._windows:
             self._windows[window].kernel_id = kernel_id
 
-    def moved(self, path: str, window: Window) -> dict[Window, Copy]:
+    def moved(self, path: str, window: Window) -> dict[Window, WindowState]:
         """The notebook is at ``path`` now, in this window. The others, which are given back,
         still have it where it was."""
         ours = self._windows.pop(window)
@@ -235,12 +235,12 @@ class LiveNotebook:
         document has, if it is no window's."""
         # What was saved is done again for a copy that lacks it, and for no other.
         self._outbox.saved(self._file_holds.ops)
-        copy = self._windows.get(holder)
-        if copy is not None:
-            for session_id, ops in copy.lacks.items():
+        state = self._windows.get(holder)
+        if state is not None:
+            for session_id, ops in state.lacks.items():
                 self.restore(session_id, ops)
             # It is another file when somebody else has had the lease.
-            copy.file, copy.lacks = "", {}
+            state.file, state.lacks = "", {}
         before, self._holder = self._holder, holder
         self.epoch = next(_epochs)
         if before in self._windows and before is not holder:
@@ -261,12 +261,12 @@ class LiveNotebook:
     def _bring_up_to_date(self, window: Window, applied: Mapping[str, int] | None = None) -> None:
         self._tell(window, held=True)
         self._outbox.resend(self._windows[window].applied if applied is None else applied)
-        for frame in self._shown.frames(self.path, self.epoch):
+        for frame in self._preview.frames(self.path, self.epoch):
             self._post(frame)
 
     def _tell(self, window: Window, *, held: bool) -> None:
-        copy = self._windows.get(window)
-        announcement = copy.announcement if copy is not None else 0
+        state = self._windows.get(window)
+        announcement = state.announcement if state is not None else 0
         window.send(Lease(self.path, self.epoch, held, announcement))
 
     def _post(self, frame: ServerFrame) -> None:
@@ -285,18 +285,18 @@ class LiveNotebook:
         self._known.set()
 
     def written(self, version: str) -> None:
-        """The stand-in has written the file. Its ops are kept until a window has read it: one
+        """The file writer has written the file. Its ops are kept until a window has read it: one
         that has an older copy, with edits of the person's own, needs them."""
         self._hand_over.version = version
 
     def lost(self, reason: str, gone: bool = False) -> None:
-        """The stand-in cannot work in the file any longer; ``gone``: there is none."""
+        """The file writer cannot work in the file any longer; ``gone``: there is none."""
         self._hand_over.lost(reason, gone)
 
     # --- ops and receipts ------------------------------------------------------------
 
     def apply(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
-        self._shown.overtaken(op)
+        self._preview.overtaken(op)
         receipt = self._outbox.add(session_id, seq, op)
         if self._hand_over.why_nobody:
             self._outbox.leave_pending(self._hand_over.why_nobody)
@@ -312,9 +312,9 @@ class LiveNotebook:
         if window is not self._holder or command.epoch != self.epoch:
             return
         session_id, seq = command.session_id, command.seq
-        copy = self._windows.get(window)
-        if self._outbox.receive(session_id, seq, command.receipt) and copy is not None:
-            copy.applied[session_id] = max(copy.applied.get(session_id, 0), seq)
+        state = self._windows.get(window)
+        if self._outbox.receive(session_id, seq, command.receipt) and state is not None:
+            state.applied[session_id] = max(state.applied.get(session_id, 0), seq)
 
     def _late(self, parcel: Parcel, receipt: Receipt) -> None:
         if self._owner is not None:
@@ -329,12 +329,12 @@ class LiveNotebook:
 
     def end_turn(self, session_id: str) -> None:
         self._outbox.end_turn(session_id)
-        self._shown.forget(session_id)
+        self._preview.forget(session_id)
 
     def drop(self, session_id: str) -> None:
         """The session is no more."""
         self._outbox.give_up("the conversation was deleted", session_id)
-        self._shown.forget(session_id)
+        self._preview.forget(session_id)
 
     def give_up(self, reason: str) -> None:
         """This notebook is no more: ops that are still open are answered with ``reason``."""
@@ -353,7 +353,7 @@ class LiveNotebook:
     @property
     def why_not(self) -> DocumentError:
         """Why nothing can be read or done now."""
-        if any(copy.collaborative for copy in self._windows.values()):
+        if any(state.collaborative for state in self._windows.values()):
             return DocumentError("collaborative", COLLABORATIVE)
         return DocumentError("not_open", self._hand_over.why_nobody or CLOSED)
 
@@ -386,13 +386,13 @@ class LiveNotebook:
     def stream(
         self, session_id: str, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str
     ) -> None:
-        self._shown.write(session_id, draft_id, cell_id, kind, start, text)
+        self._preview.write(session_id, draft_id, cell_id, kind, start, text)
         self._post(StreamFrame(self.path, self.epoch, draft_id, cell_id, kind, start, text))
 
     def outputs(
         self, session_id: str, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]
     ) -> None:
-        self._shown.outputs(session_id, cell_id, run_id, start, outputs)
+        self._preview.outputs(session_id, cell_id, run_id, start, outputs)
         self._post(OutputsFrame(self.path, self.epoch, cell_id, run_id, start, outputs))
 
     def display(self, display_id: str, data: dict[str, Any], metadata: dict[str, Any]) -> None:

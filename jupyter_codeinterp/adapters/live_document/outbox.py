@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from ...core.document.document import Op, Receipt
+from ...core.document.ops import Op, Receipt
 from ...core.ports import StoredOps
 
 RESEND_AFTER = 10.0
@@ -128,7 +128,7 @@ class Outbox:
 
     def _dispatch(self, parcel: Parcel) -> None:
         parcel.stop_timer()
-        # Before it is sent: a stand-in's answer may come at once.
+        # Before it is sent: a file writer's answer may come at once.
         parcel.sent = True
         if not self._send(parcel):
             parcel.sent = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from ...core.commands import OpenNotebook, ServerFrame
-from ...core.document.document import Receipt
+from ...core.document.ops import Receipt
 from ...core.ports import StoredOps
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Window(Protocol):
     def send(self, frame: ServerFrame) -> None: ...
 
 
-class Copy(msgspec.Struct):
+class WindowState(msgspec.Struct):
     """What a window says of its copy of the notebook; as in ``OpenNotebook``."""
 
     applied: dict[str, int]
@@ -40,7 +40,7 @@ class Copy(msgspec.Struct):
     told_to_reload: bool = False
 
     @classmethod
-    def of(cls, command: OpenNotebook) -> Copy:
+    def of(cls, command: OpenNotebook) -> WindowState:
         return cls(
             dict(command.applied),
             command.kernel_id,
@@ -52,7 +52,7 @@ class Copy(msgspec.Struct):
         )
 
 
-class StandIn(Window, Protocol):
+class FileWriter(Window, Protocol):
     """Works in the notebook's file as a window does in its copy, while none has it open."""
 
     async def open(self) -> tuple[dict[str, int], str]:
@@ -70,7 +70,7 @@ class StandIn(Window, Protocol):
 class Owner(Protocol):
     """What a notebook belongs to."""
 
-    def stand_in(self, notebook: LiveNotebook) -> StandIn | None:
+    def file_writer(self, notebook: LiveNotebook) -> FileWriter | None:
         """None if there can be none."""
 
     def ops(self, session_id: str, after: int) -> StoredOps:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Union
 
-from ...core.document.document import Snapshot
+from ...core.document.ops import Snapshot
 from ...core.errors import DocumentError
 
 TIMEOUT = 10.0

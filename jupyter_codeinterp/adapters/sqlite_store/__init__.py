@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .keeping import Keeping
+from .retention import Retention
 from .store import SqliteStore
 
-__all__ = ["Keeping", "SqliteStore"]
+__all__ = ["Retention", "SqliteStore"]

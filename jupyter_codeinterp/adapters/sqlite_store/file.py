@@ -149,7 +149,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _give_back_free_space(db: sqlite3.Connection, path: Path) -> None:
-    """Let the file shrink step by step when something is deleted (``keeping``). This can
+    """Let the file shrink step by step when something is deleted (``retention``). This can
     be set in an empty file, or in one that is written anew; not in a large one, then."""
     if db.execute("PRAGMA auto_vacuum").fetchone()[0] == 0:
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")

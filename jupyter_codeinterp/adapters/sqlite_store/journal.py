@@ -14,7 +14,7 @@ import msgspec
 from ...core.errors import StoreError
 from . import mark
 from .file import file_id, fold_log, in_words, open_file, sync_log
-from .keeping import Keeping, keep
+from .retention import Retention, keep
 
 Rows = list[tuple[Any, ...]]
 
@@ -35,11 +35,11 @@ class Journal:
         self,
         path: Path,
         scrub: Callable[[str], str] = lambda text: text,
-        keeping: Keeping | None = None,
+        retention: Retention | None = None,
     ) -> None:
         self._scrub = scrub
         self._path = path
-        self._keeping = keeping or Keeping()
+        self._retention = retention or Retention()
         self._writing = threading.Lock()
         self._newest: mark.Mark | None = None
         """The last event that was appended."""
@@ -75,7 +75,7 @@ class Journal:
             await asyncio.to_thread(self._tidy)
 
     def _tidy(self) -> None:
-        keep(self._path, self._keeping, self._writing)
+        keep(self._path, self._retention, self._writing)
         fold_log(self._path)
 
     def _forget(self, session_id: str) -> None:

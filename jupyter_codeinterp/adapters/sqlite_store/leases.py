@@ -13,7 +13,7 @@ from pathlib import Path
 from ...core.errors import StoreError
 from ...core.ports import LEASE_TIME, Holder
 from .journal import Journal
-from .keeping import Keeping
+from .retention import Retention
 
 _HOST = socket.gethostname()
 _here: set[str] = set()
@@ -27,9 +27,9 @@ class Leases(Journal):
         self,
         path: Path,
         scrub: Callable[[str], str] = lambda text: text,
-        keeping: Keeping | None = None,
+        retention: Retention | None = None,
     ) -> None:
-        super().__init__(path, scrub, keeping)
+        super().__init__(path, scrub, retention)
         self._server = uuid.uuid4().hex
         _here.add(self._server)
 

@@ -19,14 +19,14 @@ from typing import Any
 import msgspec
 
 from ...core.commands import SessionInfo
-from ...core.document.document import Output, Receipt
+from ...core.document.ops import Output, Receipt
 from ...core.errors import StoreError
 from ...core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ...core.messages import Message
 from ...core.ports import StoredOp
-from .keeping import CUT, cut
 from .leases import Leases
 from .mark import Mark
+from .retention import CUT, cut
 from .searching import fold, saying
 
 _Sessions = list[SessionInfo]

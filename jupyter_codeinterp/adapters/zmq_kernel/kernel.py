@@ -12,8 +12,8 @@ from jupyter_server.gateway.managers import GatewayMappingKernelManager
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ...core.errors import KernelError
-from ...core.ports import AdoptedRun, ExecutionDone, ExecutionEvent, KernelInfo
-from .elsewhere import ForeignRun
+from ...core.ports import ExecutionDone, ExecutionEvent, ExternalRun, KernelInfo
+from .external_run import ZmqExternalRun
 from .link import KernelLink
 from .run import Run
 from .variables import Variables
@@ -100,7 +100,7 @@ class ZmqKernel:
                         slot.close()
                     return
 
-    async def adopted(self, source: str) -> ForeignRun:
+    async def external_run(self, source: str) -> ZmqExternalRun:
         while True:
             try:
                 link, _ = await self._current()
@@ -111,9 +111,9 @@ class ZmqKernel:
             if run is not None:
                 return run
 
-    async def _seen_in(self, link: KernelLink, source: str) -> ForeignRun | None:
+    async def _seen_in(self, link: KernelLink, source: str) -> ZmqExternalRun | None:
         """None once the notebook has another kernel."""
-        with link.elsewhere.watch(source) as seen:
+        with link.external_runs.watch(source) as seen:
             while link.kernel_id == await self._current_id():
                 link.connect()
                 await asyncio.wait({seen}, timeout=LOOK)
@@ -163,7 +163,7 @@ class ZmqSlot:
         *,
         msg_id: str,
         timeout: float | None = None,
-        unless: asyncio.Future[AdoptedRun] | None = None,
+        unless: asyncio.Future[ExternalRun] | None = None,
     ) -> AsyncGenerator[ExecutionEvent, None]:
         """As the port says. Waits for idle once more, as a person may have run a cell since
         ``hold`` returned. Raises KernelError, with nothing sent, if the kernel is another

@@ -27,11 +27,11 @@ from jupyter_client.manager import KernelManager
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
-from ...core.document.document import Output
+from ...core.document.ops import Output
 from ...core.errors import KernelError
 from ...core.ports import KernelInfo
 from .counting import Counter
-from .elsewhere import Elsewhere
+from .external_run import ExternalRuns
 from .widgets import OutputWidgets
 from .wire import Message, Wire
 
@@ -96,7 +96,7 @@ class KernelLink:
         self._idle: dict[str, asyncio.Event] = {}
         self._heard: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
-        self.elsewhere = Elsewhere(self.settle, self.spawn)
+        self.external_runs = ExternalRuns(self.settle, self.spawn)
         self._new_widgets()
         kernels.add_restart_callback(kernel_id, self._autorestarted)
         self._watcher = asyncio.create_task(self._watch())
@@ -245,7 +245,7 @@ class KernelLink:
         if listener is not None:
             listener.handle(message)
         elif message.foreign:
-            self.elsewhere.handle(message)
+            self.external_runs.handle(message)
 
     def _on_status(self, message: Message) -> None:
         """Only the main shell counts: control and subshells work beside a running cell."""
@@ -372,7 +372,7 @@ class KernelLink:
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
-        self.elsewhere.lost(GONE)
+        self.external_runs.lost(GONE)
         for end in self.comm_ends.values():
             end.cancel()
         self._new_widgets()

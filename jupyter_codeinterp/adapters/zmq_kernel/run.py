@@ -14,11 +14,11 @@ from typing import Any, Literal
 from ...core.cells.collector import OUTPUT_TYPES, Collector
 from ...core.errors import KernelError
 from ...core.ports import (
-    AdoptedRun,
     DisplayUpdated,
     ExecutionDone,
     ExecutionEvent,
     ExecutionStarted,
+    ExternalRun,
     OutputsChanged,
 )
 from .counting import Mark
@@ -80,7 +80,7 @@ class Run:
         return self._started_at is not None
 
     async def events(
-        self, start: int, unless: asyncio.Future[AdoptedRun] | None
+        self, start: int, unless: asyncio.Future[ExternalRun] | None
     ) -> AsyncGenerator[ExecutionEvent, None]:
         """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more,
         ``run_elsewhere`` if ``unless`` is done."""

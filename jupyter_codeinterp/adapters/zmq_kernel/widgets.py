@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...core.cells.collector import Collector
-from ...core.document.document import Output
+from ...core.document.ops import Output
 from .wire import Message
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from ..errors import CommandError
 from ..events import Draft
-from ..ports import AdoptedRun
+from ..ports import ExternalRun
 
 FROM_ELSEWHERE = "Run from elsewhere."
 
@@ -60,20 +60,20 @@ class Decisions:
         """Seconds since the person was asked for what is waited for; 0 if nothing is."""
         return time.monotonic() - self._asked if self.waiting else 0.0
 
-    async def ask(self, draft: Draft, seen: asyncio.Future[AdoptedRun] | None = None) -> Decision:
+    async def ask(self, draft: Draft, seen: asyncio.Future[ExternalRun] | None = None) -> Decision:
         """Wait for the person's word on ``draft``, for as long as it takes. Where its code
         is ``seen`` to run from elsewhere first, that was their word."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         self._drafts[draft.draft_id] = (draft, future)
         self._asked = time.monotonic()
         if seen is not None:
-            seen.add_done_callback(lambda seen: self._adopt(draft, seen))
+            seen.add_done_callback(lambda seen: self._accept_external(draft, seen))
         try:
             return await future
         finally:
             del self._drafts[draft.draft_id]
 
-    def _adopt(self, draft: Draft, seen: asyncio.Future[AdoptedRun]) -> None:
+    def _accept_external(self, draft: Draft, seen: asyncio.Future[ExternalRun]) -> None:
         waiting = self._drafts.get(draft.draft_id)
         if seen.cancelled() or waiting is None or waiting[1].done() or waiting[0] is not draft:
             return

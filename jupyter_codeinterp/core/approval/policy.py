@@ -1,7 +1,7 @@
 """Whether a call runs, is asked about or is refused. Pure; nothing of a notebook decides it.
 
 ``owned`` comes from the session's journal; the mode from the person, capped by the server.
-What a reader of code may overlook is in ``reading.py``, what they do not get to see in
+What a reader of code may overlook is in ``code_warnings.py``, what they do not get to see in
 ``out_of_sight.py``.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Literal
 
 from ..events import Mode
+from .code_warnings import hidden_characters, notices
 from .out_of_sight import out_of_sight
-from .reading import hidden_characters, notices
 
 __all__ = [
     "Action",

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 import msgspec
 
-from ..document.document import Output
+from ..document.ops import Output
 
 _NAME = 1_000
 """Characters of an exception's name: code may call it anything."""
@@ -19,7 +19,7 @@ _NAME = 1_000
 OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
 
 
-class Limits(msgspec.Struct, frozen=True):
+class OutputLimits(msgspec.Struct, frozen=True):
     """How much of a run's outputs is kept.
 
     A notebook with 256 kB of text in a cell still opens at once; 8 MB holds every plot
@@ -94,8 +94,8 @@ class Collector:
     ``outputs`` is the whole state; ``take`` gives what changed since it was last called.
     """
 
-    def __init__(self, limits: Limits | None = None, outputs: Sequence[Output] = ()) -> None:
-        self._limits = limits or Limits()
+    def __init__(self, limits: OutputLimits | None = None, outputs: Sequence[Output] = ()) -> None:
+        self._limits = limits or OutputLimits()
         self._items: list[_Item] = []
         self._sizes: list[int] = []
         self._changed: int | None = None

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import new_nonce
-from ..document.document import Insert, Receipt, SetSource
+from ..document.ops import Insert, Receipt, SetSource
 from ..events import Draft, DraftOpened
 from ..off_loop import off_loop
 from ..ports import KernelInfo

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from ..approval.decisions import Decision
-from ..document.document import BeginRun, FinishRun, Output, Receipt, SetSource
+from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
 from ..events import Event, KernelWaiting, Note, RunStarted
@@ -27,10 +27,10 @@ from ..messages import ToolUse
 from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import INLINE, off_loop
-from ..ports import AdoptedRun, DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
+from ..ports import DisplayUpdated, ExecutionDone, ExternalRun, KernelInfo, OutputsChanged, Slot
 from ..turn.turn import Result, Turn, identity
-from .adoption import EDITED, ELSEWHERE, Watch
 from .draft import DraftCell
+from .external_run import EDITED, ELSEWHERE, Watch
 
 RESTARTED = "The kernel was restarted or changed since you decided: variables may be gone."
 RESTARTED_BEFORE = (
@@ -213,7 +213,7 @@ class Execution:
         if done.status == "dead":
             yield Note(done.note, "warning", kernel_died=True)
 
-    async def _ended_elsewhere(self, run: AdoptedRun) -> ExecutionDone:
+    async def _ended_elsewhere(self, run: ExternalRun) -> ExecutionDone:
         """Somebody was quicker, when the cell was marked running: it shows their outputs."""
         try:
             done = await run.ended()

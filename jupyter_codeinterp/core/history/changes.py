@@ -9,7 +9,7 @@ from typing import Literal, Union
 
 import msgspec
 
-from ..document.document import BeginRun, Cell, Delete, Insert, Op, Restore, SetSource
+from ..document.ops import BeginRun, Cell, Delete, Insert, Op, Restore, SetSource
 from ..ports import StoredOp
 
 CELL_TYPES = ("raw", "code", "markdown")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..document.document import (
+from ..document.ops import (
     BeginRun,
     Delete,
     Insert,

@@ -36,12 +36,12 @@ from ..ports import (
     ModelThinking,
     ModelToolInput,
 )
+from ..tools.specs import TOOLS
 from ..tools.tools import Tools
-from ..tools.toolspecs import TOOLS
 from ..turn.ending import Ending
 from ..turn.meter import Meter
 from ..turn.turn import Result, Turn
-from . import prompts
+from . import system_prompt
 from .conversation import Conversation
 
 CUT_OFF = (
@@ -160,7 +160,9 @@ class Agent:
             step = self._next_step()
             self._reply = None
             self._tools = Tools(self.turn)
-            request = ModelRequest(self.turn.model, prompts.SYSTEM, TOOLS, self.talk.for_request())
+            request = ModelRequest(
+                self.turn.model, system_prompt.SYSTEM, TOOLS, self.talk.for_request()
+            )
             self._keep(step, request)
             yield StepStarted(step)
             try:

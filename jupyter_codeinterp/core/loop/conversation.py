@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ..history.later import Later
+from ..history.deferred_writes import DeferredWrites
 from ..messages import Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.foreign import Foreign, bare, mended, nonce_told
 from ..ports import SessionStore
@@ -28,11 +28,11 @@ class Conversation:
         self,
         store: SessionStore,
         session_id: str,
-        later: Later,
+        deferred: DeferredWrites,
         scrub: Callable[[str], str] = str,
     ) -> None:
         self._store = store
-        self._later = later
+        self._deferred = deferred
         self._session_id = session_id
         self.number, self._messages = store.messages(session_id)
         found = [nonce_told(text) for text in _first_words(self._messages)]
@@ -69,7 +69,7 @@ class Conversation:
         have been said, and the model must know them in any case."""
         number = self.number
         self._messages = (*self._messages, *messages)
-        self._later.do(lambda: self._store.append_messages(self._session_id, messages, number))
+        self._deferred.do(lambda: self._store.append_messages(self._session_id, messages, number))
 
     def restart(self, summary: Message) -> None:
         """Go on in a new conversation that begins with ``summary``."""

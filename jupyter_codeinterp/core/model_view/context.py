@@ -14,9 +14,9 @@ from typing import Any, Union
 
 import msgspec
 
-from ..document.document import CellView, Output, Snapshot
+from ..document.ops import CellView, Output, Snapshot
 from ..ports import KernelInfo
-from .describing import (
+from .notebook_prompt import (
     Item,
     bounded,
     cells,

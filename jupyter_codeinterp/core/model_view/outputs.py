@@ -17,7 +17,7 @@ from typing import Any, Union
 
 import msgspec
 
-from ..document.document import Output
+from ..document.ops import Output
 from ..messages import Image
 from . import images, tracebacks
 from .foreign import escaped

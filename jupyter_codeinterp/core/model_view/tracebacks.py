@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from ..document.document import Output
+from ..document.ops import Output
 from .plain_text import clean, cut
 
 LIMIT = 4_000

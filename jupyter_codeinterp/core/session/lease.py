@@ -15,7 +15,7 @@ RENEWED_EVERY = LEASE_TIME / 3
 log = logging.getLogger(__name__)
 
 
-class Lease:
+class SessionLease:
     def __init__(self, store: SessionStore, session_id: str, lost: Callable[[], None]) -> None:
         """``lost`` is called if another server has the lease when it should be renewed."""
         self._store = store

@@ -2,7 +2,7 @@
 
 It owns the turn (a task on the server; windows only watch), and carries out what people
 say: send, stop, decide, answer, try again, undo. How it stands to the journal, and to
-other servers, is in ``journaled.py``.
+other servers, is in ``persistence.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 from ..approval import policy
 from ..approval.decisions import Decisions
 from ..commands import SessionInfo
-from ..document.document import Receipt
+from ..document.ops import Receipt
 from ..errors import CommandError, StoreError
 from ..events import (
     ChangesKept,
@@ -33,17 +33,17 @@ from ..events import (
     TurnStarted,
 )
 from ..history.changes import Change
-from ..history.later import TAKEN
+from ..history.deferred_writes import TAKEN
 from ..history.review import Review, review
 from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
 from ..ports import Model, SessionStore
 from ..turn.ending import Ending, failure
-from ..turn.rules import Rules
+from ..turn.limits import Rules
 from ..turn.turn import StoppedRun, Turn
-from . import putting_back
-from .journaled import NOT_SAVED, STOPPED_NOTE, Journaled, Workplace
+from . import undo
+from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 
 OBEY_TIME = 5.0
 """Seconds that a kernel has to obey an interrupt before the person is told."""
@@ -63,7 +63,7 @@ STUCK = (
 log = logging.getLogger(__name__)
 
 
-class Session(Journaled):
+class Session(PersistentSession):
     def __init__(
         self,
         info: SessionInfo,
@@ -87,7 +87,7 @@ class Session(Journaled):
     @property
     def turn(self) -> int:
         """The number of the latest turn; 0 before the first."""
-        return self._past.turns
+        return self._replay.turns
 
     # --- a turn ----------------------------------------------------------------------
 
@@ -113,18 +113,18 @@ class Session(Journaled):
         ``nothing_to_retry`` or ``held_elsewhere``, and StoreError."""
         self._need_idle()
         with self._here():
-            if self._past.ended is None or not self._past.ended.retry:
+            if self._replay.ended is None or not self._replay.ended.retry:
                 raise CommandError("nothing_to_retry", "There is nothing to try again.")
             self._start("", window)
 
     def _need_idle(self) -> None:
         if self.running:
             raise CommandError("busy", "A turn is running. Stop it first, or wait.")
-        if self._putting_back:
+        if self._undoing:
             raise CommandError("busy", "Cells are being put back. Wait a moment.")
 
     def _start(self, text: str, window: int) -> None:
-        number = self._past.turns + 1
+        number = self._replay.turns + 1
         self._publish(TurnStarted(number, text, self.info.mode, self.info.model, window))
         self._may_cancel = True
         self._halted = None
@@ -134,7 +134,7 @@ class Session(Journaled):
 
     def _ended(self) -> None:
         """The turn's task is done."""
-        if self._later.given_up == TAKEN:
+        if self._deferred.given_up == TAKEN:
             self.look_again()
         self._set()
         if self._unsaved:
@@ -146,14 +146,14 @@ class Session(Journaled):
     async def _run(self, text: str) -> None:
         """One turn from its first event to its last. Whatever happens, it has a last one."""
         agent: Agent | None = None
-        self.workplace.begin_turn(self._past.turns)
+        self.workplace.begin_turn(self._replay.turns)
         try:
             agent = await self._agent()
             async for event in agent.run(text, self._note):
                 self._show(event)
             ending = agent.ending
             if ending.reason == "end_turn":
-                await putting_back.clear_failed(agent.turn)
+                await undo.clear_failed(agent.turn)
         except asyncio.CancelledError:
             ending = Ending("cancelled", "cancelled", "Stopped.")
         except Exception as error:
@@ -178,8 +178,8 @@ class Session(Journaled):
         model = self._model(self.info.model)
         place = self.workplace
         turn = self._turn = Turn(
-            number=self._past.turns,
-            since=self._past.since,
+            number=self._replay.turns,
+            since=self._replay.since,
             session_id=self.info.session_id,
             model=self.info.model,
             mode=self.info.mode,
@@ -199,13 +199,13 @@ class Session(Journaled):
             images=self._talk.images,
             may_run_all=self._rules.highest_mode == "auto",
         )
-        await putting_back.remove_left_drafts(turn, await turn.look())
+        await undo.remove_left_drafts(turn, await turn.look())
         turn.files = await place.files()
         self._meter.begin_turn(await model.info(self.info.model))
-        return Agent(model, self._meter, turn, self._talk, self._past.asked, self._next_step)
+        return Agent(model, self._meter, turn, self._talk, self._replay.asked, self._next_step)
 
     def _next_step(self) -> int:
-        return self._past.steps + 1
+        return self._replay.steps + 1
 
     async def _settle(self, agent: Agent) -> None:
         """After the last step, however it came: no draft waits, every call has a result."""
@@ -243,7 +243,7 @@ class Session(Journaled):
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*tasks, return_exceptions=True)
         try:
-            self._later.catch_up()
+            self._deferred.catch_up()
         except StoreError as error:
             words = "The end of the conversation %s is lost: %s"
             log.error(words, self.info.session_id, error.message)
@@ -314,7 +314,7 @@ class Session(Journaled):
 
     def review(self, turn: int) -> Review:
         """What a turn has changed so far. Raises CommandError ``unknown_turn``."""
-        return review(turn, self._changes(turn), self._past.reviewed.get(turn, {}))
+        return review(turn, self._changes(turn), self._replay.reviewed.get(turn, {}))
 
     async def undo(self, turn: int, cells: tuple[str, ...] = ()) -> None:
         """Put back what a turn changed, where the person has not touched it since. With
@@ -326,7 +326,7 @@ class Session(Journaled):
         with self._alone():
             chosen = self._chosen(turn, cells) if cells else self._left(turn)
             document = self.workplace.document
-            self._show(await putting_back.undo(turn, chosen, document, self._ledger))
+            self._show(await undo.undo(turn, chosen, document, self._ledger))
 
     def keep(self, turn: int, cells: tuple[str, ...]) -> None:
         """The person keeps these changes of a turn. Raises CommandError like ``undo``."""
@@ -336,12 +336,12 @@ class Session(Journaled):
             self._publish(ChangesKept(turn, tuple(change.cell_id for change in kept)))
 
     def _changes(self, turn: int) -> tuple[Change, ...]:
-        if not 1 <= turn <= self._past.turns:
+        if not 1 <= turn <= self._replay.turns:
             raise CommandError("unknown_turn", "There is no such turn.")
         return self._ledger.changes(turn)
 
     def _left(self, turn: int) -> tuple[Change, ...]:
-        changes, said = self._changes(turn), self._past.reviewed.get(turn, {})
+        changes, said = self._changes(turn), self._replay.reviewed.get(turn, {})
         if not changes:
             raise CommandError("nothing_to_undo", "This turn changed no cell.")
         left = tuple(change for change in changes if change.cell_id not in said)
@@ -351,7 +351,7 @@ class Session(Journaled):
 
     def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
         changes = {change.cell_id: change for change in self._changes(turn)}
-        said = self._past.reviewed.get(turn, {})
+        said = self._replay.reviewed.get(turn, {})
         for cell_id in cells:
             if cell_id not in changes:
                 raise CommandError("unknown_cell", "The turn did not change this cell.")
@@ -363,19 +363,19 @@ class Session(Journaled):
         """Remove a failed cell that was left standing. Raises CommandError ``busy``,
         ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
         with self._alone():
-            self._show(await putting_back.remove(cell_id, self.workplace.document, self._ledger))
+            self._show(await undo.remove(cell_id, self.workplace.document, self._ledger))
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """No turn meanwhile; ops belong to none (0)."""
         self._need_idle()
         with self._here():
-            self._putting_back = True
+            self._undoing = True
             self.workplace.begin_turn(0)
             try:
                 yield
             finally:
-                self._putting_back = False
+                self._undoing = False
                 self.workplace.end_turn()
 
     def confirmed_late(self, seq: int, receipt: Receipt) -> None:

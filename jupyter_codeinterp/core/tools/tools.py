@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 
 from ..approval import policy
-from ..cells.cellrun import CellRun
+from ..cells.cell_run import CellRun
 from ..cells.draft import DraftCell, Kind
 from ..events import Event, QuestionAnswered, QuestionAsked, ToolStarted
 from ..messages import Text, ToolResult, ToolUse
 from ..ports import ModelToolInput
 from ..turn.turn import Result, Turn, new_cell_id
-from .looking import READ_LIMIT, Looking
-from .toolspecs import (
+from .read_tools import READ_LIMIT, ReadTools
+from .specs import (
     CHANGING_TOOLS,
     WRITING_TOOLS,
     AddMarkdown,
@@ -51,7 +51,7 @@ class Tools:
         self.turn = turn
         self.results: dict[str, Result] = {}
         self._runs: dict[str, CellRun] = {}
-        self._looking = Looking(turn)
+        self._read_tools = ReadTools(turn)
         self._shown: dict[str, str] = {}
         """Names of the calls that have a card which has not ended."""
         self._failed = False
@@ -156,7 +156,7 @@ class Tools:
         elif isinstance(arguments, AskUser):
             work = self._ask(call, arguments)
         else:
-            self.results[call.id] = await self._looking.look(call, arguments, NAMES[call.name])
+            self.results[call.id] = await self._read_tools.look(call, arguments, NAMES[call.name])
             return
         async for event in work:
             yield event

@@ -8,7 +8,7 @@ import msgspec
 
 from ..errors import CodeInterpError, StoreError
 from ..events import StopReason
-from ..history.later import GONE
+from ..history.deferred_writes import GONE
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ import msgspec
 
 from ..approval.decisions import Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
-from ..document.document import Delete, FinishRun, Op, Output, Receipt, Snapshot
+from ..document.ops import Delete, FinishRun, Op, Output, Receipt, Snapshot
 from ..errors import KernelError, StoreError
 from ..events import Mode, Status, ToolDone
 from ..history.ledger import Ledger
@@ -25,9 +25,9 @@ from ..model_view.foreign import Foreign, bare
 from ..model_view.outputs import Seen
 from ..off_loop import INLINE, off_loop
 from ..ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
-from ..redaction.private import PrivateNames, Variables
-from .guard import LoopGuard
-from .rules import Limits
+from ..redaction.private_names import PrivateNames, Variables
+from .limits import Limits
+from .loop_guard import LoopGuard
 
 T = TypeVar("T")
 

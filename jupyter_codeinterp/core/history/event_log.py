@@ -17,7 +17,7 @@ import msgspec
 
 from ..events import Event, TextDelta, ThinkingDelta
 from ..ports import SessionStore
-from .later import TAKEN, Later
+from .deferred_writes import TAKEN, DeferredWrites
 
 DELTA_INTERVAL = 0.05
 """Seconds between text events: at most 20 a second reach journal and windows."""
@@ -29,12 +29,14 @@ PAGE = 500
 Delta = Union[TextDelta, ThinkingDelta]
 
 
-class Feed:
-    def __init__(self, store: SessionStore, session_id: str, last_seq: int, later: Later) -> None:
+class EventLog:
+    def __init__(
+        self, store: SessionStore, session_id: str, last_seq: int, deferred: DeferredWrites
+    ) -> None:
         self.last_seq = last_seq
         self._store = store
         self._session_id = session_id
-        self._later = later
+        self._deferred = deferred
         self._journaled = last_seq
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=RECENT_EVENTS)
         self._waiters: list[asyncio.Future[None]] = []
@@ -47,7 +49,7 @@ class Feed:
         Raises StoreError if it cannot be journaled; then nobody is told either.
         """
         self.flush()
-        self._later.catch_up()
+        self._deferred.catch_up()
         self._journal(self.last_seq + 1, event)
         self._tell(event)
 
@@ -80,8 +82,8 @@ class Feed:
 
     def _show(self, event: Event) -> None:
         seq = self.last_seq + 1
-        self._later.do(lambda: self._journal(seq, event))
-        if self._later.given_up != TAKEN:
+        self._deferred.do(lambda: self._journal(seq, event))
+        if self._deferred.given_up != TAKEN:
             self._tell(event)
 
     def _journal(self, seq: int, event: Event) -> None:
@@ -99,10 +101,10 @@ class Feed:
                 waiter.set_result(None)
         self._waiters.clear()
 
-    def catch_up(self, later: Later) -> None:
+    def catch_up(self, deferred: DeferredWrites) -> None:
         """Tell the followers here what another server has journaled since. From now on, what
-        cannot be journaled waits in ``later``."""
-        self._later = later
+        cannot be journaled waits in ``deferred``."""
+        self._deferred = deferred
         self.last_seq = self._journaled = self._store.last_seq(self._session_id)
         self._recent.clear()  # They read it there.
         self._wake()

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..adapters.live_document import LiveNotebook, StandIn, Window
+from ..adapters.live_document import FileWriter, LiveNotebook, Window
 from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo
-from ..core.document.document import Receipt
+from ..core.document.ops import Receipt
 from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
 from ..core.turn.ending import Ending
-from ..core.turn.rules import Rules
+from ..core.turn.limits import Rules
 from .activity import Activity
 from .audience import Audience, FrontWindow
 from .early import import_early
@@ -40,7 +40,7 @@ Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
 
 
-class Hub:
+class SessionManager:
     def __init__(
         self,
         store: SessionStore,
@@ -50,14 +50,14 @@ class Hub:
         files: Files,
         rules: Rules,
         activity: Activity,
-        stand_in: Callable[[LiveNotebook], StandIn],
+        file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
     ) -> None:
         """``model`` gives the model for a name, ``default_model`` the name for a notebook,
-        ``make_kernel`` the kernel of the notebook that a function gives, ``stand_in`` who
+        ``make_kernel`` the kernel of the notebook that a function gives, ``file_writer`` who
         works in a notebook's file when no window has had it open for ``grace`` seconds, or
         for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
         when a notebook that no window has open is elsewhere, ``seen`` when somebody looks at
@@ -69,7 +69,7 @@ class Hub:
         self._activity = activity
         self._model = model
         self._default_model = default_model
-        self._make_stand_in = stand_in
+        self._make_file_writer = file_writer
         self._grace = grace
         self._leave_grace = leave_grace
         self._moved = moved
@@ -256,8 +256,8 @@ class Hub:
 
     # --- what notebooks say (their ``Owner``) ----------------------------------------
 
-    def stand_in(self, notebook: LiveNotebook) -> StandIn:
-        return self._make_stand_in(notebook)
+    def file_writer(self, notebook: LiveNotebook) -> FileWriter:
+        return self._make_file_writer(notebook)
 
     def ops(self, session_id: str, after: int) -> StoredOps:
         return self.store.ops(session_id, after)

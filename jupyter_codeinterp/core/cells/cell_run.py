@@ -13,12 +13,11 @@ from contextlib import closing
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import Decision
-from ..document.document import Delete, SetSource
+from ..document.ops import Delete, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..messages import ToolUse
-from ..ports import AdoptedRun, KernelInfo
+from ..ports import ExternalRun, KernelInfo
 from ..turn.turn import Result
-from .adoption import Adoption, Watch
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -27,6 +26,7 @@ from .execution import (
     changed_meanwhile,
     why_not,
 )
+from .external_run import ExternalExecution, Watch
 
 THEIR_VERSION = "Their version was:"
 TYPED_INTO = "You changed the cell while it was being written: what stands there now would run."
@@ -46,7 +46,7 @@ class CellRun:
         """Code that the cell has put forward with set_next_input."""
         self._proposed = ""
         self._waits = False
-        self._execution: Execution | Adoption | None = None
+        self._execution: Execution | ExternalExecution | None = None
         self._again = ""
         """Why it must be asked once more."""
 
@@ -113,7 +113,7 @@ class CellRun:
     # --- deciding --------------------------------------------------------------------
 
     async def _ask(
-        self, waiting: DraftWaiting, seen: asyncio.Future[AdoptedRun] | None
+        self, waiting: DraftWaiting, seen: asyncio.Future[ExternalRun] | None
     ) -> Decision:
         turn = self.turn
         self._waits = True
@@ -162,10 +162,10 @@ class CellRun:
             self.next_inputs = execution.next_inputs
             self._again = execution.ask_again
         if self.result is None and watch.run is not None:
-            adoption = self._execution = Adoption(self.draft, call, decision, watch.run)
-            async for event in adoption.events():
+            external = self._execution = ExternalExecution(self.draft, call, decision, watch.run)
+            async for event in external.events():
                 yield event
-            self.result = adoption.result
+            self.result = external.result
 
     async def _change(self, call: ToolUse, source: str) -> str:
         """Write Markdown, edit a cell that is no code, or delete. Says why it must be asked

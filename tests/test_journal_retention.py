@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import Keeping, SqliteStore, keeping, mark
+from jupyter_codeinterp.adapters.sqlite_store import Retention, SqliteStore, mark, retention
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.document import Delete, Output
+from jupyter_codeinterp.core.document.ops import Delete, Output
 from jupyter_codeinterp.core.events import Note
 from jupyter_codeinterp.core.messages import Text, user
 from jupyter_codeinterp.core.ports import StoredOp
@@ -59,7 +59,7 @@ def printed(text: str) -> Output:
 
 async def tidied(store: SqliteStore, **limits: Any) -> list[str]:
     """The conversations that are left."""
-    store._keeping = Keeping(**limits)
+    store._retention = Retention(**limits)
     await store.tidy()
     return sorted(info.session_id for info in store.list())
 
@@ -79,7 +79,7 @@ def rows(store: SqliteStore, table: str) -> int:
 def test_what_is_too_large_is_cut_with_a_note() -> None:
     small = [printed("a" * 50), printed("b" * 50)]
     large = {"output_type": "display_data", "data": {"image/png": "x" * 2_500_000}, "metadata": {}}
-    assert keeping.cut((small[0], large, small[1]), 1_000) == (
+    assert retention.cut((small[0], large, small[1]), 1_000) == (
         small[0],
         {
             "output_type": "stream",
@@ -87,12 +87,12 @@ def test_what_is_too_large_is_cut_with_a_note() -> None:
             "text": "[2.5 MB more were too large to be kept.]\n",
         },
     )
-    assert keeping.cut(tuple(small), 1_000) == tuple(small)
+    assert retention.cut(tuple(small), 1_000) == tuple(small)
 
 
 def test_a_set_of_outputs_has_a_bound(store: SqliteStore) -> None:
     talk(store, "s1")
-    store.put_outputs("s1", "c", (printed("a"), printed("x" * keeping.CUT)))
+    store.put_outputs("s1", "c", (printed("a"), printed("x" * retention.CUT)))
     kept = store.outputs("s1", "c")
     assert kept is not None and kept[0] == printed("a")
     assert kept[1]["text"] == "[20.0 MB more were too large to be kept.]\n"
@@ -209,7 +209,7 @@ async def test_others_write_while_much_is_deleted(store: SqliteStore) -> None:
     for number in range(10):
         put(store, "old", f"c{number}", 31, 1_000_000)
     talk(store, "new")
-    store._keeping = Keeping(conversations_days=30)
+    store._retention = Retention(conversations_days=30)
     tidying = asyncio.ensure_future(store.tidy())
     seq = 3
     while not tidying.done():

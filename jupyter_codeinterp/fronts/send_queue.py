@@ -25,7 +25,7 @@ from typing import Union
 import msgspec
 
 from ..core.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
-from ..core.document.document import FinishRun
+from ..core.document.ops import FinishRun
 
 MESSAGE = 64_000
 """Bytes; a message is filled until it has as many."""
@@ -80,7 +80,7 @@ class Hint:
         return first
 
 
-class Mailbox:
+class SendQueue:
     def __init__(self, write: Write, give_up: Callable[[str], None]) -> None:
         """``write`` hands a message to the socket and returns when it has taken it.
         ``give_up`` is called, with the reason in words, when the window takes nothing."""
@@ -97,7 +97,7 @@ class Mailbox:
         self._delivery = asyncio.ensure_future(self._deliver())
 
     def post(self, frame: ServerFrame) -> None:
-        """Queue a frame; never waits. Nothing happens once the mailbox is closed: a window
+        """Queue a frame; never waits. Nothing happens once the queue is closed: a window
         that attaches again asks for what it missed."""
         if self._closed:
             return

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Union
 
-from ..document.document import Snapshot
+from ..document.ops import Snapshot
 
 Variables = Union[list[dict[str, Any]], None]
 

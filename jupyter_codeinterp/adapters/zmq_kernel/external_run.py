@@ -19,7 +19,7 @@ Settle = Callable[[], Coroutine[Any, Any, None]]
 Spawn = Callable[[Coroutine[Any, Any, Any]], "asyncio.Task[Any]"]
 
 
-class ForeignRun:
+class ZmqExternalRun:
     """One run, from its ``execute_input`` on. Its outputs are gathered from the start."""
 
     def __init__(self, began: Message, settling: Callable[[], asyncio.Task[Any]]) -> None:
@@ -68,19 +68,19 @@ class ForeignRun:
         )
 
 
-class Elsewhere:
+class ExternalRuns:
     """The foreign runs of one kernel that somebody waits for."""
 
     def __init__(self, settle: Settle, spawn: Spawn) -> None:
         self._settling = lambda: spawn(settle())
-        self._waiting: list[tuple[str, asyncio.Future[ForeignRun]]] = []
-        self._runs: dict[str, ForeignRun] = {}
+        self._waiting: list[tuple[str, asyncio.Future[ZmqExternalRun]]] = []
+        self._runs: dict[str, ZmqExternalRun] = {}
 
     @contextmanager
-    def watch(self, source: str) -> Iterator[asyncio.Future[ForeignRun]]:
+    def watch(self, source: str) -> Iterator[asyncio.Future[ZmqExternalRun]]:
         """The next run of exactly ``source``, from when it begins. It is given to one
         watcher only, the first: who else wants that code run has not had it."""
-        seen: asyncio.Future[ForeignRun] = asyncio.get_running_loop().create_future()
+        seen: asyncio.Future[ZmqExternalRun] = asyncio.get_running_loop().create_future()
         self._waiting.append((source, seen))
         try:
             yield seen
@@ -99,7 +99,7 @@ class Elsewhere:
         code = (message.content or {}).get("code")
         for source, seen in self._waiting:
             if source == code and not seen.done():
-                run = self._runs[message.parent_id] = ForeignRun(message, self._settling)
+                run = self._runs[message.parent_id] = ZmqExternalRun(message, self._settling)
                 run.done.add_done_callback(lambda _: self._runs.pop(message.parent_id, None))
                 seen.set_result(run)
                 return

@@ -7,17 +7,17 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from ..document.document import CellView, Snapshot
+from ..document.ops import CellView, Snapshot
 from ..errors import DocumentError, KernelError
 from ..messages import ToolUse
 from ..model_view import outputs
-from ..model_view.describing import tag
 from ..model_view.foreign import Foreign, escaped
+from ..model_view.notebook_prompt import tag
 from ..model_view.outputs import Seen
 from ..model_view.plain_text import cut
 from ..off_loop import off_loop
 from ..turn.turn import UNREADABLE, Result, Turn
-from .toolspecs import InspectVariables, ReadNotebook, ReadOutput
+from .specs import InspectVariables, ReadNotebook, ReadOutput
 
 READ_LIMIT = outputs.BUDGET
 """Characters of source and outputs in a result: those that any result may have."""
@@ -28,7 +28,7 @@ _OUTPUTS = 2_000
 _MOST_VARIABLES = 1_000
 
 
-class Looking:
+class ReadTools:
     def __init__(self, turn: Turn) -> None:
         self.turn = turn
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.document import BeginRun, FinishRun
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.events import Draft
 from tests.core.conftest import Room, open_room

@@ -96,18 +96,20 @@ async def test_who_unsubscribes_is_told_no_more(site: Site, api: FakeAnthropic) 
 async def test_no_task_outlives_its_window(site: Site, api: FakeAnthropic) -> None:
     w = await a_turn(site, api)
     await w.ended()
-    await site.until(lambda: not site.extension.hub.running)
+    await site.until(lambda: not site.extension.manager.running)
     windows = [await site.window() for _ in range(5)]
     for window in windows:
         for _ in range(3):
             await window.send(c.Subscribe(w.session_id))
         await window.send(c.UndoTurn(w.session_id, 99))
     followers = [t for t in asyncio.all_tasks() if "_follow" in str(t.get_coro())]
-    assert len([t for t in followers if "WindowDesk" in str(t.get_coro())]) == 6
+    assert len([t for t in followers if "ClientConnection" in str(t.get_coro())]) == 6
     for window in windows:
         await window.close()
     await site.until(
-        lambda: len([t for t in asyncio.all_tasks() if "WindowDesk" in str(t.get_coro())]) == 1
+        lambda: (
+            len([t for t in asyncio.all_tasks() if "ClientConnection" in str(t.get_coro())]) == 1
+        )
     )
     gc.collect()
 
@@ -116,10 +118,10 @@ async def test_a_server_that_was_killed(site: Site, api: FakeAnthropic) -> None:
     """Its journal says that a turn runs. It does not, and the window is told so."""
     w = await a_turn(site, api)
     await w.ended()
-    store, hub = site.extension.store, site.extension.hub
-    await site.until(lambda: not hub.running)
-    info = hub.session(w.session_id).info
-    hub._sessions.clear()
+    store, manager = site.extension.store, site.extension.manager
+    await site.until(lambda: not manager.running)
+    info = manager.session(w.session_id).info
+    manager._sessions.clear()
     store.update(msgspec.structs.replace(info, running=True))
     last = info.last_seq
     started = e.TurnStarted(2, "And then?", "review", info.model)
@@ -190,7 +192,7 @@ async def test_the_server_is_in_use_while_a_turn_works(
     assert site.app.web_app.last_activity().year == 9999
     await w.send(c.Cancel(w.session_id))
     await w.ended()
-    await site.until(lambda: not extension.hub.running)
+    await site.until(lambda: not extension.manager.running)
     assert not site.app.extension_manager.any_activity()
 
 
@@ -214,7 +216,7 @@ async def test_a_server_that_stops_leaves_nothing_behind(site: Site, api: FakeAn
     """In mid-turn, with a draft that no window shows any more and an undo that waits."""
     w = await a_turn(site, api)
     await w.ended()
-    await site.until(lambda: not site.extension.hub.running)
+    await site.until(lambda: not site.extension.manager.running)
     await w.send(c.CloseNotebook("a.ipynb"))
     await w.post(c.UndoTurn(w.session_id, 1))
     await w.open()
@@ -225,9 +227,9 @@ async def test_a_server_that_stops_leaves_nothing_behind(site: Site, api: FakeAn
     await w.decide(draft)
     await w.until(lambda: len(w.of(e.DraftDecided)) == 2)
     began = time.monotonic()
-    await site.extension.hub.close()
+    await site.extension.manager.close()
     assert time.monotonic() - began < 2
-    assert not site.extension.hub.running
+    assert not site.extension.manager.running
     await asyncio.sleep(0)
     left = [t for t in asyncio.all_tasks() if "jupyter_codeinterp" in repr(t.get_coro())]
     assert not [t for t in left if "core" in repr(t) and "_recorded" in repr(t)]

@@ -15,7 +15,7 @@ from ..approval.decisions import Decision
 from ..errors import DocumentError
 from ..events import Event, Note, RunStarted
 from ..messages import ToolUse
-from ..ports import AdoptedRun, Kernel
+from ..ports import ExternalRun, Kernel
 from ..turn.turn import Result
 from .draft import DraftCell
 
@@ -33,18 +33,18 @@ class Watch:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._source = ""
-        self._seen: asyncio.Future[AdoptedRun] | None = None
+        self._seen: asyncio.Future[ExternalRun] | None = None
 
-    def on(self, source: str) -> asyncio.Future[AdoptedRun]:
+    def on(self, source: str) -> asyncio.Future[ExternalRun]:
         """Done when exactly this code has begun to run elsewhere, since it was first asked."""
         if self._seen is None or source != self._source:
             self.close()
             self._source = source
-            self._seen = asyncio.ensure_future(self._kernel.adopted(source))
+            self._seen = asyncio.ensure_future(self._kernel.external_run(source))
         return self._seen
 
     @property
-    def run(self) -> AdoptedRun | None:
+    def run(self) -> ExternalRun | None:
         return self._seen.result() if self._seen is not None and self._seen.done() else None
 
     def close(self) -> None:
@@ -52,11 +52,11 @@ class Watch:
             self._seen.cancel()
 
 
-class Adoption:
+class ExternalExecution:
     """Follows a run that somebody else began. ``result`` is set at its end, also by Stop."""
 
     def __init__(
-        self, draft: DraftCell, call: ToolUse, decision: Decision, run: AdoptedRun
+        self, draft: DraftCell, call: ToolUse, decision: Decision, run: ExternalRun
     ) -> None:
         self.result: Result | None = None
         self._draft = draft

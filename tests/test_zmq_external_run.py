@@ -10,7 +10,7 @@ import pytest
 from jupyter_core.utils import ensure_async
 
 from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
-from jupyter_codeinterp.adapters.zmq_kernel.elsewhere import ForeignRun
+from jupyter_codeinterp.adapters.zmq_kernel.external_run import ZmqExternalRun
 from tests.kernels import (
     Gate,
     kernel_manager,
@@ -23,14 +23,14 @@ from tests.kernels import (
 )
 
 
-async def watch(kernel: ZmqKernel, source: str) -> asyncio.Task[ForeignRun]:
+async def watch(kernel: ZmqKernel, source: str) -> asyncio.Task[ZmqExternalRun]:
     """A watch that is in place."""
     await kernel.info()
     link = kernel._link
     assert link is not None
-    before = len(link.elsewhere._waiting)
-    watching = asyncio.create_task(kernel.adopted(source))
-    await until(lambda: len(link.elsewhere._waiting) > before)
+    before = len(link.external_runs._waiting)
+    watching = asyncio.create_task(kernel.external_run(source))
+    await until(lambda: len(link.external_runs._waiting) > before)
     return watching
 
 
@@ -139,11 +139,11 @@ async def test_a_notebook_that_gets_a_kernel_only_now(monkeypatch: pytest.Monkey
     async with kernel_manager() as kernels, running_kernel(kernels) as (pool, _, kernel_id):
         current: list[str | None] = [None]
         kernel = changing(pool, current)
-        watching = asyncio.create_task(kernel.adopted("print(1)"))
+        watching = asyncio.create_task(kernel.external_run("print(1)"))
         await asyncio.sleep(0)
         current[0] = kernel_id
         link = pool.get(kernel_id)[0]
-        await until(lambda: bool(link.elsewhere._waiting))
+        await until(lambda: bool(link.external_runs._waiting))
         await run(kernel_of(pool, kernel_id), "'connected'")
         async with person_at(kernels, kernel_id) as person:
             theirs = person.run("print(1)")

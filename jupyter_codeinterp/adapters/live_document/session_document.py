@@ -7,12 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ...core.document.document import Op, Output, Receipt, Snapshot
+from ...core.document.ops import Op, Output, Receipt, Snapshot
 from ...core.errors import StoreError
-from ...core.history.later import Later
+from ...core.history.deferred_writes import DeferredWrites
 from ...core.ports import SessionStore, StoredOp
+from .live_preview import StreamKind
 from .notebook import LiveNotebook
-from .shown import StreamKind
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ class SessionDocument:
         self._seq = ops[-1].seq if ops else 0
         self._turn = 0
         self._looked = False
-        self._receipts = Later(self._not_stored)
+        self._receipts = DeferredWrites(self._not_stored)
         """A receipt that cannot be stored is stored with the next one."""
 
     def _not_stored(self, error: StoreError) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..document.document import CellView, Output
+from ..document.ops import CellView, Output
 from ..ports import KernelInfo
 from .foreign import escaped
 from .outputs import see

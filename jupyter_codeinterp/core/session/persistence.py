@@ -1,7 +1,7 @@
 """A session as the journal has it: taken up, shared with other servers, written on.
 
 What cannot be journaled now stops the turn; it is shown all the same, and written later
-(``later.py``). What is done here, no other server does at the same time (``lease.py``).
+(``deferred_writes.py``). What is done here, no other server does at the same time (``lease.py``).
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import msgspec
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
 from ..events import Event, Note, TurnEnded
-from ..history.feed import Feed
-from ..history.later import GONE, TAKEN, Later
+from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
+from ..history.event_log import EventLog
 from ..history.ledger import Ledger
-from ..history.past import Past
+from ..history.replay import Replay
 from ..loop.conversation import Conversation
 from ..messages import Text, user
 from ..model_view.context import Context
 from ..ports import Document, Kernel, SessionStore
-from ..redaction.private import PrivateNames
+from ..redaction.private_names import PrivateNames
 from ..turn.ending import Ending, not_journaled
+from ..turn.limits import Rules
 from ..turn.meter import Meter
-from ..turn.rules import Rules
 from ..turn.turn import Turn
-from .lease import Lease, held_elsewhere, named
+from .lease import SessionLease, held_elsewhere, named
 
 AGAIN = 5.0
 """Seconds until it is tried again to write what the journal would not take."""
@@ -60,7 +60,7 @@ class Workplace(Protocol):
         """Names and sizes (bytes) of the files beside the notebook."""
 
 
-class Journaled:
+class PersistentSession:
     def __init__(
         self,
         info: SessionInfo,
@@ -79,17 +79,19 @@ class Journaled:
         self._turn: Turn | None = None
         self._private = PrivateNames()
         self._may_cancel = False
-        self._putting_back = False
+        self._undoing = False
         self._tasks: set[asyncio.Task[None]] = set()
         """What goes on besides the turn."""
         self._saving: asyncio.Task[None] | None = None
-        self._lease = Lease(store, info.session_id, self._lost)
+        self._lease = SessionLease(store, info.session_id, self._lost)
         self._halted: Ending | None = None
         """How the running turn ends: it cannot be journaled any more, or has no notebook."""
         self._told = False
         """Whether the turn's end says so."""
-        self._later = Later(self._journal_failed)
-        self.feed = Feed(store, info.session_id, store.last_seq(info.session_id), self._later)
+        self._deferred = DeferredWrites(self._journal_failed)
+        self.event_log = EventLog(
+            store, info.session_id, store.last_seq(info.session_id), self._deferred
+        )
         self._take_up()
 
     @property
@@ -103,18 +105,18 @@ class Journaled:
         store, session_id = self._store, self.info.session_id
         # What the model was told of the notebook is not kept: it is told anew.
         self._context = Context()
-        self._talk = Conversation(store, session_id, self._later, self._rules.scrub)
+        self._talk = Conversation(store, session_id, self._deferred, self._rules.scrub)
         self._ledger = Ledger(store.ops(session_id))
-        past = self._past = Past()
+        replay = self._replay = Replay()
         for _, event in store.events(session_id):
-            past.add(event)
-        self._meter = Meter(past.usage)
-        self._note = past.lost
+            replay.add(event)
+        self._meter = Meter(replay.usage)
+        self._note = replay.lost
         """What the model must know of the turn before."""
-        if past.ended is not None and past.ended.stop_reason == "cancelled":
-            self._note = past.lost or STOPPED_NOTE
+        if replay.ended is not None and replay.ended.stop_reason == "cancelled":
+            self._note = replay.lost or STOPPED_NOTE
         self._learn_holder()
-        if past.unfinished and not self.info.held:
+        if replay.unfinished and not self.info.held:
             self._end_unfinished()
 
     def _learn_holder(self) -> None:
@@ -131,7 +133,7 @@ class Journaled:
         except StoreError as error:
             log.warning("A turn's end is shown, and saved later: %s", error.message)
         self._keep_unheard()
-        for event in self._past.ends():
+        for event in self._replay.ends():
             self._show(event)
         words = "The server stopped while this was going on. Variables may be gone."
         self._show_end(Ending("error", "server_stopped", words))
@@ -140,16 +142,19 @@ class Journaled:
 
     def look_again(self) -> None:
         """What another server has journaled since is part of this session, too."""
-        if self.running or self._putting_back or self._later or self._later.given_up == GONE:
+        if self.running or self._undoing or self._deferred or self._deferred.given_up == GONE:
             return
         held = self.info.held
-        if self._later.given_up or self._store.last_seq(self.info.session_id) != self.feed.last_seq:
-            self._later = Later(self._journal_failed)
-            self.feed.catch_up(self._later)
+        if (
+            self._deferred.given_up
+            or self._store.last_seq(self.info.session_id) != self.event_log.last_seq
+        ):
+            self._deferred = DeferredWrites(self._journal_failed)
+            self.event_log.catch_up(self._deferred)
             self._take_up()
         else:
             self._learn_holder()
-            if self._past.unfinished and not self.info.held:
+            if self._replay.unfinished and not self.info.held:
                 self._end_unfinished()
         if self.info.held != held:
             self._changed()
@@ -159,7 +164,7 @@ class Journaled:
         """What is done within is done by this server alone, and goes on from what the
         journal says. Raises CommandError ``held_elsewhere``, and StoreError if the journal
         cannot be written."""
-        if not (self.running or self._putting_back):
+        if not (self.running or self._undoing):
             self._catch_up()
             self._lease.take()
             self.look_again()
@@ -170,7 +175,7 @@ class Journaled:
 
     def _let_go(self) -> None:
         """Other servers may go on with the session, if nothing is left to do here."""
-        if not (self.running or self._putting_back or self._unsaved):
+        if not (self.running or self._undoing or self._unsaved):
             self._lease.release()
 
     def need_here(self) -> None:
@@ -182,7 +187,7 @@ class Journaled:
     def _lost(self) -> None:
         """Another server has taken the session over: nothing was heard of this one for too
         long (the machine slept, say). What it says of the turn is what holds."""
-        self._later.give_up()
+        self._deferred.give_up()
         self.cancel()
 
     def _journal_failed(self, error: StoreError) -> None:
@@ -199,16 +204,16 @@ class Journaled:
     @property
     def _unsaved(self) -> bool:
         owed = self._turn is not None and bool(self._turn.owed)
-        return not self._later.given_up and (bool(self._later) or owed)
+        return not self._deferred.given_up and (bool(self._deferred) or owed)
 
     def _catch_up(self) -> None:
         """Journal what waits for it. Raises StoreError if that cannot be done yet."""
         if not self._unsaved:
             return
         try:
-            self._later.catch_up()
+            self._deferred.catch_up()
         except StoreError:
-            if self._later.given_up != TAKEN:
+            if self._deferred.given_up != TAKEN:
                 raise
             return  # Another server has gone on; `look_again` tells how.
         if self._turn is not None:
@@ -231,13 +236,13 @@ class Journaled:
 
     def _publish(self, event: Event) -> None:
         """Journal and show what begins with this. Raises StoreError; then it does not begin."""
-        self.feed.publish(event)
-        self._past.add(event)
+        self.event_log.publish(event)
+        self._replay.add(event)
 
     def _show(self, event: Event) -> None:
         """Show what has happened, and journal it as soon as that is possible."""
-        self.feed.show(event)
-        self._past.add(event)
+        self.event_log.show(event)
+        self._replay.add(event)
 
     def _say(self, event: Event) -> None:
         """Show what no command has asked for, unless another server has the session now."""
@@ -250,10 +255,10 @@ class Journaled:
             log.info("Not said in %s: %s", self.info.session_id, error.message)
 
     def _set(self, **changes: Any) -> None:
-        now = {"running": self.running, "changed": time.time(), "last_seq": self.feed.last_seq}
+        now = {"running": self.running, "changed": time.time(), "last_seq": self.event_log.last_seq}
         self.info = msgspec.structs.replace(self.info, **{**now, **changes})
         stored = msgspec.structs.replace(self.info, held="")
-        self._later.do(lambda: self._store.update(stored))
+        self._deferred.do(lambda: self._store.update(stored))
         self._changed()
 
     # --- ending ----------------------------------------------------------------------
@@ -272,13 +277,13 @@ class Journaled:
 
     def _keep_unheard(self) -> None:
         """A message that did not get as far as the model is part of the conversation too."""
-        words = self._rules.scrub(self._past.asked)
-        if self._past.unheard and not self._talk.ends_with(words):
+        words = self._rules.scrub(self._replay.asked)
+        if self._replay.unheard and not self._talk.ends_with(words):
             self._talk.add(user(Text(words)))
-        self._past.unheard = False
+        self._replay.unheard = False
 
     def _show_end(self, ending: Ending) -> None:
-        turn = self._past.turns
+        turn = self._replay.turns
         changes = self._ledger.changes(turn)
 
         def changed(kind: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Union
 
 import msgspec
 
-from ..document.document import normalise
+from ..document.ops import normalise
 from ..ports import ToolSpec
 
 TITLE_LENGTH = 60

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..document.document import CellView, Delete, Op, Receipt, Snapshot
+from ..document.ops import CellView, Delete, Op, Receipt, Snapshot
 from ..errors import CommandError
 from ..events import CellRemoved, Kept, TurnUndone
 from ..history.changes import Change

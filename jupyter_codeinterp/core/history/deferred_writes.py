@@ -18,7 +18,7 @@ TAKEN, GONE = "repeated", "unknown_session"
 is in the journal no longer."""
 
 
-class Later:
+class DeferredWrites:
     def __init__(self, failed: Callable[[StoreError], None]) -> None:
         """``failed`` is told of each write that had to be put off, or can never be done."""
         self._failed = failed

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.document import BeginRun, FinishRun, Op, SetSource
-from jupyter_codeinterp.fronts import mailbox as mailboxes
-from jupyter_codeinterp.fronts.mailbox import Mailbox
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, SetSource
+from jupyter_codeinterp.fronts import send_queue as send_queues
+from jupyter_codeinterp.fronts.send_queue import SendQueue
 from tests.fake_anthropic import on_loop
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)
@@ -31,7 +31,7 @@ class Peer:
         self.asked = asyncio.Event()
         self._all = asyncio.Event()
         self._gate = asyncio.Event()
-        self.mailbox = Mailbox(self._write, self._give_up)
+        self.send_queue = SendQueue(self._write, self._give_up)
 
     async def _write(self, message: bytes) -> None:
         self.asked.set()
@@ -46,15 +46,15 @@ class Peer:
 
     async def stop_taking(self) -> None:
         """The first message is on its way and not taken: from now on all others wait."""
-        self.mailbox.post(reply(0))
+        self.send_queue.post(reply(0))
         await self.asked.wait()
 
     async def frames(self) -> list[Any]:
         """All that comes once it takes something again, but for the first."""
-        self.mailbox.post(reply(-1))
+        self.send_queue.post(reply(-1))
         self._gate.set()
         await self._all.wait()
-        self.mailbox.close()
+        self.send_queue.close()
         return self._read()[1:-1]
 
     def _read(self) -> list[Any]:
@@ -87,7 +87,7 @@ async def arrived(frames: Sequence[Any]) -> list[Any]:
     peer = Peer()
     await peer.stop_taking()
     for frame in frames:
-        peer.mailbox.post(frame)
+        peer.send_queue.post(frame)
     return await peer.frames()
 
 
@@ -96,7 +96,7 @@ async def test_frames_come_in_their_order_several_a_message() -> None:
     peer = Peer()
     await peer.stop_taking()
     for number in range(1, 100):
-        peer.mailbox.post(reply(number))
+        peer.send_queue.post(reply(number))
     assert await peer.frames() == [reply(number) for number in range(1, 100)]
     assert len(peer.messages) == 2
 
@@ -106,9 +106,9 @@ async def test_a_message_is_not_filled_without_end() -> None:
     peer = Peer()
     await peer.stop_taking()
     for number in range(1, 11):
-        peer.mailbox.post(reply(number, long="x" * 30_000))
+        peer.send_queue.post(reply(number, long="x" * 30_000))
     assert len(await peer.frames()) == 10
-    assert max(map(len, peer.messages)) < mailboxes.MESSAGE + 40_000
+    assert max(map(len, peer.messages)) < send_queues.MESSAGE + 40_000
 
 
 @on_loop
@@ -165,10 +165,10 @@ async def test_the_newest_data_of_a_display_goes_last() -> None:
 @on_loop
 async def test_what_is_on_its_way_takes_nothing_in() -> None:
     peer = Peer()
-    peer.mailbox.post(outputs(0, "a"))
+    peer.send_queue.post(outputs(0, "a"))
     await peer.asked.wait()
-    peer.mailbox.post(outputs(1, "b"))
-    peer.mailbox.post(outputs(2, "c"))
+    peer.send_queue.post(outputs(1, "b"))
+    peer.send_queue.post(outputs(2, "c"))
     await peer.frames()
     assert [frame.start for frame in peer._read()[:-1]] == [0, 1]
     assert len(peer._read()[1].outputs) == 2
@@ -216,9 +216,9 @@ def test_joined_or_not_the_outputs_end_up_the_same(told: States, data: st.DataOb
 async def test_there_is_room_until_much_waits() -> None:
     peer = Peer()
     await peer.stop_taking()
-    await peer.mailbox.room()
-    peer.mailbox.post(reply(1, long="x" * mailboxes.ROOM))
-    reader = asyncio.ensure_future(peer.mailbox.room())
+    await peer.send_queue.room()
+    peer.send_queue.post(reply(1, long="x" * send_queues.ROOM))
+    reader = asyncio.ensure_future(peer.send_queue.room())
     await asyncio.sleep(0)
     assert not reader.done()
     await peer.frames()
@@ -227,38 +227,38 @@ async def test_there_is_room_until_much_waits() -> None:
 
 async def gone(peer: Peer, waiting: int) -> None:
     await peer.stop_taking()
-    peer.mailbox.post(reply(1, long="x" * waiting))
+    peer.send_queue.post(reply(1, long="x" * waiting))
     await peer.left.wait()
     assert peer.given_up == ["The window takes nothing any more."]
     # Nobody is told any more, and nothing grows.
-    peer.mailbox.post(reply(2))
-    assert not peer.mailbox._waiting
+    peer.send_queue.post(reply(2))
+    assert not peer.send_queue._waiting
 
 
 @on_loop
 async def test_a_window_that_takes_nothing_is_given_up() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mailboxes, "PATIENCE", 0.05)
-        patch.setattr(mailboxes, "LOOK", 0.01)
+        patch.setattr(send_queues, "PATIENCE", 0.05)
+        patch.setattr(send_queues, "LOOK", 0.01)
         await gone(Peer(), 10)
 
 
 @on_loop
 async def test_it_is_given_up_sooner_when_much_waits() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mailboxes, "NO_PATIENCE", 0.05)
-        patch.setattr(mailboxes, "MOST", 1000)
-        patch.setattr(mailboxes, "LOOK", 0.01)
+        patch.setattr(send_queues, "NO_PATIENCE", 0.05)
+        patch.setattr(send_queues, "MOST", 1000)
+        patch.setattr(send_queues, "LOOK", 0.01)
         await gone(Peer(), 2000)
 
 
 @on_loop
 async def test_a_large_message_has_more_time() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mailboxes, "PATIENCE", 0.0)
-        patch.setattr(mailboxes, "LOOK", 0.01)
+        patch.setattr(send_queues, "PATIENCE", 0.0)
+        patch.setattr(send_queues, "LOOK", 0.01)
         peer = Peer()
-        peer.mailbox.post(reply(1, long="x" * mailboxes.SLOWEST * 60))
+        peer.send_queue.post(reply(1, long="x" * send_queues.SLOWEST * 60))
         await peer.asked.wait()
         await asyncio.wait({asyncio.ensure_future(peer.left.wait())}, timeout=0.1)
         assert not peer.given_up
@@ -272,6 +272,6 @@ async def test_a_socket_that_fails_is_given_up(caplog: pytest.LogCaptureFixture)
     async def fails(message: bytes) -> None:
         raise OSError("broken")
 
-    Mailbox(fails, lambda reason: left.set()).post(reply(1))
+    SendQueue(fails, lambda reason: left.set()).post(reply(1))
     await left.wait()
     assert "A message could not be sent" in caplog.text

@@ -29,7 +29,7 @@ NOT_BEGUN = "The server was stopped before this began."
 
 
 @dataclass
-class Past:
+class Replay:
     """Fed with every event of a session, in order (``add``)."""
 
     turns: int = 0

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core.document.document import Output
+from ...core.document.ops import Output
 from ...core.ports import LEASE_TIME
 from . import mark
 from .file import LOCK_WAIT, in_words
@@ -39,7 +39,7 @@ _OF_A_SESSION = (
 """Tables with a key in a session, and how many rows are deleted at once: some are large."""
 
 
-class Keeping(msgspec.Struct, frozen=True):
+class Retention(msgspec.Struct, frozen=True):
     """Days since the last change, None for ever; and bytes of all outputs together."""
 
     outputs_days: float | None = None
@@ -64,7 +64,7 @@ def cut(outputs: tuple[Output, ...], most: int = CUT) -> tuple[Output, ...]:
     return tuple(kept)
 
 
-def keep(path: Path, keeping: Keeping, writing: threading.Lock) -> None:
+def keep(path: Path, retention: Retention, writing: threading.Lock) -> None:
     """Delete what is over. A session that a server works on is left alone.
 
     ``writing`` is held by whoever writes in this process, so that the event loop waits for
@@ -74,18 +74,18 @@ def keep(path: Path, keeping: Keeping, writing: threading.Lock) -> None:
         db.execute("PRAGMA foreign_keys=ON")
         db.execute("PRAGMA wal_autocheckpoint=0")
         now = time.time()
-        work = _Keeper(db, writing)
-        if keeping.conversations_days is not None:
-            for session_id in work.drop_sessions(now - keeping.conversations_days * DAY):
+        work = _Retainer(db, writing)
+        if retention.conversations_days is not None:
+            for session_id in work.drop_sessions(now - retention.conversations_days * DAY):
                 mark.forget(path, session_id)  # Its absence is no loss.
-        if keeping.outputs_days is not None:
-            work.drop_outputs(now - keeping.outputs_days * DAY)
-        if keeping.outputs_size is not None:
-            work.drop_outputs_over(keeping.outputs_size)
+        if retention.outputs_days is not None:
+            work.drop_outputs(now - retention.outputs_days * DAY)
+        if retention.outputs_size is not None:
+            work.drop_outputs_over(retention.outputs_size)
         work.give_back()
 
 
-class _Keeper:
+class _Retainer:
     def __init__(self, db: sqlite3.Connection, writing: threading.Lock) -> None:
         self._db = db
         self._writing = writing

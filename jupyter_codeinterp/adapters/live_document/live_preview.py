@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from ...core.commands import OutputsFrame, StreamFrame
-from ...core.document.document import FinishRun, Insert, Op, Output
+from ...core.document.ops import FinishRun, Insert, Op, Output
 
 StreamKind = Literal["insert", "edit", "markdown"]
 
@@ -27,7 +27,7 @@ class Run(msgspec.Struct):
     outputs: list[Output] = []
 
 
-class Shown:
+class LivePreview:
     def __init__(self) -> None:
         self._code: dict[str, Code] = {}
         """By draft id."""
