@@ -9,6 +9,6 @@ def _jupyter_labextension_paths() -> list[dict[str, str]]:
 
 
 def _jupyter_server_extension_points() -> list[dict[str, object]]:
-    from .fronts.app import CodeInterp
+    from .server.app import CodeInterp
 
-    return [{"module": "jupyter_codeinterp.fronts.app", "app": CodeInterp}]
+    return [{"module": "jupyter_codeinterp.server.app", "app": CodeInterp}]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
-from jupyter_codeinterp.adapters.anthropic_model.profile import ANTHROPIC, Profile
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, Profile
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
     Message,

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.events import RunStarted
 from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from tests.reference_window import notebook

@@ -18,8 +18,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.session import Session
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
-from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
-from jupyter_codeinterp.adapters.zmq_kernel.link import KernelLink
+from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq.link import KernelLink
 from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
 
 

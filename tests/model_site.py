@@ -17,14 +17,14 @@ from typing import Any, cast
 
 import msgspec
 
-from jupyter_codeinterp.adapters.file_document import FileDocument
-from jupyter_codeinterp.adapters.live_document import FileWriter, LiveNotebook, SessionDocument
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.documents.file import FileDocument
+from jupyter_codeinterp.adapters.documents.live import FileWriter, LiveNotebook, SessionDocument
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import BeginRun, Op, Receipt, Snapshot
 from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.fronts.session_manager import SessionManager
-from jupyter_codeinterp.fronts.window import ClientConnection
+from jupyter_codeinterp.server.session_manager import SessionManager
+from jupyter_codeinterp.server.socket.connection import ClientConnection
 from tests.model_window import PATH, Disk, Page
 
 SESSIONS = ("S1", "S2")

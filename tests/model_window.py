@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from jupyter_codeinterp.adapters.file_document.view import views
+from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import (
     Delete,

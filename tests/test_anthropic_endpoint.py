@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
-from jupyter_codeinterp.adapters.anthropic_model.profile import ANTHROPIC, OTHER
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, OTHER
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import (
     ModelText,
@@ -207,7 +207,8 @@ async def test_the_list_of_models_falls_back_or_says_why_not() -> None:
 
 def test_importing_the_adapter_imports_no_sdk() -> None:
     script = (
-        "import sys, jupyter_codeinterp.adapters.anthropic_model.model as m; m.AnthropicModel();"
+        "import sys, jupyter_codeinterp.adapters.providers.anthropic.model as m;"
+        "m.AnthropicModel();"
         "print([n for n in ('anthropic', 'httpx2', 'pydantic') if n in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -218,7 +219,7 @@ def test_the_sdk_is_imported_in_a_thread_of_its_own() -> None:
     """In a process of its own, for the import to be the first."""
     script = """
 import asyncio, sys, threading
-from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 
 class Spy:
     def find_spec(self, name, *_):

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
-from jupyter_codeinterp.adapters.anthropic_model.profile import ANTHROPIC, OTHER, Profile
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, OTHER, Profile
 from jupyter_codeinterp.core.messages import (
     Image,
     ImageSource,

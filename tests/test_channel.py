@@ -17,10 +17,11 @@ from tornado.websocket import WebSocketClosedError
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Receipt
 from jupyter_codeinterp.core.errors import CommandError
-from jupyter_codeinterp.fronts import window, windows
-from jupyter_codeinterp.fronts.send_queue import SendQueue
-from jupyter_codeinterp.fronts.window import CHANGE, EXECUTE, LOOK, NEEDS
-from jupyter_codeinterp.fronts.windows import Bearer, Windows
+from jupyter_codeinterp.server import windows
+from jupyter_codeinterp.server.socket import connection
+from jupyter_codeinterp.server.socket.connection import CHANGE, EXECUTE, LOOK, NEEDS
+from jupyter_codeinterp.server.socket.send_queue import SendQueue
+from jupyter_codeinterp.server.windows import Bearer, Windows
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.login import log_in
 from tests.reference_window import body
@@ -255,7 +256,7 @@ async def test_a_window_that_has_gone_while_it_was_asked_for_does_nothing(site: 
         raise AssertionError("there is nobody to write to")
 
     send_queue = SendQueue(nowhere, print)
-    client = window.ClientConnection(manager, send_queue, allowed)
+    client = connection.ClientConnection(manager, send_queue, allowed)
     manager.join(client)
     command = asyncio.ensure_future(client.receive(msgspec.json.encode(c.OpenNotebook("a.ipynb"))))
     await asked.wait()
@@ -319,16 +320,16 @@ async def test_a_binary_frame_is_read_like_any_other(site: Site) -> None:
 
 async def test_commands_that_are_too_large(site: Site) -> None:
     w = await site.window()
-    long = await w.send(c.SendMessage("x" * (window.MAX_MESSAGE + 1), "a.ipynb"))
+    long = await w.send(c.SendMessage("x" * (connection.MAX_MESSAGE + 1), "a.ipynb"))
     assert long.error == "too_long"
-    huge = await w.send(c.SendMessage("x" * (window.MAX_COMMAND + 1), "a.ipynb"))
+    huge = await w.send(c.SendMessage("x" * (connection.MAX_COMMAND + 1), "a.ipynb"))
     assert huge.error == "too_large"
     assert (await w.send(c.SendMessage(" \n", "a.ipynb"))).error == "empty_message"
     assert (await w.send(c.SendMessage("Hello", ""))).error == "no_notebook"
     assert site.extension.store.list() == []
     # What is larger than any snapshot may be closes the socket; a new one works.
     with suppress(WebSocketClosedError):
-        await w.socket.write_message("x" * (window.MAX_SNAPSHOT + 1))
+        await w.socket.write_message("x" * (connection.MAX_SNAPSHOT + 1))
     await asyncio.wait_for(w.closed.wait(), 10)
     assert (await (await site.window()).send(c.TakeLease("a.ipynb"))).error is None
 

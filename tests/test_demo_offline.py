@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.fronts.models import DEMO_MODEL
+from jupyter_codeinterp.server.models import DEMO_MODEL
 from tests.reference_window import ReferenceWindow
 from tests.site import Site
 from tests.test_demo import QUESTION

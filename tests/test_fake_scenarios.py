@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
-from jupyter_codeinterp.adapters.anthropic_model.profile import ANTHROPIC
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
 from jupyter_codeinterp.core import messages as core
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest

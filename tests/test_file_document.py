@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from jupyter_codeinterp.adapters.file_document import FileDocument
+from jupyter_codeinterp.adapters.documents.file import FileDocument
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Insert, Notebook
 from tests.kernels import until

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import nbformat
 import pytest
 
-from jupyter_codeinterp.adapters.file_document import contents as contents_module
-from jupyter_codeinterp.adapters.file_document import replacing
-from jupyter_codeinterp.adapters.file_document.replacing import replace_text
+from jupyter_codeinterp.adapters.documents.file import contents as contents_module
+from jupyter_codeinterp.adapters.documents.file import replacing
+from jupyter_codeinterp.adapters.documents.file.replacing import replace_text
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Notebook

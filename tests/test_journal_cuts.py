@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete
 from jupyter_codeinterp.core.events import (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.events import DraftDecided, Event, RunStarted, ToolDone, TurnEnded
 from jupyter_codeinterp.core.history.replay import Replay
 from jupyter_codeinterp.core.messages import Message

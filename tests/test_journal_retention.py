@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import Retention, SqliteStore, mark, retention
+from jupyter_codeinterp.adapters.storage.sqlite import Retention, SqliteStore, mark, retention
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete, Output
 from jupyter_codeinterp.core.events import Note

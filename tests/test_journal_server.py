@@ -90,15 +90,16 @@ class TestSettings:
 FULL = """
 import asyncio, json, resource, sys
 from pathlib import Path
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
-from jupyter_codeinterp.core import events as e, journaled
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.session import persistence
 from jupyter_codeinterp.core.errors import StoreError
 from tests.dying import Kernel
 from tests.kernels import until
 from tests.reference_window import notebook
 from tests.scripted import Bench, run, say
 
-journaled.AGAIN = 0.02
+persistence.AGAIN = 0.02
 
 
 def full():

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.live_document import LiveNotebook, SessionDocument, WindowState
-from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
-from jupyter_codeinterp.adapters.live_document import reads as reads_module
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.documents.live import LiveNotebook, SessionDocument, WindowState
+from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
+from jupyter_codeinterp.adapters.documents.live import reads as reads_module
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import (

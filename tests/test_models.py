@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.fronts.models import DEMO_MODEL, Models, is_demo
+from jupyter_codeinterp.server.models import DEMO_MODEL, Models, is_demo
 
 KEY = "sk-ant-a-key-that-is-kept"
 

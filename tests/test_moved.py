@@ -13,10 +13,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from jupyter_codeinterp.adapters.file_document import contents as contents_module
+from jupyter_codeinterp.adapters.documents.file import contents as contents_module
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.fronts.whereabouts import Whereabouts, within
+from jupyter_codeinterp.server.files.whereabouts import Whereabouts, within
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, body, notebook

@@ -44,9 +44,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from jupyter_codeinterp.adapters.file_document import document as file_document
-from jupyter_codeinterp.adapters.live_document.hand_over import HandOver
-from jupyter_codeinterp.adapters.live_document.outbox import Outbox
+from jupyter_codeinterp.adapters.documents.file import document as file_document
+from jupyter_codeinterp.adapters.documents.live.hand_over import HandOver
+from jupyter_codeinterp.adapters.documents.live.outbox import Outbox
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import ops
 from jupyter_codeinterp.core.document.ops import (
@@ -60,7 +60,7 @@ from jupyter_codeinterp.core.document.ops import (
     SetSource,
 )
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.fronts.session_manager import SessionManager
+from jupyter_codeinterp.server.session_manager import SessionManager
 from tests.model_site import Agent, Site, Wire
 from tests.model_window import PATH, Copy, Disk, Page, all_tokens, ids, marker, tokens
 from tests.reference_window import notebook

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.file_document import ContentsFile, FileDocument
-from jupyter_codeinterp.adapters.file_document.view import views
+from jupyter_codeinterp.adapters.documents.file import ContentsFile, FileDocument
+from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import ops as d
 from jupyter_codeinterp.core.errors import DocumentError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.events import (

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, SetSource
-from jupyter_codeinterp.fronts import send_queue as send_queues
-from jupyter_codeinterp.fronts.send_queue import SendQueue
+from jupyter_codeinterp.server.socket import send_queue as send_queues
+from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from tests.fake_anthropic import on_loop
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)

@@ -19,8 +19,8 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.fronts import activity as activity_module
-from jupyter_codeinterp.fronts import app as app_module
+from jupyter_codeinterp.server import activity as activity_module
+from jupyter_codeinterp.server import app as app_module
 from tests.fake_anthropic import FakeAnthropic, Speed, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site
@@ -250,7 +250,7 @@ app = ServerApp(port=0, open_browser=False, allow_root=True, root_dir=sys.argv[2
 app.initialize(argv=[], new_httpserver=False)
 known = set(sys.modules)
 import jupyter_codeinterp
-from jupyter_codeinterp.fronts.app import CodeInterp
+from jupyter_codeinterp.server.app import CodeInterp
 watching = True
 extension = CodeInterp(data_dir=sys.argv[1])
 extension._link_jupyter_server_extension(app)

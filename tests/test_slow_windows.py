@@ -15,11 +15,11 @@ import msgspec
 import pytest
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Output
-from jupyter_codeinterp.fronts import channel, send_queue
+from jupyter_codeinterp.server.socket import handler, send_queue
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.workplace import open_socket, start_kernel
 from tests.fake_anthropic import (
@@ -239,7 +239,7 @@ async def test_a_window_that_is_given_up_comes_back(
     await site.until(lambda: not site.extension.manager._windows)
     w.resume()
     await asyncio.wait_for(w.closed.wait(), 10)
-    assert w.socket.close_code == channel.TRY_AGAIN
+    assert w.socket.close_code == handler.TRY_AGAIN
 
     again = await site.window(book=w.notebook, kernel_id=kernel_id)
     again.session_id = w.session_id

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore, schema
-from jupyter_codeinterp.adapters.sqlite_store import file as journal_file
-from jupyter_codeinterp.adapters.sqlite_store import journal as journal_base
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
+from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
+from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import BeginRun, Delete, Insert, Receipt
 from jupyter_codeinterp.core.errors import StoreError
@@ -475,7 +475,7 @@ def test_it_survives_a_killed_process(path: Path) -> None:
     script = f"""
 import os, signal
 from pathlib import Path
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.events import Note
 store = SqliteStore(Path({str(path)!r}))
@@ -505,7 +505,7 @@ def damage_middle(path: Path) -> None:
 def test_a_large_file_is_checked_after_a_crash_only(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.sqlite_store.file._QUICKLY_CHECKED", 0)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.storage.sqlite.file._QUICKLY_CHECKED", 0)
     checked: list[str] = []
     connect = sqlite3.connect
 

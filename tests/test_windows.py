@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.live_document import outbox as outbox_module
-from jupyter_codeinterp.adapters.live_document import reads as reads_module
+from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
+from jupyter_codeinterp.adapters.documents.live import reads as reads_module
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from tests.fake_anthropic import FakeAnthropic, Step, answer, edit_cell, in_order, run_cell, text

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from jupyter_core.utils import ensure_async
 
-from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
-from jupyter_codeinterp.adapters.zmq_kernel.external_run import ZmqExternalRun
+from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq.external_run import ZmqExternalRun
 from tests.kernels import (
     Gate,
     kernel_manager,
@@ -135,7 +135,7 @@ async def test_the_kernel_dies_or_is_restarted_meanwhile() -> None:
 
 
 async def test_a_notebook_that_gets_a_kernel_only_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.zmq_kernel.kernel.LOOK", 0.05)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.kernel.LOOK", 0.05)
     async with kernel_manager() as kernels, running_kernel(kernels) as (pool, _, kernel_id):
         current: list[str | None] = [None]
         kernel = changing(pool, current)

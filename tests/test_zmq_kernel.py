@@ -11,9 +11,9 @@ import pytest
 from jupyter_core.utils import ensure_async
 from jupyter_server.gateway.managers import GatewayMappingKernelManager
 
-from jupyter_codeinterp.adapters.zmq_kernel import KernelPool, ZmqKernel
-from jupyter_codeinterp.adapters.zmq_kernel import link as link_module
-from jupyter_codeinterp.adapters.zmq_kernel.kernel import ZmqSlot
+from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
+from jupyter_codeinterp.adapters.kernels.zmq.kernel import ZmqSlot
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.ports import (
     ExecutionDone,

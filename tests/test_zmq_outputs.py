@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_codeinterp.adapters.zmq_kernel import run as run_module
-from jupyter_codeinterp.adapters.zmq_kernel.run import Run
-from jupyter_codeinterp.adapters.zmq_kernel.wire import Message
+from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
+from jupyter_codeinterp.adapters.kernels.zmq.run import Run
+from jupyter_codeinterp.adapters.kernels.zmq.wire import Message
 from jupyter_codeinterp.core.ports import (
     DisplayUpdated,
     ExecutionDone,
@@ -171,7 +171,7 @@ def resident() -> int:
 async def test_code_that_prints_without_end_is_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.adapters.zmq_kernel.run.FLOOD", 10e6)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.run.FLOOD", 10e6)
     async with python() as (kernel, _, _):
         _, done = await run(
             kernel, "import time\nwhile True: print('x' * 50_000); time.sleep(0.001)"

@@ -24,7 +24,7 @@ def gate(tmp_path: Path) -> Gate:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a second they should be there; a busy machine may need longer."""
-    monkeypatch.setattr("jupyter_codeinterp.adapters.zmq_kernel.variables.LIMIT", 60)
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.variables.LIMIT", 60)
 
 
 @pytest.mark.usefixtures("patient")

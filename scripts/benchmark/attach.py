@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.commands import SessionInfo, Subscribe
 from jupyter_codeinterp.core.messages import Usage

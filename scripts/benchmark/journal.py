@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.events import Event, TextDelta, ToolDone
 

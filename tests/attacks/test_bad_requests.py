@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeinterp.fronts.routes import MAX_BODY
-from jupyter_codeinterp.fronts.windows import Bearer, Windows
+from jupyter_codeinterp.server.rest import MAX_BODY
+from jupyter_codeinterp.server.windows import Bearer, Windows
 from tests.reference_window import body
 from tests.site import Site
-from tests.test_routes import ROUTES
+from tests.test_rest import ROUTES
 
 DEPTH = 100_000
 BODIES = {

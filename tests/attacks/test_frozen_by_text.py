@@ -19,7 +19,7 @@ import pytest
 
 import jupyter_codeinterp
 from jupyter_codeinterp import core
-from jupyter_codeinterp.adapters.sqlite_store import searching
+from jupyter_codeinterp.adapters.storage.sqlite import searching
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
@@ -436,7 +436,7 @@ def patterns() -> dict[str, re.Pattern[Any]]:
 ONLY_AT_THE_START = {
     "adapters.plain_markdown._DEFINITION": "a line",
     "adapters.plain_markdown._FENCE": "a line",
-    "adapters.zmq_kernel.counting._NUMBERED": "a message's id, the whole of it",
+    "adapters.kernels.zmq.counting._NUMBERED": "a message's id, the whole of it",
     "core.history.prose._FENCE": "a line",
     "core.history.prose._RULE": "a line",
     "core.model_view.tracebacks._HEADER": "a line, at most 2,000 characters of it",

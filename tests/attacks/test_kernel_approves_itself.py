@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.fronts.channel import FOR_GOOD
+from jupyter_codeinterp.server.socket.handler import FOR_GOOD
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
 from tests.site import Site, Watch

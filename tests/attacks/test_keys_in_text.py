@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view import outputs

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.anthropic_model import bounded
-from jupyter_codeinterp.adapters.anthropic_model.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic import bounded
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.fronts import models as fronts_models
-from jupyter_codeinterp.fronts.models import Models
+from jupyter_codeinterp.server import models as fronts_models
+from jupyter_codeinterp.server.models import Models
 from tests.anthropic_talk import KEY, asking, events
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.attacks.servers import (
@@ -139,7 +139,7 @@ def test_a_failing_server_is_told_of_in_words(name: str) -> None:
 
 
 def test_a_list_of_models_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    from jupyter_codeinterp.adapters.anthropic_model import model as adapter
+    from jupyter_codeinterp.adapters.providers.anthropic import model as adapter
 
     monkeypatch.setattr(adapter, "LIST_TIMEOUT", 0.5)
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from jupyter_codeinterp.adapters.file_document.assigned import assigned, by_pattern
+from jupyter_codeinterp.adapters.documents.file.assigned import assigned, by_pattern
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.fake_anthropic.turns import call
 from tests.reference_window import notebook

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from jupyter_codeinterp.adapters.anthropic_model.profile import ANTHROPIC
-from jupyter_codeinterp.adapters.anthropic_model.wire import request_body
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
+from jupyter_codeinterp.adapters.providers.anthropic.wire import request_body
 from jupyter_codeinterp.core import events as e
 from tests.fake_anthropic.checks import problems
 from tests.fake_anthropic.history import History

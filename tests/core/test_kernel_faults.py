@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jupyter_codeinterp.adapters.zmq_kernel import ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import BeginRun
 from tests.core.conftest import Room, open_room

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.errors import StoreError

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore, leases
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, leases
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
@@ -189,7 +189,7 @@ async def test_a_turn_of_a_server_that_is_gone_is_ended_at_once(
 HOLDER = """
 import sys
 from pathlib import Path
-from jupyter_codeinterp.adapters.sqlite_store import SqliteStore
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 store = SqliteStore(Path(sys.argv[1]))
 assert store.take_lease(sys.argv[2]) is None
 print("held", flush=True)

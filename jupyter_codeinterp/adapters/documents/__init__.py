@@ -1,0 +1,1 @@
+"""The notebook, open in a browser or as a file."""

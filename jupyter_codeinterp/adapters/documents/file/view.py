@@ -1,0 +1,108 @@
+"""The notebook as the model may see it. ``src/snapshot.ts`` does the same in a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ....core.document.ops import Cell, CellView, Notebook, Output, id_of, joined, shaped
+from .assigned import assigned
+
+PRIVATE = "codeinterp-private"
+"""A cell with this tag goes to nobody: neither source nor outputs."""
+TEXT_LIMIT = 20_000
+"""Characters of one output. The agent bounds further."""
+IMAGE_LIMIT = 1_000_000
+"""Bytes of one image (the Messages API takes no more than a few of this size)."""
+IMAGES = ("image/png", "image/jpeg")
+
+
+def views(notebook: Notebook) -> tuple[CellView, ...]:
+    return tuple(_view(shaped(cell)) for cell in notebook["cells"])
+
+
+def _view(cell: Cell) -> CellView:
+    tags = tags_of(cell)
+    hidden = PRIVATE in tags
+    ran = cell["cell_type"] == "code" and not hidden
+    return CellView(
+        cell_id=id_of(cell),
+        cell_type=cell["cell_type"],
+        source="" if hidden else cell["source"],
+        outputs=tuple(_bounded(output) for output in cell["outputs"]) if ran else (),
+        execution_count=cell["execution_count"] if ran else None,
+        tags=tags,
+        assigns=assigned(cell["source"]) if hidden else (),
+    )
+
+
+def tags_of(cell: Cell) -> tuple[str, ...]:
+    """Those that are words. One string counts as the words in it: who wrote that a cell is
+    private meant it."""
+    tags = cell["metadata"].get("tags")
+    if isinstance(tags, str):
+        return tuple(tags.replace(",", " ").split())
+    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+
+
+def _bounded(output: Output) -> Output:
+    """What the model may see of it, in the types that nbformat has for it."""
+    kind = output.get("output_type")
+    if kind == "stream":
+        return {"output_type": kind, "name": _word(output, "name"), "text": _cut_text(output)}
+    if kind == "error":
+        trace = output.get("traceback")
+        lines = trace if isinstance(trace, list) else [joined(trace)]
+        whole = "\n".join(line for line in lines if isinstance(line, str))
+        return {
+            "output_type": kind,
+            "ename": _cut(_word(output, "ename")),
+            "evalue": _cut(_word(output, "evalue")),
+            "traceback": _cut(whole).split("\n"),
+        }
+    data, count = output.get("data"), output.get("execution_count")
+    return {
+        "output_type": kind if isinstance(kind, str) else "display_data",
+        "data": _bounded_bundle(data if isinstance(data, dict) else {}),
+        "metadata": {},
+        **({"execution_count": count} if type(count) is int else {}),
+    }
+
+
+def _word(output: Output, key: str) -> str:
+    return joined(output.get(key))
+
+
+def _cut_text(output: Output) -> str:
+    return _cut(joined(output.get("text")))
+
+
+def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    notes: list[str] = []
+    for mime, data in bundle.items():
+        if mime.startswith("text/"):
+            kept[mime] = _cut(joined(data))
+        elif mime in IMAGES:
+            size = len(joined(data)) * 3 // 4
+            if size < IMAGE_LIMIT:
+                kept[mime] = joined(data)
+            else:
+                notes.append(f"[{mime} of {size / 1e6:.1f} MB left out]")
+    if notes:
+        kept["text/plain"] = "\n".join([*_present(kept.get("text/plain")), *notes])
+    return kept
+
+
+def _present(text: str | None) -> Iterable[str]:
+    return () if text is None else (text,)
+
+
+def _cut(whole: str) -> str:
+    if len(whole) <= TEXT_LIMIT:
+        return whole
+    # Room for the line that says how much is missing.
+    room = TEXT_LIMIT - 60
+    start, end = whole[: int(room * 0.6)], whole[-int(room * 0.4) :]
+    missing = len(whole) - len(start) - len(end)
+    return f"{start}\n[… {missing} characters left out …]\n{end}"

@@ -1,0 +1,345 @@
+"""One execution, from the request to its end.
+
+Complete is a run whose reply and whose ``idle`` have come. A request that the kernel aborts
+(it was queued behind a cell that failed) has not run: it is sent again **under the same
+msg_id**, so that what was journaled before the first sending stays true.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from typing import Any, Literal
+
+from ....core.cells.collector import OUTPUT_TYPES, Collector
+from ....core.errors import KernelError
+from ....core.ports import (
+    DisplayUpdated,
+    ExecutionDone,
+    ExecutionEvent,
+    ExecutionStarted,
+    ExternalRun,
+    OutputsChanged,
+)
+from .counting import Mark
+from .link import FAREWELL, GONE, LOST_IDLE, KernelLink
+from .wire import Message
+
+FLUSH = 0.1
+"""Seconds from the beginning to the first ``OutputsChanged`` and between two of them, at the
+least. So what a quick cell puts out goes to be shown once, with its end."""
+FLUSH_RATE = 500_000
+"""Characters a second that are sent on to be shown: larger outputs go less often."""
+FLOOD = 256_000_000
+"""Characters of text left out after which the code is interrupted."""
+NO_REPLY = 0.5
+"""Seconds after ``idle`` of an interrupted run in which its reply must come: ipykernel sends
+none where the interrupt came before the code's first instruction."""
+OBEY = 5.0
+"""Seconds after an interrupt in which a run should end."""
+ATTEMPTS = 20
+EXITED = "The code has ended the kernel (with exit or quit)."
+MUTED = "The code has cut the kernel off from everybody, and so it was ended."
+DROPPED = "Output truncated: the kernel dropped some of it."
+
+Cause = Literal["timeout", "interrupted", "dead"]
+
+
+class Run:
+    """Iterate over ``events``; after giving that up, ``stop`` and look at ``done``."""
+
+    def __init__(self, link: KernelLink, source: str, msg_id: str, timeout: float | None) -> None:
+        self.done: ExecutionDone | None = None
+        self.sent = False
+        self._link = link
+        self._source = source
+        self._msg_id = msg_id
+        self._timeout = timeout
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._collector = Collector()
+        self._foreign: dict[str, DisplayUpdated] = {}
+        self._next_flush = 0.0
+        self._sent_at = 0.0
+        self._started_at: float | None = None
+        self._announced = False
+        self._count: int | None = None
+        self._reply: dict[str, Any] | None = None
+        self._replied_at = 0.0
+        self._idle_at: float | None = None
+        self._cause: Cause | None = None
+        self._interrupted_at: float | None = None
+        self._notes: list[str] = []
+        self._first: Mark | None = None
+        self._dropped = 0
+        """Messages that the kernel published during the run and that did not come."""
+        self._unwatched = False
+
+    @property
+    def begun(self) -> bool:
+        return self._started_at is not None
+
+    async def events(
+        self, start: int, unless: asyncio.Future[ExternalRun] | None
+    ) -> AsyncGenerator[ExecutionEvent, None]:
+        """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more,
+        ``run_elsewhere`` if ``unless`` is done."""
+        for _ in range(ATTEMPTS):
+            await self._link.settle()
+            if self._link.start != start:
+                raise KernelError(
+                    "kernel_changed", "The kernel was restarted while the code waited for it."
+                )
+            if unless is not None and unless.done():
+                raise KernelError("run_elsewhere", "Somebody else has run this code.")
+            await self._send()
+            async for event in self._follow():
+                yield event
+            if not self._was_aborted():
+                break
+        await self._see_that_it_lives()
+        yield self._finish()
+
+    async def _see_that_it_lives(self) -> None:
+        """The code is over. If nobody can run anything in this kernel any more, and it has
+        not died (then the server starts it again), see that it does."""
+        if self._cause == "dead":
+            return
+        if any(not asked.get("keepkernel") for asked in self._payload("ask_exit")):
+            # Within a tenth of a second; until then it would take another cell.
+            why, within = EXITED, FAREWELL
+        elif self._lost_half and await self._link.is_mute():
+            why, within = MUTED, 0.0
+        else:
+            return
+        await self._link.replaced(within)
+        self._cause = "dead"
+        self._notes = [why, GONE]
+
+    async def stop(self) -> None:
+        """Interrupt our code, and nobody else's; see it end."""
+        self._unwatched = True
+        if self._cause is None:
+            self._cause = "interrupted"
+            self._interrupt()
+        async for _ in self._follow():
+            pass
+        self._finish()
+
+    # --- what comes in ---------------------------------------------------------------
+
+    def handle(self, message: Message) -> None:
+        kind, content = message.msg_type, message.content
+        if kind in OUTPUT_TYPES or kind == "clear_output":
+            self._place().add(kind, content, message.size)
+        elif kind == "update_display_data" and content is not None:
+            self._update_display(content, message.size)
+        elif kind == "execute_input":
+            self._started_at = self._loop.time()
+            self._next_flush = self._started_at + FLUSH
+            self._first = self._link.counter.mark()
+            self._count = (content or {}).get("execution_count")
+            if self._cause == "interrupted":
+                # It was stopped before it began, when it could not be taken back.
+                self._interrupt()
+        elif kind == "status" and (content or {}).get("execution_state") == "idle":
+            self._idle_at = self._loop.time()
+            if self._first is not None:
+                self._dropped = self._link.counter.lost_since(self._first)
+        self._wake.set()
+
+    def lost(self) -> None:
+        self._cause = "dead"
+        self._notes.append(GONE)
+        self._wake.set()
+
+    def _place(self) -> Collector:
+        return self._link.widgets.capturing(self._msg_id) or self._collector
+
+    def _update_display(self, content: dict[str, Any], size: int) -> None:
+        place = self._place()
+        if place.update(content, size) or self._collector.update(content, size):
+            return
+        display_id = content.get("transient", {}).get("display_id", "")
+        metadata = content.get("metadata", {})
+        self._foreign[display_id] = DisplayUpdated(display_id, content["data"], metadata)
+
+    # --- sending and following -------------------------------------------------------
+
+    async def _send(self) -> None:
+        self._reply = None
+        self._idle_at = None
+        self._sent_at = self._sent_at or self._loop.time()
+        wire = self._link.wire
+        self._link.listeners[self._msg_id] = self
+        request = {
+            "code": self._source,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": False,
+            "stop_on_error": False,
+        }
+        wire.expect(self._msg_id).add_done_callback(self._on_reply)
+        try:
+            await wire.send("shell", "execute_request", request, msg_id=self._msg_id)
+        except BaseException:
+            self._link.listeners.pop(self._msg_id, None)
+            raise
+        self.sent = True
+
+    def _on_reply(self, answer: asyncio.Future[Message]) -> None:
+        if not answer.cancelled() and answer.exception() is None:
+            # Only a giant traceback makes a reply too large to be read.
+            self._reply = answer.result().content or {"status": "error"}
+            self._replied_at = self._loop.time()
+        self._wake.set()
+
+    async def _follow(self) -> AsyncGenerator[ExecutionEvent, None]:
+        """Events until the run is over; may be begun again where it was left."""
+        while True:
+            if self._started_at is not None and not self._announced:
+                self._announced = True
+                yield ExecutionStarted(self._count)
+            now = self._loop.time()
+            if self._is_over(now):
+                for update in self._displays_elsewhere():
+                    yield update
+                return
+            if now >= self._next_flush:
+                for event in self._flush(now):
+                    yield event
+            self._enforce_limits(now)
+            await self._sleep(now)
+
+    def _is_over(self, now: float) -> bool:
+        if self._cause == "dead":
+            return True
+        if self._reply is not None and self._idle_at is not None:
+            return True
+        if any(now >= due for due in self._lost_by()):
+            return True
+        disobeyed = self._interrupted_at is not None and now >= self._interrupted_at + OBEY
+        return disobeyed and not self._unwatched
+
+    def _lost_by(self) -> Iterator[float]:
+        """When the half of the end that has not come is to be given up."""
+        if self._reply is not None:
+            yield self._replied_at + LOST_IDLE
+        elif self._idle_at is not None:
+            yield self._idle_at + (LOST_IDLE if self._interrupted_at is None else NO_REPLY)
+
+    def _enforce_limits(self, now: float) -> None:
+        if self._cause is not None or self._started_at is None:
+            return
+        if self._timeout is not None and now >= self._started_at + self._timeout:
+            self._cause = "timeout"
+            self._interrupt()
+        elif self._collector.left_out > FLOOD:
+            self._cause = "interrupted"
+            self._notes.append("The code was interrupted because it printed without end.")
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        ours_runs = self._started_at is not None and self._idle_at is None and self._reply is None
+        if ours_runs and self._cause != "dead":
+            self._interrupted_at = self._loop.time()
+            self._link.spawn(self._link.interrupt())
+
+    async def _sleep(self, now: float) -> None:
+        """Until something comes, or something is due."""
+        due = []
+        if self._collector.pending or self._foreign:
+            due.append(self._next_flush)
+        due.extend(self._lost_by())
+        if self._interrupted_at is not None:
+            due.append(self._interrupted_at + OBEY)
+        elif self._timeout is not None and self._started_at is not None:
+            due.append(self._started_at + self._timeout)
+        later = [time for time in due if time > now]
+        alarm = self._loop.call_at(min(later), self._wake.set) if later else None
+        try:
+            await self._wake.wait()
+        finally:
+            self._wake.clear()
+            if alarm is not None:
+                alarm.cancel()
+
+    def _flush(self, now: float) -> Iterator[ExecutionEvent]:
+        size = self._collector.pending
+        changed = self._collector.take()
+        if changed is not None:
+            self._next_flush = now + min(max(FLUSH, size / FLUSH_RATE), 1.0)
+            yield OutputsChanged(*changed)
+        if self._foreign:
+            self._next_flush = max(self._next_flush, now + FLUSH)
+            yield from self._displays_elsewhere()
+
+    def _displays_elsewhere(self) -> Iterator[DisplayUpdated]:
+        """What has changed outside this run's outputs since it was last asked for."""
+        foreign, self._foreign = self._foreign, {}
+        yield from foreign.values()
+
+    # --- the end ---------------------------------------------------------------------
+
+    def _payload(self, source: str) -> list[dict[str, Any]]:
+        """Of the reply, and so from code in the kernel, which may put anything there."""
+        payload = (self._reply or {}).get("payload")
+        parts = payload if isinstance(payload, list) else []
+        return [part for part in parts if isinstance(part, dict) and part.get("source") == source]
+
+    @property
+    def _lost_half(self) -> bool:
+        return self._reply is None or self._idle_at is None
+
+    def _was_aborted(self) -> bool:
+        return (self._reply or {}).get("status") in ("aborted", "abort")
+
+    def _finish(self) -> ExecutionDone:
+        self._link.widgets.finish(self._msg_id)
+        self._link.listeners.pop(self._msg_id, None)
+        if self._link.is_ending and self._cause != "dead":
+            self.lost()
+        reply = self._reply or {}
+        if reply.get("status") == "error" and not self._collector.has_error:
+            self._collector.add(
+                "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
+            )
+        self.done = ExecutionDone(
+            status=self._status(reply),
+            outputs=self._collector.outputs,
+            execution_count=self._count,
+            elapsed=self._loop.time() - self._sent_at,
+            note=" ".join([*self._end_notes(reply), *self._notes, self._collector.note]).strip(),
+            next_inputs=tuple(_texts(self._payload("set_next_input"))),
+            pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
+        )
+        return self.done
+
+    def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
+        if self._cause == "dead":
+            return "dead"
+        if self._cause is not None and self._interrupted_at is not None:
+            return self._cause
+        if self._was_aborted():
+            return "interrupted"
+        return "ok" if reply.get("status") == "ok" else "error"
+
+    def _end_notes(self, reply: dict[str, Any]) -> Iterator[str]:
+        if self._cause == "dead":
+            return
+        if self._was_aborted():
+            yield "The kernel refused to run the code."
+        elif self._reply is None and self._idle_at is None:
+            yield "The kernel has not obeyed the interrupt; the code may still be running."
+        elif self._idle_at is None:
+            yield DROPPED
+        elif self._dropped:
+            yield f"{DROPPED} ({self._dropped:,} messages: it was printed faster than it is read.)"
+
+
+def _texts(parts: Iterable[Any]) -> Iterator[str]:
+    for part in parts:
+        text = part.get("text", part.get("text/plain")) if isinstance(part, dict) else None
+        if isinstance(text, str):
+            yield text

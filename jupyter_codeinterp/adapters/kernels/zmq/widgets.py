@@ -1,0 +1,86 @@
+"""``ipywidgets.Output`` and ``interact``: outputs that belong in a widget, not in the cell.
+
+Such a widget says over its comm (``state.msg_id``) that it captures what a request prints.
+Catching it is the duty of whoever sent the request: the outputs must go back to the kernel
+as a comm message, from where every browser gets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ....core.cells.collector import Collector
+from ....core.document.ops import Output
+from .wire import Message
+
+
+class _Capture(NamedTuple):
+    comm_id: str
+    msg_id: str
+    outputs: Collector
+
+
+class OutputWidgets:
+    """The output widgets of one kernel process.
+
+    ``is_ours`` says whether a request was sent by us; ``send`` gives a widget its outputs.
+    """
+
+    def __init__(
+        self,
+        is_ours: Callable[[str], bool],
+        send: Callable[[str, list[Output]], None],
+    ) -> None:
+        self._is_ours = is_ours
+        self._send = send
+        self._outputs: dict[str, list[Output]] = {}
+        self._captures: list[_Capture] = []
+
+    def handle(self, message: Message) -> None:
+        """Any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
+        content = message.content
+        if content is None:
+            return
+        comm_id, data = content["comm_id"], content.get("data") or {}
+        state: dict[str, Any] = data.get("state") or {}
+        if message.msg_type == "comm_close":
+            self._outputs.pop(comm_id, None)
+            return
+        if message.msg_type == "comm_open":
+            if state.get("_model_name") != "OutputModel":
+                return
+            self._outputs[comm_id] = []
+        if comm_id in self._outputs and "outputs" in state:
+            self._outputs[comm_id] = list(state["outputs"])
+        if isinstance(state.get("msg_id"), str):
+            self._end(lambda capture: capture.comm_id == comm_id)
+            if self._is_ours(state["msg_id"]):
+                outputs = Collector(outputs=self._outputs.get(comm_id, []))
+                self._captures.append(_Capture(comm_id, state["msg_id"], outputs))
+
+    def capturing(self, msg_id: str) -> Collector | None:
+        """Where outputs of this request go now; None if into the cell."""
+        for capture in reversed(self._captures):
+            if capture.msg_id == msg_id:
+                return capture.outputs
+        return None
+
+    def finish(self, msg_id: str) -> None:
+        """The request is over, whether or not its widgets have said so."""
+        self._end(lambda capture: capture.msg_id == msg_id)
+
+    def _end(self, ends: Callable[[_Capture], bool]) -> None:
+        # The kernel reads comm messages when the cell is over, so one for each capture,
+        # at its end, says all that there is to say.
+        for capture in [c for c in self._captures if ends(c)]:
+            self._captures.remove(capture)
+            if capture.outputs.take() is None:
+                continue
+            outputs = [_saved(output) for output in capture.outputs.outputs]
+            self._outputs[capture.comm_id] = outputs
+            self._send(capture.comm_id, outputs)
+
+
+def _saved(output: Output) -> Output:
+    return {key: value for key, value in output.items() if key != "transient"}

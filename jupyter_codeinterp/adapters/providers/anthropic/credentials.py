@@ -1,0 +1,87 @@
+"""Which key goes to which address. A key is bound to an origin and sent nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Union
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ....core.errors import ModelError
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """Where requests go, and with what. At most one of key and token is set.
+
+    ``base_url`` has no ``/v1``. ``custom_headers`` tells whether the headers in
+    ANTHROPIC_CUSTOM_HEADERS may go along: they often carry a key.
+    """
+
+    base_url: str
+    api_key: Union[str, None] = None
+    auth_token: Union[str, None] = None
+    custom_headers: bool = False
+
+    @property
+    def secret(self) -> str | None:
+        return self.api_key or self.auth_token
+
+    @property
+    def is_anthropic(self) -> bool:
+        host = urlsplit(self.base_url).hostname or ""
+        return host == "anthropic.com" or host.endswith(".anthropic.com")
+
+    @property
+    def place(self) -> str:
+        """The server's name for people."""
+        return "Anthropic" if self.is_anthropic else f"The model server at {origin(self.base_url)}"
+
+
+def resolve(
+    api_key: str | None, base_url: str | None, environment: Mapping[str, str]
+) -> Credentials:
+    """A key that is given belongs to the address given with it (or the environment's).
+
+    The environment's own key belongs to ANTHROPIC_BASE_URL, or to Anthropic where that is
+    not set, and is left out when requests go elsewhere. Raises ModelError ``wrong_key``
+    for a key that no server can have issued, ``bad_request`` for an impossible address.
+    """
+    home = environment.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
+    url = (base_url or "").strip() or home
+    if not origin(url):
+        raise ModelError("bad_request", f"“{url}” is not the address of a model server.")
+    at_home = origin(url) == origin(home)
+    if given := _header_safe(api_key):
+        return Credentials(url, api_key=given, custom_headers=at_home)
+    if not at_home:
+        return Credentials(url)
+    key = _header_safe(environment.get("ANTHROPIC_API_KEY"))
+    token = None if key else _header_safe(environment.get("ANTHROPIC_AUTH_TOKEN"))
+    return Credentials(url, api_key=key, auth_token=token, custom_headers=True)
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port; "" if the address is not one of http or https."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return ""
+    if port is None or not parts.hostname:
+        return ""
+    return f"{parts.scheme}://{parts.hostname}:{port}"
+
+
+def _header_safe(secret: str | None) -> str | None:
+    """The secret without blanks around it. An HTTP library would quote an illegal one
+    in its error message, so it is refused here."""
+    secret = (secret or "").strip()
+    if secret and not (secret.isascii() and secret.isprintable() and " " not in secret):
+        raise ModelError(
+            "wrong_key",
+            "The API key has characters that no key has. Copy it again, whole, and paste it.",
+        )
+    return secret or None

@@ -1,0 +1,99 @@
+"""A ModelRequest as the body of ``POST /v1/messages``.
+
+Each message is translated by itself, from its content and the profile alone, so what was
+sent once is sent again byte for byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ....core.messages import (
+    AnyBlock,
+    Image,
+    Message,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from ....core.ports import ModelRequest, ToolSpec
+from .profile import Profile
+
+NOTHING_SAID = "(nothing said)"
+"""Stands for the text of a message that has none: the API refuses a message without
+content, and an assistant message that ends with thinking."""
+
+_EPHEMERAL = {"type": "ephemeral"}
+
+
+def request_body(
+    request: ModelRequest, profile: Profile, max_tokens: int, effort: str | None
+) -> dict[str, Any]:
+    """The content of the messages stays as it is, for ``msgspec`` to encode: of a long
+    conversation a copy of it all would be a good part of the server's share of a step."""
+    body: dict[str, Any] = {"model": request.model, "max_tokens": max_tokens}
+    if request.system:
+        system: dict[str, Any] = {"type": "text", "text": request.system}
+        if profile.caching:
+            system["cache_control"] = _EPHEMERAL
+        body["system"] = [system]
+    if request.tools:
+        body["tools"] = [_tool(tool, profile) for tool in request.tools]
+        body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
+    if profile.caching:
+        body["cache_control"] = _EPHEMERAL
+    if profile.thinking:
+        body["thinking"] = {"type": "adaptive", "display": "summarized"}
+        if effort:
+            body["output_config"] = {"effort": effort}
+    body["messages"] = [_message(message, profile) for message in request.messages]
+    return body
+
+
+def call_ids(messages: tuple[Message, ...]) -> set[str]:
+    """The ids of all tool calls of a conversation."""
+    return {
+        block.id for message in messages for block in message.content if isinstance(block, ToolUse)
+    }
+
+
+def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
+    wire: dict[str, Any] = msgspec.to_builtins(tool)
+    if profile.eager_input:
+        wire["eager_input_streaming"] = True
+    return wire
+
+
+def _message(message: Message, profile: Profile) -> dict[str, Any]:
+    content: list[AnyBlock] = []
+    images: list[AnyBlock] = []
+    for block in message.content:
+        if isinstance(block, ToolResult):
+            block = _result(block, profile, images)
+        if not _refused(block, profile):
+            content.append(block)
+    content += images
+    if not content or isinstance(content[-1], (Thinking, RedactedThinking)):
+        content.append(Text(NOTHING_SAID))
+    return {"role": message.role, "content": content}
+
+
+def _result(result: ToolResult, profile: Profile, images: list[AnyBlock]) -> ToolResult:
+    """The result without what the endpoint refuses; its images go to ``images`` then."""
+    content = tuple(part for part in result.content if not _refused(part, profile))
+    if not profile.images_in_results:
+        images += (part for part in content if isinstance(part, Image))
+        content = tuple(part for part in content if not isinstance(part, Image))
+    return ToolResult(result.tool_use_id, content, result.is_error)
+
+
+def _refused(block: AnyBlock, profile: Profile) -> bool:
+    if isinstance(block, Text):
+        return not block.text.strip()
+    if isinstance(block, Thinking):
+        return not block.signature and (profile.signed_thinking or not block.thinking)
+    return False

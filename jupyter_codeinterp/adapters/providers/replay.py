@@ -1,0 +1,306 @@
+"""A recorded conversation as a model: recorded code, live execution.
+
+A recording is a JSONL file of this package. Its first line is a ``Header``; each further
+line is a ``Step``, one assistant message in the shape of the Messages API. Ids of tool
+calls are names in a recording, and ``{{name.cell}}`` stands for the live id of the cell
+that the call of that name made or edited (in ``cell_id``, ``after_cell_id`` and texts).
+
+Outputs are never recorded. What the recording knows of them is, for each call, the status
+and a regular expression for the part of the result that the text speaks of: its named
+groups are filled in from the live result (``{{name.group}}``, in texts only, so no output
+ever becomes code), and a digest says whether that part is as it was when recorded.
+
+Which step comes next is read from the request alone: an object of this class remembers
+nothing, and one can play to many sessions at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any, Literal, Union
+
+import msgspec
+
+from ... import demo
+from ...core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
+from ...core.model_view.foreign import bare
+from ...core.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRequest,
+    ModelText,
+    ModelToolInput,
+)
+
+PACE = 40.0
+"""Words a second: quick, but the eye can follow."""
+CODE_CHUNK = 4
+"""Characters of code that appear at once."""
+CODE_SPEED = 2
+"""Chunks of code for each word: 320 characters a second at the usual pace."""
+
+CONNECT = "set `ANTHROPIC_API_KEY` before JupyterLab starts, or paste a key in the panel"
+
+
+class Header(msgspec.Struct, frozen=True):
+    """``questions`` are wordings of the one question that is answered, the usual one first."""
+
+    title: str
+    version: Literal[1]
+    questions: tuple[str, ...]
+
+
+class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a call must come to for the recording to fit.
+
+    ``reads`` is a regular expression (multi-line) that must be found in the result;
+    ``digest`` the SHA-256 of what it found, each run of whitespace made one space.
+    """
+
+    status: Literal["ok", "error"] = "ok"
+    reads: str = ""
+    digest: str = ""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One assistant message; ``expect`` is by name of a call, ``Expected()`` if missing."""
+
+    role: Literal["assistant"]
+    content: tuple[Union[Text, ToolUse], ...]
+    expect: dict[str, Expected] = {}
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a recorded call came to in the live conversation. ``text`` is its tool result's."""
+
+    name: str
+    title: str
+    expected: Expected
+    text: str
+
+    @property
+    def status(self) -> str:
+        found = re.match(r"status=(\w+)", self.text)
+        return found[1] if found else ""
+
+    @property
+    def cell(self) -> str:
+        found = re.match(r"[^\n]*\bcell_id=(\S+)", self.text)
+        return found[1] if found else ""
+
+    @property
+    def read(self) -> re.Match[str] | None:
+        return re.search(self.expected.reads, self.text, re.MULTILINE)
+
+    @property
+    def same(self) -> bool:
+        """Whether the part of the result that the recording speaks of is as it was then."""
+        if not self.read:
+            return False
+        return self.expected.digest in ("", digest(self.read[0]))
+
+    @property
+    def figures(self) -> dict[str, str]:
+        return {**(self.read.groupdict() if self.read else {}), "cell": self.cell}
+
+
+class ReplayModel:
+    """Plays the recording ``name`` of this package (never a file of a workspace).
+
+    ``pace`` is in words a second; 0 plays without waiting.
+    """
+
+    label = "offline demo: recorded code, live execution"
+    always_ask = True
+
+    def __init__(self, name: str = "growth", *, pace: float = PACE) -> None:
+        if not name.isidentifier():
+            raise ValueError(f"not the name of a recording: {name!r}")
+        first, *others = demo.read(f"{name}.jsonl").splitlines()
+        self._header = msgspec.json.decode(first, type=Header)
+        self._steps = tuple(msgspec.json.decode(line, type=Step) for line in others)
+        self._pause = 1 / pace if pace else 0.0
+
+    async def info(self, model: str) -> ModelInfo:
+        return ModelInfo(model, "Offline demo", 200_000, prices=(0.0, 0.0, 0.0, 0.0))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        blocks = self._reply(request.messages)
+        for index, block in enumerate(blocks):
+            if isinstance(block, Text):
+                for words in re.findall(r"\S+\s*|\s+", block.text):
+                    yield ModelText(index, words)
+                    await asyncio.sleep(self._pause)
+            else:
+                for partial in _growing(block.input):
+                    yield ModelToolInput(index, block.id, block.name, partial)
+                    await asyncio.sleep(self._pause / CODE_SPEED)
+        message = assistant(*blocks)
+        yield ModelDone(message, "tool_use" if tool_uses(message) else "end_turn", Usage())
+
+    # --- what comes next -------------------------------------------------------------
+
+    def _reply(self, messages: Sequence[Message]) -> tuple[Text | ToolUse, ...]:
+        asked = self._asked(messages)
+        if asked is None:
+            return (Text(self._what_it_is()),)
+        since = messages[asked + 1 :]
+        number = sum(message.role == "assistant" for message in since)
+        if number >= len(self._steps):
+            return (Text(self._what_it_is()),)
+        outcomes = self._outcomes(since)
+        for outcome in outcomes:
+            if why := _departure(outcome):
+                return (Text(f"{why} {_THE_END}"),)
+        step = self._steps[number]
+        if all(isinstance(block, Text) for block in step.content):
+            for outcome in outcomes:
+                if not outcome.same:
+                    return (Text(_differs(outcome)),)
+        told = "".join(part.text for part in messages[asked].content if isinstance(part, Text))
+        return tuple(_live(block, outcomes, told) for block in step.content)
+
+    def _asked(self, messages: Sequence[Message]) -> int | None:
+        """Index of the person's newest message; None if the recording has no answer to it.
+
+        The person's words are the end of their message: what the model is told of the
+        notebook comes before them, and so do results of a turn that was stopped, and notes
+        (lines in square brackets).
+        """
+        for index in reversed(range(len(messages))):
+            last = messages[index].content[-1]
+            if messages[index].role == "user" and isinstance(last, Text):
+                known = [_words(question) for question in self._header.questions]
+                return index if _words(_without_notes(last.text)) in known else None
+        return None
+
+    def _outcomes(self, since: Sequence[Message]) -> tuple[Outcome, ...]:
+        """Recorded and live calls are matched by their place in the conversation."""
+        texts = {
+            block.tool_use_id: bare("".join(p.text for p in block.content if isinstance(p, Text)))
+            for message in since
+            for block in message.content
+            if isinstance(block, ToolResult)
+        }
+        played = (message for message in since if message.role == "assistant")
+        return tuple(
+            Outcome(
+                name=recorded.id,
+                title=recorded.input["title"],
+                expected=step.expect.get(recorded.id, Expected()),
+                text=texts.get(live.id, ""),
+            )
+            for step, message in zip(self._steps, played, strict=False)
+            for recorded, live in zip(_calls(step), tool_uses(message), strict=True)
+        )
+
+    def _what_it_is(self) -> str:
+        return (
+            "This is the offline demo: it plays a recorded conversation, and knows one "
+            f"question: “{self._header.questions[0]}” To ask your own, {CONNECT}."
+        )
+
+
+# --- from the recording to the live conversation -----------------------------------------
+
+
+def digest(text: str) -> str:
+    """SHA-256 of ``text``, each run of whitespace made one space."""
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
+
+
+def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], told: str) -> Text | ToolUse:
+    """A cell of the demo's notebook that is not in ``told`` (what the model was told of the
+    notebook) is no place for a new cell: the person has removed it."""
+    if isinstance(block, Text):
+        return Text(_filled(block.text, {o.name: o.figures for o in outcomes}))
+    cells = {outcome.name: {"cell": outcome.cell} for outcome in outcomes}
+    places: dict[str, Any] = {
+        key: _filled(block.input[key], cells)
+        for key in ("cell_id", "after_cell_id")
+        if key in block.input
+    }
+    live = {**block.input, **places}
+    if "{{" not in (place := block.input.get("after_cell_id", "{{")) and place not in told:
+        del live["after_cell_id"]
+    return ToolUse(f"toolu_{uuid.uuid4().hex}", block.name, live)
+
+
+def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
+    """Braces that name nothing known stay as they are: a text may speak of templates."""
+
+    def value(found: re.Match[str]) -> str:
+        return figures.get(found[1], {}).get(found[2], found[0])
+
+    return re.sub(r"\{\{(\w+)\.(\w+)\}\}", value, text)
+
+
+def _calls(step: Step) -> tuple[ToolUse, ...]:
+    return tuple(block for block in step.content if isinstance(block, ToolUse))
+
+
+def _without_notes(text: str) -> str:
+    return re.sub(r"\A(?:\[[^\]\n]*\]\n)+", "", text)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _growing(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The input as it is written: nothing, then each property, the last one in chunks."""
+    seen: dict[str, Any] = {}
+    yield seen
+    *others, (last, text) = arguments.items()
+    for key, value in others:
+        seen = {**seen, key: value}
+        yield seen
+    for end in range(CODE_CHUNK, len(text) + CODE_CHUNK, CODE_CHUNK):
+        yield {**seen, last: text[:end]}
+
+
+# --- where the live conversation departs from the recording ------------------------------
+
+_THE_END = (
+    "So the recording stops here: ask again to play it from the start, or, to have a model "
+    f"that can go on from here, {CONNECT}."
+)
+
+
+def _departure(outcome: Outcome) -> str:
+    """Why the recording cannot go on after this result, in a sentence; "" if it can."""
+    name = f"“{outcome.title}”"
+    status, expected = outcome.status, outcome.expected
+    if status not in ("ok", "error"):
+        if "Plan mode" in outcome.text:
+            return f"{name} was not run: in Plan mode nothing is."
+        if "person changed this cell" in outcome.text:
+            return f"You changed the cell that {name} was to mend, so it was left alone."
+        if status == "rejected":
+            return f"You rejected {name}."
+        return f"{name} did not run to its end."
+    if status == "error" and (expected.status == "ok" or not outcome.same):
+        return f"{name} failed as it did not when this was recorded{_error(outcome.text)}."
+    if status == "ok" and expected.status == "error":
+        return f"{name} ran without the error that the recording goes on to mend."
+    return ""
+
+
+def _error(text: str) -> str:
+    """The exception's own line of a result, as the end of a sentence."""
+    lines = re.findall(r"^\w[\w.]*(?:Error|Exception)\b.*", text, re.MULTILINE)
+    return f" (`{lines[-1]}`)" if lines else ""
+
+
+def _differs(outcome: Outcome) -> str:
+    return (
+        "**This run differs from the recording**: "
+        f"[{outcome.title}](#cell:{outcome.cell}) did not come out as it did then, because the "
+        "data or the code has changed. The recorded answer would be about other figures, so it "
+        "is left out; what the cells show is your own result."
+    )

@@ -1,0 +1,99 @@
+"""Which server works on a session, where several have the same journal."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ....core.errors import StoreError
+from ....core.ports import LEASE_TIME, Holder
+from .journal import Journal
+from .retention import Retention
+
+_HOST = socket.gethostname()
+_here: set[str] = set()
+"""The stores that are open in this process, by name."""
+
+
+class Leases(Journal):
+    """The leases of the server that this store belongs to."""
+
+    def __init__(
+        self,
+        path: Path,
+        scrub: Callable[[str], str] = lambda text: text,
+        retention: Retention | None = None,
+    ) -> None:
+        super().__init__(path, scrub, retention)
+        self._server = uuid.uuid4().hex
+        _here.add(self._server)
+
+    def take_lease(self, session_id: str) -> Holder | None:
+        with self._transaction():
+            holder = self.holder(session_id)
+            if holder is None:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)",
+                    (session_id, self._server, _HOST, os.getpid(), time.time()),
+                )
+        return holder
+
+    def renew_lease(self, session_id: str) -> bool:
+        with self._transaction():
+            renewed = self._db.execute(
+                "UPDATE leases SET beat = ? WHERE session_id = ? AND server = ?",
+                (time.time(), session_id, self._server),
+            )
+        return renewed.rowcount == 1
+
+    def release_lease(self, session_id: str) -> None:
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM leases WHERE session_id = ? AND server = ?",
+                (session_id, self._server),
+            )
+
+    def holder(self, session_id: str) -> Holder | None:
+        rows = self._rows(
+            "SELECT server, host, pid, beat FROM leases WHERE session_id = ?", (session_id,)
+        )
+        for server, host, pid, beat in rows:
+            if server != self._server and _is_live(server, host, pid, beat):
+                return Holder(host, pid)
+        return None
+
+    def close(self) -> None:
+        was_open = self._server in _here
+        _here.discard(self._server)
+        if was_open and self._fault is None:
+            # What is not given back now is free a little later: this process is gone then.
+            with suppress(StoreError), self._transaction():
+                self._db.execute("DELETE FROM leases WHERE server = ?", (self._server,))
+        super().close()
+
+
+def _is_live(server: str, host: str, pid: int, beat: float) -> bool:
+    if abs(time.time() - beat) > LEASE_TIME:
+        return False
+    if host != _HOST:
+        return True
+    if pid == os.getpid():
+        return server in _here
+    return _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    if os.name == "nt":
+        return True  # To ask would be to interrupt it.
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # Somebody else's.
+    return True

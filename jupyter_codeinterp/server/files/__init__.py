@@ -1,0 +1,1 @@
+"""Where the notebooks' files are."""
