@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from .outbox import Outbox
 from .parties import Owner, WindowState
 
 
 class FileHolds:
-    def __init__(self, outbox: Outbox, owner: Owner | None) -> None:
+    def __init__(self, outbox: Outbox, owner: Owner[Any] | None) -> None:
         self.ops: dict[str, int] = {}
         """By session, the highest number."""
         self._outbox = outbox

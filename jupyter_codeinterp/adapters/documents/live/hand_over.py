@@ -9,13 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine, Mapping
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
 from ....core.errors import DocumentError
 from .parties import FileWriter, Owner, Window, WindowState
-
-if TYPE_CHECKING:
-    from .notebook import LiveNotebook
 
 NO_FILE = "no_file"
 IN_FILE = "No window has the notebook open: the work goes on in its file."
@@ -25,9 +22,30 @@ UNSAVED = (
 )
 
 
-class HandOver:
+class HandedOver(Protocol):
+    """The notebook, as far as it is told here who can have its lease."""
+
+    def grant(self, holder: Window, applied: Mapping[str, int]) -> None: ...
+
+    def vacate(self) -> None: ...
+
+    def offer_next(self) -> None: ...
+
+    def offer_to(self, window: Window, state: WindowState) -> None: ...
+
+    def nobody_works(self, reason: str) -> None: ...
+
+
+NotebookT = TypeVar("NotebookT", bound=HandedOver)
+
+
+class HandOver(Generic[NotebookT]):
     def __init__(
-        self, notebook: LiveNotebook, owner: Owner | None, grace: float, leave_grace: float
+        self,
+        notebook: NotebookT,
+        owner: Owner[NotebookT] | None,
+        grace: float,
+        leave_grace: float,
     ) -> None:
         """``grace`` is how long (seconds) a window may be away, ``leave_grace`` how long one
         that has said that it goes. Without an ``owner`` nobody stands in."""
@@ -85,7 +103,7 @@ class HandOver:
         if self._owner is not None and self._change is None and not self.why_nobody:
             self._begin(self._to_file(self._owner))
 
-    async def _to_file(self, owner: Owner) -> None:
+    async def _to_file(self, owner: Owner[NotebookT]) -> None:
         while (wait := max(self._awaited.values(), default=0.0) - _now()) > 0:
             self._sooner.clear()
             with contextlib.suppress(asyncio.TimeoutError):
@@ -149,7 +167,7 @@ class HandOver:
             self._begin(self._look(self._owner, window, state, saved))
 
     async def _look(
-        self, owner: Owner, window: Window, state: WindowState, saved: Mapping[str, int]
+        self, owner: Owner[NotebookT], window: Window, state: WindowState, saved: Mapping[str, int]
     ) -> None:
         file, holds = state.version, dict[str, int]()
         file_writer = owner.file_writer(self._notebook)

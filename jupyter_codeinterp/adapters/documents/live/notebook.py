@@ -50,7 +50,7 @@ class LiveNotebook:
     def __init__(
         self,
         path: str,
-        owner: Owner | None = None,
+        owner: Owner[LiveNotebook] | None = None,
         grace: float = 30.0,
         leave_grace: float = 5.0,
     ) -> None:

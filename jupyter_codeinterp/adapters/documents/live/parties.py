@@ -3,7 +3,8 @@ it belongs to."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -11,10 +12,7 @@ from ....core.commands import OpenNotebook, ServerFrame
 from ....core.document.ops import Receipt
 from ....core.ports import StoredOps
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .notebook import LiveNotebook
+NotebookT = TypeVar("NotebookT", contravariant=True)
 
 
 class Window(Protocol):
@@ -67,10 +65,10 @@ class FileWriter(Window, Protocol):
         DocumentError."""
 
 
-class Owner(Protocol):
+class Owner(Protocol[NotebookT]):
     """What a notebook belongs to."""
 
-    def file_writer(self, notebook: LiveNotebook) -> FileWriter | None:
+    def file_writer(self, notebook: NotebookT) -> FileWriter | None:
         """None if there can be none."""
 
     def ops(self, session_id: str, after: int) -> StoredOps:
@@ -83,8 +81,8 @@ class Owner(Protocol):
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
         """A receipt for an op that had been given up as pending."""
 
-    def gone(self, notebook: LiveNotebook, words: str) -> None:
+    def gone(self, notebook: NotebookT, words: str) -> None:
         """The notebook has no file any more."""
 
-    def note(self, notebook: LiveNotebook, words: str) -> None:
+    def note(self, notebook: NotebookT, words: str) -> None:
         """For the conversations that are going on about the notebook."""
