@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
+from ..core.ports import Kernel, SessionStore
 
-if TYPE_CHECKING:
-    from .session_manager import SessionManager
+Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
+"""Names and sizes of the files beside a notebook (its server path)."""
+
+
+class LiveNotebooks(Protocol):
+    """What is asked of the session manager."""
+
+    store: SessionStore
+    make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
+    files: Files
+
+    def notebook_of(self, session_id: str, path: str) -> LiveNotebook: ...
+
+    def turn_over(self, session_id: str, path: str) -> None: ...
 
 
 class NotebookPlace:
     """Fulfils the core's ``Workplace``."""
 
-    def __init__(self, manager: SessionManager, session_id: str, notebook: str) -> None:
+    def __init__(self, manager: LiveNotebooks, session_id: str, notebook: str) -> None:
         self._manager = manager
         self._session_id = session_id
         self._first = notebook

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -28,16 +28,13 @@ from .audience import Audience, FrontWindow
 from .early import import_early
 from .files.whereabouts import REPLACED, Whereabouts
 from .not_me import calm
-from .place import NotebookPlace
+from .place import Files, NotebookPlace
 from .windows import Windows
 
 if TYPE_CHECKING:
     from ..core.session.session import Session
 
 log = logging.getLogger(__name__)
-
-Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
-"""Names and sizes of the files beside a notebook (its server path)."""
 
 
 class SessionManager:

@@ -1,13 +1,13 @@
 """The notebook that is open in a browser: ops go to one window, receipts come back.
 
-session_document.py what one session sees of it: the ``Document`` port
-notebook.py   one a path: the windows that have it open, the lease
-hand_over.py  from the windows to the file and back, while none has it open
-parties.py    windows, who stands in for them, what the notebook belongs to
-file_holds.py which ops its file is known to hold
-outbox.py     ops on their way, kept until the notebook's file has them
-reads.py      reads that wait for whoever has it
-live_preview.py what a window that attaches in mid-turn must be shown besides the ops
+session_document.py  what one session sees of it: the ``Document`` port
+notebook.py          one a path: the windows that have it open, the lease
+hand_over.py         from the windows to the file and back, while none has it open
+parties.py           windows, who stands in for them, what the notebook belongs to
+file_holds.py        which ops its file is known to hold
+outbox.py            ops on their way, kept until the notebook's file has them
+reads.py             reads that wait for whoever has it
+live_preview.py      what a window that attaches in mid-turn must be shown besides the ops
 
 One window holds the lease and applies ops; every lease has an epoch, and what comes from
 an older one is ignored. A window that attaches says which ops its document already holds

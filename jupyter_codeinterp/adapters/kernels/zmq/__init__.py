@@ -1,7 +1,7 @@
 """Execute in a running kernel through the server's kernel manager.
 
 ``kernel`` what the core sees  ← ``run`` one execution, ``variables``  ← ``link`` the one
-connection to a kernel, idle and start  ← ``elsewhere`` runs of other clients, ``widgets``
+connection to a kernel, idle and start  ← ``external_run`` those of other clients, ``widgets``
 captured outputs  ← ``wire`` messages
 """
 
