@@ -241,6 +241,7 @@ class Site:
             rules=nothing,
             activity=nothing,
             file_writer=self._file_writer,
+            tools=nothing,
             grace=self.grace,
         )
 

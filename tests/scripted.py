@@ -53,6 +53,7 @@ from jupyter_codeinterp.core.ports import (
     StoredOp,
 )
 from jupyter_codeinterp.core.session.session import Session
+from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.kernels import until
 
@@ -313,7 +314,13 @@ class Bench:
         info = self.store.get(self.info.session_id)
         assert info is not None
         return Session(
-            info, self.store, lambda name: self.model, place, self.rules, lambda session: None
+            info,
+            self.store,
+            lambda name: self.model,
+            place,
+            self.rules,
+            lambda session: None,
+            ToolRegistry(),
         )
 
     def restart_server(self) -> None:

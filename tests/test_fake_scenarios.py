@@ -12,7 +12,7 @@ from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
 from jupyter_codeinterp.core import messages as core
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
-from jupyter_codeinterp.core.tools.specs import TOOLS
+from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from tests.fake_anthropic import FakeAnthropic, Request, on_loop
 from tests.fake_anthropic.scenarios import DISOBEDIENT, OBEDIENT, SCENARIOS
 from tests.fake_anthropic.scripts import by_words, echo
@@ -52,7 +52,7 @@ async def play(model: AnthropicModel, name: str) -> tuple[str, int]:
     """A turn in which every call succeeds: its stop reason, and the number of answers."""
     said: tuple[core.Message, ...] = (core.user(core.Text(f"#{name} please")),)
     for step in range(1, 9):
-        request = ModelRequest("claude-sonnet-5-5", "Be brief.", TOOLS, said)
+        request = ModelRequest("claude-sonnet-5-5", "Be brief.", ToolRegistry().specs(), said)
         async for event in model.stream(request):
             last = event
         assert isinstance(last, ModelDone)

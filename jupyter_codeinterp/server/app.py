@@ -7,6 +7,7 @@ the first message.
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ from ..core.events import Mode
 from ..core.ports import Kernel
 from ..core.redaction.secrets import Secrets
 from ..core.turn.limits import Limits, Rules
+from . import extensions
 from .activity import Activity
 from .files.file_ids import FileIds
 from .files.whereabouts import clean
@@ -176,6 +178,7 @@ class CodeInterp(ExtensionApp):
             leave_grace=self.leave_grace,
             moved=self._move_kernel,
             seen=lambda path: self.file_ids.seen(path),
+            tools=functools.cache(extensions.tools),
         )
         self.file_ids = FileIds(
             lambda: server.web_app.settings.get("file_id_manager"), self.manager.whereabouts.found

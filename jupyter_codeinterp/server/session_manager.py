@@ -33,6 +33,7 @@ from .windows import Windows
 
 if TYPE_CHECKING:
     from ..core.session.session import Session
+    from ..core.tools.registry import ToolRegistry
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ class SessionManager:
         activity: Activity,
         file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
+        tools: Callable[[], ToolRegistry],
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
@@ -58,7 +60,8 @@ class SessionManager:
         works in a notebook's file when no window has had it open for ``grace`` seconds, or
         for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
         when a notebook that no window has open is elsewhere, ``seen`` when somebody looks at
-        one: it may be another that was moved there."""
+        one: it may be another that was moved there. ``tools`` are asked for with the first
+        session."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -66,6 +69,7 @@ class SessionManager:
         self._activity = activity
         self._model = model
         self._default_model = default_model
+        self._tools = tools
         self._make_file_writer = file_writer
         self._grace = grace
         self._leave_grace = leave_grace
@@ -324,7 +328,9 @@ class SessionManager:
         place = NotebookPlace(self, info.session_id, info.notebook)
         from ..core.session.session import Session  # see ``early``
 
-        return Session(info, self.store, self._model, place, self.rules, self._announce)
+        return Session(
+            info, self.store, self._model, place, self.rules, self._announce, self._tools()
+        )
 
     def _announce(self, session: Session) -> None:
         self._windows.send(_changed(session))

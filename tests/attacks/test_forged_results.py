@@ -24,7 +24,7 @@ from jupyter_codeinterp.core.model_view.notebook_prompt import (
     tag,
     variable_lines,
 )
-from jupyter_codeinterp.core.tools import read_tools
+from jupyter_codeinterp.core.tools.read_notebook import cell_texts
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say
@@ -106,7 +106,7 @@ def test_no_cell_output_or_error_ends_the_tag_it_stands_in(text: str) -> None:
     for seen in (outputs.see(shown, images_left=0), outputs.read(shown, 0, images_left=0)):
         assert forged(seen.text) == []
     cell = CellView("c1", "code", text, tuple(shown))
-    body = read_tools._cell_texts([cell], True, Foreign())[0]
+    body = cell_texts([cell], True, Foreign())[0]
     assert len(forged(body)) == 4  # its own: the cell and its outputs, opened and closed
     (told,), _ = cells([Item(cell)], set(), "", 9_000)
     assert len(forged(told)) == 4

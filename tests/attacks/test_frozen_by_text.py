@@ -41,7 +41,7 @@ from jupyter_codeinterp.core.model_view import (
 )
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.redaction import secrets
-from jupyter_codeinterp.core.tools import read_tools, specs
+from jupyter_codeinterp.core.tools import read_notebook, specs
 from jupyter_codeinterp.core.turn import loop_guard
 from tests.attacks.shapes import SHAPES
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -68,7 +68,7 @@ READERS = (
         "loop_guard",
         "html_text",
         "images",
-        "read_tools",
+        "read_notebook",
         "markdown_cells",
         "out_of_sight",
         "outputs",
@@ -114,6 +114,10 @@ OTHERS = {
     "undo": "compares sources",
     "limits": "types",
     "session": "passes texts on; a title is bounded",
+    "base": "types",
+    "inspect_variables": "bounded lines of what the kernel tells",
+    "read_output": "passes on; its work is in outputs.read",
+    "registry": "types of what the SDK has parsed",
     "tools": "passes on what `specs` and `foreign` make",
     "turn": "passes on what `outputs` and `foreign` make",
 }
@@ -256,7 +260,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
-    "read_tools._cell_texts": lambda t: read_tools._cell_texts(
+    "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
         list(snapshot(t).cells), True, FOREIGN
     ),
     "markdown_cells.nesting": markdown_cells.nesting,
@@ -310,7 +314,6 @@ NOT_READ = {
     "markdown_cells.risks": "passes on; the adapter's own test measures it",
     "private_names.PrivateNames.learn": "remembers names",
     "private_names.PrivateNames.veil": "compares names",
-    "read_tools.ReadTools.look": "passes on; its work is in _cell_texts and outputs.read",
     "review.review": "cuts sources",
     "shown_html.defines": "compares a name; code_warnings.notices measures the whole",
     "shown_html.is_literal": "as above",
@@ -318,7 +321,6 @@ NOT_READ = {
     "shown_html.shows": "as above",
     "shown_html.warned": "as above",
     "secrets.Secrets.add": "reads keys: they come from the person",
-    "specs.parse": "types of what the SDK has parsed",
 }
 
 

@@ -29,7 +29,7 @@ from jupyter_codeinterp.core.messages import (
 )
 from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.core.tools.specs import TOOLS
+from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
@@ -141,7 +141,9 @@ async def test_what_is_sent_is_only_ever_appended_to(bench: Benches) -> None:
     b.session.set_mode("plan")
     await b.turn(mode="plan")
     requests = b.model.requests
-    assert all((r.system, r.tools) == (system_prompt.SYSTEM, TOOLS) for r in requests)
+    assert all(
+        (r.system, r.tools) == (system_prompt.SYSTEM, ToolRegistry().specs()) for r in requests
+    )
     for one, next_one in itertools.pairwise(requests):
         assert next_one.messages[: len(one.messages)] == one.messages
 

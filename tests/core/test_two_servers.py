@@ -17,6 +17,7 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.session import lease as lease_module
 from jupyter_codeinterp.core.session.session import Session
+from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, MemoryDocument, MemoryPlace, Turn, run, say
@@ -48,6 +49,7 @@ class Other:
             MemoryPlace(self.document, b.kernel),
             b.rules,
             lambda session: self.told.append(session.info),
+            ToolRegistry(),
         )
 
     @property

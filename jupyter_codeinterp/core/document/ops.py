@@ -22,6 +22,9 @@ Notebook = dict[str, Any]
 Output = dict[str, Any]
 """An nbformat output; may carry ``transient.display_id``, which is never saved."""
 
+PRIVATE = "codeinterp-private"
+"""The tag of cells whose content the model is never sent."""
+
 
 # --- shapes ----------------------------------------------------------------------------
 

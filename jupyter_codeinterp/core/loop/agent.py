@@ -36,7 +36,7 @@ from ..ports import (
     ModelThinking,
     ModelToolInput,
 )
-from ..tools.specs import TOOLS
+from ..tools.registry import ToolRegistry
 from ..tools.tools import Tools
 from ..turn.ending import Ending
 from ..turn.meter import Meter
@@ -69,6 +69,7 @@ class Agent:
         talk: Conversation,
         goal: str,
         next_step: Callable[[], int],
+        registry: ToolRegistry,
     ) -> None:
         """``goal`` is what the person asked for last, in their words."""
         self.model = model
@@ -78,7 +79,9 @@ class Agent:
         self.ending = Ending("max_steps", "max_steps", "Stopped at the limit of steps in a turn.")
         self._goal = goal
         self._next_step = next_step
-        self._tools = Tools(turn)
+        self._registry = registry
+        self._specs = registry.specs()
+        self._tools = Tools(turn, registry)
         self._reply: ModelDone | None = None
         self._over = False
         self._begun_anew = False
@@ -159,9 +162,9 @@ class Agent:
         for last_try in (False, True):
             step = self._next_step()
             self._reply = None
-            self._tools = Tools(self.turn)
+            self._tools = Tools(self.turn, self._registry)
             request = ModelRequest(
-                self.turn.model, system_prompt.SYSTEM, TOOLS, self.talk.for_request()
+                self.turn.model, system_prompt.SYSTEM, self._specs, self.talk.for_request()
             )
             self._keep(step, request)
             yield StepStarted(step)
@@ -173,7 +176,7 @@ class Agent:
                 return
             except ModelError as error:
                 self._tools.discard()
-                self._tools, self._texts = Tools(self.turn), {}
+                self._tools, self._texts = Tools(self.turn, self._registry), {}
                 if error.code == "context_full" and not last_try:
                     yield StepDiscarded(step, "")
                     yield await self._move_on()

@@ -13,14 +13,12 @@ from typing import Any
 
 import msgspec
 
-from ..document.ops import CellView, Output
+from ..document.ops import PRIVATE, CellView, Output
 from ..ports import KernelInfo
 from .foreign import escaped
 from .outputs import see
 from .plain_text import cut
 
-PRIVATE = "codeinterp-private"
-"""The tag of cells whose content is never sent."""
 MOST_FILES = 50
 
 _LINE = 100

@@ -39,6 +39,7 @@ from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
 from ..ports import Model, SessionStore
+from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.limits import Rules
 from ..turn.turn import StoppedRun, Turn
@@ -72,12 +73,14 @@ class Session(PersistentSession):
         workplace: Workplace,
         rules: Rules,
         changed: Callable[[Session], None],
+        tools: ToolRegistry,
     ) -> None:
         """``model`` gives the model for a name. ``changed`` is called when the session starts
         or stops running, when its title, model, mode or notebook changes, and when another
-        server begins or ends to work on it."""
+        server begins or ends to work on it. ``tools`` are those that the model is told of."""
         self.decisions = Decisions()
         self._model = model
+        self._tools = tools
         super().__init__(info, store, workplace, rules, lambda: changed(self))
 
     @property
@@ -202,7 +205,8 @@ class Session(PersistentSession):
         await undo.remove_left_drafts(turn, await turn.look())
         turn.files = await place.files()
         self._meter.begin_turn(await model.info(self.info.model))
-        return Agent(model, self._meter, turn, self._talk, self._replay.asked, self._next_step)
+        asked = self._replay.asked
+        return Agent(model, self._meter, turn, self._talk, asked, self._next_step, self._tools)
 
     def _next_step(self) -> int:
         return self._replay.steps + 1

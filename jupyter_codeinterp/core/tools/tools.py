@@ -6,38 +6,36 @@ result for the model with ``is_error``; an exception here is a bug, or the end o
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable
+
+import msgspec
 
 from ..approval import policy
 from ..cells.cell_run import CellRun
 from ..cells.draft import DraftCell, Kind
+from ..document.ops import PRIVATE
+from ..errors import DocumentError, KernelError
 from ..events import Event, QuestionAnswered, QuestionAsked, ToolStarted
 from ..messages import Text, ToolResult, ToolUse
+from ..model_view import outputs
 from ..ports import ModelToolInput
 from ..turn.turn import Result, Turn, new_cell_id
-from .read_tools import READ_LIMIT, ReadTools
+from .base import ToolContext
+from .registry import BUILT_IN, ToolRegistry
 from .specs import (
-    CHANGING_TOOLS,
     WRITING_TOOLS,
     AddMarkdown,
-    Arguments,
     AskUser,
     DeleteCell,
     EditCell,
     RunCell,
-    parse,
     title_of,
     title_so_far,
 )
 
-NAMES = {
-    "read_notebook": "Read the notebook",
-    "read_output": "Read an output",
-    "inspect_variables": "Look at the variables",
-    "ask_user": "Ask a question",
-    "delete_cell": "Delete a cell",
-    "add_markdown": "Write text",
-}
+log = logging.getLogger(__name__)
+
 AFTER_A_FAILURE = (
     "An earlier call of the same reply did not succeed, so this one was not started. "
     "Look at what came of that one first."
@@ -47,11 +45,11 @@ AFTER_A_FAILURE = (
 class Tools:
     """The tool calls of one step. ``results`` holds those that have come to an end."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, registry: ToolRegistry) -> None:
         self.turn = turn
+        self._registry = registry
         self.results: dict[str, Result] = {}
         self._runs: dict[str, CellRun] = {}
-        self._read_tools = ReadTools(turn)
         self._shown: dict[str, str] = {}
         """Names of the calls that have a card which has not ended."""
         self._failed = False
@@ -75,7 +73,7 @@ class Tools:
         if call_id in self._shown:
             return []
         self._shown[call_id] = name
-        return [ToolStarted(call_id, name, NAMES.get(name, ""))]
+        return [ToolStarted(call_id, name, self._registry.label(name))]
 
     def _open(self, call_id: str, name: str, given: dict[str, object], source: str) -> list[Event]:
         """Let the draft appear, if the call can be carried out at all."""
@@ -83,7 +81,7 @@ class Tools:
         if place is None or self.turn.mode == "plan":
             return []
         kind, cell_id, old_source, after = place
-        title = NAMES.get(name) or title_so_far(given.get("title"), source)
+        title = self._registry.label(name) or title_so_far(given.get("title"), source)
         draft = DraftCell(self.turn, call_id, kind, cell_id, title, old_source)
         self._runs[call_id] = CellRun(draft, name)
         if kind != "edit":
@@ -137,8 +135,8 @@ class Tools:
         try:
             if invalid is not None:
                 raise ValueError(f"The input of this call is not valid JSON: {invalid}")
-            arguments = parse(call.name, call.input)
-            if self._failed and call.name in CHANGING_TOOLS:
+            arguments = self._registry.parse(call.name, call.input)
+            if self._failed and self._registry.changes(call.name):
                 raise ValueError(AFTER_A_FAILURE)
         except ValueError as error:
             self._not_started(call, str(error))
@@ -148,7 +146,7 @@ class Tools:
         self._take_results()
         yield self._ended(call)
 
-    async def _carry_out(self, call: ToolUse, arguments: Arguments) -> AsyncIterator[Event]:
+    async def _carry_out(self, call: ToolUse, arguments: msgspec.Struct) -> AsyncIterator[Event]:
         if isinstance(arguments, (RunCell, EditCell, AddMarkdown)):
             work = self._write(call, arguments)
         elif isinstance(arguments, DeleteCell):
@@ -156,10 +154,32 @@ class Tools:
         elif isinstance(arguments, AskUser):
             work = self._ask(call, arguments)
         else:
-            self.results[call.id] = await self._read_tools.look(call, arguments, NAMES[call.name])
+            self.results[call.id] = await self._look(call, arguments)
             return
         async for event in work:
             yield event
+
+    async def _look(self, call: ToolUse, arguments: msgspec.Struct) -> Result:
+        turn, title = self.turn, self._registry.label(call.name)
+        tool = self._registry.get(call.name)
+        if tool is None or tool.run is None:
+            raise RuntimeError(f"{call.name} has nothing to run")
+        try:
+            seen = await tool.run(ToolContext(turn), arguments)
+        except (DocumentError, KernelError, LookupError) as error:
+            return turn.result(call, "not_started", str(error), title=title)
+        except Exception as error:
+            if tool in BUILT_IN:
+                raise
+            # Code of others: its faults are no reason to end the turn.
+            log.exception("The tool %s failed", call.name)
+            words = f"The tool failed ({type(error).__name__})."
+            return turn.result(call, "not_started", words, title=title)
+        if tool in BUILT_IN:
+            quoted, images = turn.foreign.quoted(seen.text), seen.images
+        else:
+            quoted, images = turn.foreign.shown(seen.text), ()
+        return turn.result(call, "ok", title=title, images=images, quoted=quoted)
 
     def _take_results(self) -> None:
         """Results of the runs that have come to one."""
@@ -169,7 +189,7 @@ class Tools:
 
     def _ended(self, call: ToolUse) -> Event:
         done = self.results[call.id].done
-        if call.name in CHANGING_TOOLS and done.status != "ok":
+        if self._registry.changes(call.name) and done.status != "ok":
             self._failed = True
         del self._shown[call.id]
         return done
@@ -184,7 +204,7 @@ class Tools:
     def _title(self, call: ToolUse) -> str:
         source = call.input.get("source")
         given = title_of(call.input.get("title"), source if isinstance(source, str) else "")
-        return NAMES.get(call.name, given)
+        return self._registry.label(call.name) or given
 
     # --- the tools that change the notebook ------------------------------------------
 
@@ -294,13 +314,13 @@ class Tools:
         cell = (await turn.look()).cell(cell_id)
         if cell is None:
             return self._no_cell(cell_id), ""
-        if "codeinterp-private" in cell.tags:
+        if PRIVATE in cell.tags:
             return f"The person keeps the cell {cell_id!r} private: it cannot be changed.", ""
         seen = turn.context.source_seen(cell_id)
         if seen == cell.source:
             return None
         why = "You have not read this cell" if seen is None else "The person changed this cell"
-        if len(cell.source) > READ_LIMIT:
+        if len(cell.source) > outputs.BUDGET:
             return f"{why}, and it is too long to be shown whole. Nothing was changed.", ""
         turn.context.seen(cell)
         return f"{why}. Nothing was changed. It reads:", cell.source
@@ -323,7 +343,9 @@ class Tools:
         answer = await self.turn.attend(self.turn.decisions.question(call.id))
         yield QuestionAnswered(call.id, answer)
         words = f"The person answered: {answer}"
-        self.results[call.id] = self.turn.result(call, "ok", words, title=NAMES[call.name])
+        self.results[call.id] = self.turn.result(
+            call, "ok", words, title=self._registry.label(call.name)
+        )
 
     # --- ends ------------------------------------------------------------------------
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ....core.document.ops import Cell, CellView, Notebook, Output, id_of, joined, shaped
+from ....core.document.ops import PRIVATE, Cell, CellView, Notebook, Output, id_of, joined, shaped
 from .assigned import assigned
 
-PRIVATE = "codeinterp-private"
-"""A cell with this tag goes to nobody: neither source nor outputs."""
 TEXT_LIMIT = 20_000
 """Characters of one output. The agent bounds further."""
 IMAGE_LIMIT = 1_000_000
