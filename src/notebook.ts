@@ -344,7 +344,7 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   private _draftsOf(path: string): readonly IDraftView[] {
-    return this._drafts?.drafts(path) ?? [];
+    return this._drafts?.of(path) ?? [];
   }
 
   private _find(path: string): LiveNotebook | undefined {

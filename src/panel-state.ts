@@ -2,6 +2,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, IModelInfo, IStatus } from './api';
+import { person } from './by-person';
 import { CommandFailure } from './client';
 import { coalesce } from './coalesce';
 import type { DoneElsewhere, SessionInfo } from './protocol';
@@ -71,6 +72,18 @@ export class PanelState {
       this.patch({ failure: this.words(error) });
       return false;
     }
+  }
+
+  /** Whether a person wants what is about to be done; if not, the panel says so. */
+  byPerson(): boolean {
+    const acts = person.acts();
+    if (!acts) {
+      const failure = this.trans.__(
+        'Something in this page, and not you, used a button of the Code Interpreter. Nothing was done.'
+      );
+      this.patch({ failure });
+    }
+    return acts;
   }
 
   words(error: unknown): string {

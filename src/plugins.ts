@@ -71,7 +71,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       trans
     });
     const store = new Store({ api, client, notebooks, trans });
-    notebooks.follow(store);
+    notebooks.follow(store.drafts);
     addDraftKeys(commands, notebooks, trans);
 
     const openNotebook = async (path: string) => {

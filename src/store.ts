@@ -3,10 +3,9 @@
  * and the state changes. Components draw the state and call these.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { ISignal, Signal } from '@lumino/signaling';
 import type { IApi, IReview, SentRequest } from './api';
-import { person } from './by-person';
 import { History } from './history';
+import { Drafts } from './open-drafts';
 import { Others } from './others';
 import { PanelState, shownView } from './panel-state';
 import type {
@@ -18,10 +17,10 @@ import type {
 } from './protocol';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
-import type { IClient, IDraftView, IDrafts, INotebooks } from './tokens';
-import { ICardItem, ISessionView, Mode, cutOff, openDrafts } from './view';
+import type { IClient, INotebooks } from './tokens';
+import { ISessionView, Mode, cutOff } from './view';
 
-export class Store implements IDrafts {
+export class Store {
   constructor(options: {
     client: IClient;
     api: IApi;
@@ -38,7 +37,12 @@ export class Store implements IDrafts {
     this.history = new History(this.state, this._api, sessionId =>
       this._sessions.forget(sessionId)
     );
-    this.state.changed.connect(() => this._emitDrafts());
+    this.drafts = new Drafts({
+      state: this.state,
+      sessions: this._sessions,
+      client: this._client,
+      notebooks: this.notebooks
+    });
     this._client.frames.connect((_, frame) => this._receive(frame));
     this._client.connectedChanged.connect((_, connected) => {
       this._connected(connected);
@@ -58,6 +62,7 @@ export class Store implements IDrafts {
 
   readonly notebooks: INotebooks;
   readonly state: PanelState;
+  readonly drafts: Drafts;
   readonly setup: Setup;
   readonly history: History;
   readonly others: Others;
@@ -70,7 +75,7 @@ export class Store implements IDrafts {
 
   /** Send a message. False, with `failure` set, if the server did not take it. */
   async send(text: string): Promise<boolean> {
-    if (this.state.now.sending || !this._byPerson()) {
+    if (this.state.now.sending || !this.state.byPerson()) {
       return false;
     }
     this.state.patch({ sending: true, failure: '' });
@@ -103,14 +108,14 @@ export class Store implements IDrafts {
 
   async retry(): Promise<boolean> {
     return (
-      this._byPerson() &&
+      this.state.byPerson() &&
       this._command(session_id => ({ type: 'retry', session_id }))
     );
   }
 
   async answer(call_id: string, text: string): Promise<boolean> {
     return (
-      this._byPerson() &&
+      this.state.byPerson() &&
       this._command(session_id => ({
         type: 'answer',
         session_id,
@@ -161,7 +166,7 @@ export class Store implements IDrafts {
 
   /** For this conversation and the new ones to come in this window. */
   setMode(mode: Mode): void {
-    if (!this._byPerson()) {
+    if (!this.state.byPerson()) {
       return;
     }
     this.state.patch({ mode });
@@ -169,7 +174,7 @@ export class Store implements IDrafts {
   }
 
   setModel(model: string): void {
-    if (!this._byPerson()) {
+    if (!this.state.byPerson()) {
       return;
     }
     this.state.patch({ model });
@@ -178,56 +183,6 @@ export class Store implements IDrafts {
       session_id,
       model
     }));
-  }
-
-  // --- drafts ------------------------------------------------------------------------
-
-  get draftsChanged(): ISignal<this, void> {
-    return this._draftsChanged;
-  }
-
-  isOver(callId: string): boolean {
-    return this._sessions.isOver(callId);
-  }
-
-  drafts(notebook: string): readonly IDraftView[] {
-    return this._sessions
-      .all()
-      .filter(view => view.info.notebook === notebook)
-      .flatMap(view => openDrafts(view).map(card => draftView(view, card)));
-  }
-
-  async decide(
-    draftId: string,
-    action: 'run' | 'reject',
-    runAll = false
-  ): Promise<void> {
-    const found = this._sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting' || !this._byPerson()) {
-      return;
-    }
-    const draft = draftView(found.view, found.card);
-    const source = this.notebooks.sourceOf(draft);
-    if (action === 'run' && source === null) {
-      const failure = this.state.trans.__('Its cell is not in the notebook.');
-      this._sessions.patchDraft(draftId, { failure });
-      return;
-    }
-    this._sessions.patchDraft(draftId, { phase: 'deciding', failure: '' });
-    try {
-      await this._client.send({
-        type: 'decide',
-        session_id: draft.sessionId,
-        draft_id: draftId,
-        nonce: draft.nonce,
-        action,
-        source: source ?? '',
-        run_all: runAll
-      });
-    } catch (error) {
-      const failure = this.state.words(error);
-      this._sessions.patchDraft(draftId, { phase: 'waiting', failure });
-    }
   }
 
   // --- which conversation ------------------------------------------------------------
@@ -277,7 +232,7 @@ export class Store implements IDrafts {
    * one that was cut off, which may have had effects: of that the model knows.
    */
   async runAbove(): Promise<boolean> {
-    if (!this._byPerson()) {
+    if (!this.state.byPerson()) {
       return false;
     }
     const { notebook } = this.state.now;
@@ -317,17 +272,6 @@ export class Store implements IDrafts {
   }
 
   // --- inside ------------------------------------------------------------------------
-
-  /** Whether a person wants what is about to be done; if not, the panel says so. */
-  private _byPerson(): boolean {
-    const acts = person.acts();
-    if (!acts) {
-      const words =
-        'Something in this page, and not you, used a button of the Code Interpreter. Nothing was done.';
-      this.state.patch({ failure: this.state.trans.__(words) });
-    }
-    return acts;
-  }
 
   private _connected(connected: boolean): void {
     const { connection } = this.state.now;
@@ -442,31 +386,7 @@ export class Store implements IDrafts {
     );
   }
 
-  private _emitDrafts(): void {
-    const drafts = this._sessions.all().flatMap(openDrafts);
-    const known = this._lastDrafts;
-    if (
-      drafts.length !== known.length ||
-      drafts.some((card, index) => card !== known[index])
-    ) {
-      this._lastDrafts = drafts;
-      this._draftsChanged.emit();
-    }
-  }
-
   private _client: IClient;
   private _api: IApi;
   private _sessions: Sessions;
-  private _lastDrafts: readonly ICardItem[] = [];
-  private _draftsChanged = new Signal<this, void>(this);
-}
-
-function draftView(view: ISessionView, card: ICardItem): IDraftView {
-  const { info } = view;
-  return {
-    ...card.draft!,
-    sessionId: info.session_id,
-    notebook: info.notebook,
-    state: card.phase as IDraftView['state']
-  };
 }

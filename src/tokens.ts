@@ -3,7 +3,8 @@
  *
  *   client.ts     implements IClient     the socket and REST
  *   state.ts      the pure reducer       frames -> view state
- *   store.ts      implements IDrafts     state + client, the one place that dispatches
+ *   store.ts      state + client, the one place that dispatches
+ *   open-drafts.ts implements IDrafts    the drafts that wait, and decisions on them
  *   notebook.ts   implements INotebooks  ops on the live notebooks of this window
  *   drafts.ts     bars under draft cells, drawn from IDrafts
  *   components/   the sidebar, drawn from the store
@@ -46,7 +47,7 @@ export interface IDraftView extends Omit<Draft, 'nonce'> {
 /** The open drafts of all sessions that this window follows. */
 export interface IDrafts {
   readonly draftsChanged: ISignal<IDrafts, void>;
-  drafts(notebook: string): readonly IDraftView[];
+  of(notebook: string): readonly IDraftView[];
   /**
    * Decide on a draft with the source that stands in the notebook now (what the person
    * sees is what is sent). Errors are shown in the panel by the store.

@@ -59,7 +59,7 @@ export class TestDrafts implements IDrafts {
     return this.over.has(callId);
   }
 
-  drafts(notebook: string): readonly IDraftView[] {
+  of(notebook: string): readonly IDraftView[] {
     return this._drafts.filter(draft => draft.notebook === notebook);
   }
 

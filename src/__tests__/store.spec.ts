@@ -85,7 +85,7 @@ describe('deciding', () => {
   it('sends what stands in the notebook, with the nonce', async () => {
     const made = await withDraft();
     made.notebooks.sources.set('cell1', 'df = 1  # mine');
-    await made.store.decide('d1', 'run', true);
+    await made.store.drafts.decide('d1', 'run', true);
     expect(made.client.ofType('decide')).toMatchObject([
       {
         session_id: 's1',
@@ -103,7 +103,10 @@ describe('deciding', () => {
 
   it('is done once, however often the button is pressed', async () => {
     const { store, client } = await withDraft();
-    await Promise.all([store.decide('d1', 'run'), store.decide('d1', 'run')]);
+    await Promise.all([
+      store.drafts.decide('d1', 'run'),
+      store.drafts.decide('d1', 'run')
+    ]);
     expect(client.ofType('decide')).toHaveLength(1);
   });
 
@@ -112,7 +115,7 @@ describe('deciding', () => {
     made.client.answer = async () => {
       throw new CommandFailure('stale', 'The draft has changed.');
     };
-    await made.store.decide('d1', 'run');
+    await made.store.drafts.decide('d1', 'run');
     expect(card(made)).toMatchObject({
       phase: 'waiting',
       failure: 'The draft has changed.'
@@ -122,10 +125,10 @@ describe('deciding', () => {
   it('runs nothing that is not in the notebook, but can reject it', async () => {
     const made = await withDraft();
     made.notebooks.sources.clear();
-    await made.store.decide('d1', 'run');
+    await made.store.drafts.decide('d1', 'run');
     expect(made.client.ofType('decide')).toEqual([]);
     expect(card(made).failure).not.toBe('');
-    await made.store.decide('d1', 'reject');
+    await made.store.drafts.decide('d1', 'reject');
     expect(made.client.ofType('decide')[0].action).toBe('reject');
   });
 
@@ -134,20 +137,20 @@ describe('deciding', () => {
     const changed = () =>
       new Promise<void>(resolve => {
         const listener = () => {
-          store.draftsChanged.disconnect(listener);
+          store.drafts.draftsChanged.disconnect(listener);
           resolve();
         };
-        store.draftsChanged.connect(listener);
+        store.drafts.draftsChanged.connect(listener);
       });
     await changed();
-    expect(store.drafts('sales.ipynb')).toMatchObject([
+    expect(store.drafts.of('sales.ipynb')).toMatchObject([
       { draft_id: 'd1', state: 'waiting', sessionId: 's1', nonce: 'n1' }
     ]);
-    expect(store.drafts('other.ipynb')).toEqual([]);
-    expect(store.isOver('nothing')).toBe(false);
+    expect(store.drafts.of('other.ipynb')).toEqual([]);
+    expect(store.drafts.isOver('nothing')).toBe(false);
     client.play('s1', decided);
     await changed();
-    expect(store.drafts('sales.ipynb')).toEqual([]);
+    expect(store.drafts.of('sales.ipynb')).toEqual([]);
   });
 });
 
@@ -178,7 +181,7 @@ describe('which conversation', () => {
     notebooks.renamed.emit({ from: 'sales.ipynb', to: 'new.ipynb' });
     notebooks.show('new.ipynb');
     expect(store.shown?.info.session_id).toBe('s1');
-    expect(store.drafts('new.ipynb')).toHaveLength(1);
+    expect(store.drafts.of('new.ipynb')).toHaveLength(1);
   });
 
   it('stays with the notebook when the server has renamed it', async () => {

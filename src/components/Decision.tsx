@@ -33,7 +33,7 @@ export function useWaiting(card: ICardItem): IWaiting | null {
     seen.changed.connect(listener);
     return () => void seen.changed.disconnect(listener);
   }, [seen, id]);
-  const drafts = id ? store.drafts(store.state.now.notebook) : [];
+  const drafts = id ? store.drafts.of(store.state.now.notebook) : [];
   const draft = drafts.find(({ draft_id }) => draft_id === id);
   if (!draft || draft.state === 'writing') {
     return null;
@@ -96,7 +96,7 @@ export function Decision(
   const sight = store.notebooks.seen.sight(draft, source);
   const waiting = draft.state === 'waiting';
   const decide = (action: 'run' | 'reject', runAll = false) =>
-    void store.decide(draft.draft_id, action, runAll);
+    void store.drafts.decide(draft.draft_id, action, runAll);
   const accept = (runAll: boolean) => {
     // What has been changed since this was drawn has not been in view.
     const now = store.notebooks.sourceOf(draft);
