@@ -8,13 +8,11 @@ import type { Contents } from '@jupyterlab/services';
 import { DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import { toolCallOf } from './cells';
 import { FileState } from './file-state';
 import { keepFocus } from './focus';
 import { Hints } from './hints';
 import type { KnownDrafts } from './known';
-import { applyOp, readBack, runIdOf } from './ops';
-import { Displays, isCode, showOutputs } from './outputs';
+import { applyOp, readBack } from './ops';
 import { Proposals } from './proposal';
 import type {
   Command,
@@ -27,6 +25,7 @@ import type {
   StreamFrame
 } from './protocol';
 import { followOutputs } from './reveal';
+import { Runs } from './runs';
 import { Saver } from './saving';
 import { takeSnapshot } from './snapshot';
 import type { IDraftView } from './tokens';
@@ -73,6 +72,7 @@ export class LiveNotebook implements IDisposable {
     });
     this._disposables.add(this._file);
     this._hints = new Hints(context.model);
+    this.runs = new Runs(context.model);
     this._watch = new DraftWatch(context.model, {
       drafts: _options.drafts,
       holds: () => !!this.lease?.held,
@@ -87,6 +87,7 @@ export class LiveNotebook implements IDisposable {
   path: string;
   readonly panels = new Set<NotebookPanel>();
   readonly proposals = new Proposals();
+  readonly runs: Runs;
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
 
@@ -164,14 +165,9 @@ export class LiveNotebook implements IDisposable {
       case 'stream':
         return this._stream(frame);
       case 'outputs':
-        return this._showOutputs(frame);
+        return this.runs.show(frame);
       case 'display':
-        return this._displays.update(
-          this.model,
-          frame.display_id,
-          frame.data,
-          frame.metadata
-        );
+        return this.runs.update(frame);
       case 'read':
         return this._read(frame);
     }
@@ -274,10 +270,10 @@ export class LiveNotebook implements IDisposable {
       const call = op.op === 'begin_run' ? op.metadata['tool_call'] : undefined;
       if (typeof call === 'string' && this._options.isOver(call)) {
         // Done again in a page that was reloaded meanwhile.
-        this.runEnded(op.cell_id, call);
+        this.runs.ended(op.cell_id, call);
       }
       if (op.op === 'finish_run') {
-        this._displays.remember(op.cell_id, 0, op.outputs);
+        this.runs.finished(op.cell_id, op.outputs);
       }
     }
     return receipt;
@@ -295,32 +291,6 @@ export class LiveNotebook implements IDisposable {
       this.proposals.get(frame.draft_id).append(frame.start, frame.text);
     } else if (this._hints.append(frame.cell_id, frame.start, frame.text)) {
       this._worked = true;
-    }
-  }
-
-  private _showOutputs(frame: OutputsFrame): void {
-    const cell = [...this.model.cells].find(c => c?.id === frame.cell_id);
-    if (!cell || !isCode(cell) || runIdOf(cell.sharedModel) !== frame.run_id) {
-      return;
-    }
-    // In a page that was reloaded meanwhile nothing says yet that it runs.
-    cell.executionState = 'running';
-    if (showOutputs(this.model, cell, frame.start, frame.outputs)) {
-      this._displays.remember(frame.cell_id, frame.start, frame.outputs);
-    }
-  }
-
-  /**
-   * The run of this tool call is over. Mostly the op that ended it has said so; but none
-   * comes from a server that was stopped in mid-run.
-   */
-  runEnded(cellId: string, callId: string): void {
-    const cell = [...this.model.cells].find(c => c?.id === cellId);
-    if (!cell || !isCode(cell) || cell.executionState !== 'running') {
-      return;
-    }
-    if (toolCallOf(cell.sharedModel) === callId) {
-      cell.executionState = 'idle';
     }
   }
 
@@ -394,7 +364,6 @@ export class LiveNotebook implements IDisposable {
   private readonly _file: FileState;
   private readonly _hints: Hints;
   private readonly _disposables = new DisposableSet();
-  private readonly _displays = new Displays();
   private readonly _receipts = new Map<string, Receipt>();
   /** Above 0 while the agent's changes are made. */
   private _ours = 0;

@@ -131,7 +131,7 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   runEnded(path: string, cellId: string, callId: string): void {
-    this._find(path)?.runEnded(cellId, callId);
+    this._find(path)?.runs.ended(cellId, callId);
   }
 
   hasLost(path: string, kernelId: string): boolean {

@@ -1,6 +1,7 @@
 /**
  * A session's view as a pure function of its events: replayed or live, the same view.
  */
+import { card, draftOpened, runStarted, toolDone } from './cards';
 import {
   append,
   findBlock,
@@ -9,15 +10,8 @@ import {
   swap,
   withInfo
 } from './edit-view';
-import type {
-  Draft,
-  Event,
-  RunStarted,
-  SessionInfo,
-  ToolDone,
-  TurnUndone
-} from './protocol';
-import type { ICardItem, IEndItem, ISessionView, Item } from './view';
+import type { Event, SessionInfo, TurnUndone } from './protocol';
+import type { IEndItem, ISessionView } from './view';
 
 /** The view of a session of which no event has been seen yet. */
 export function emptyView(info: SessionInfo): ISessionView {
@@ -117,11 +111,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
             title: event.title
           });
     case 'draft_opened':
-      return card(view, event.call_id, {
-        draft: { ...NO_DRAFT, ...pick(event) },
-        cellId: event.cell_id,
-        title: event.title
-      });
+      return draftOpened(view, event);
     case 'draft_waiting':
       return card(view, event.draft.call_id, {
         draft: event.draft,
@@ -139,10 +129,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'kernel_waiting':
       return card(view, event.call_id, { phase: 'kernel' });
     case 'run_started':
-      return card(ranIn(view, event), event.call_id, {
-        phase: 'running',
-        cellId: event.cell_id
-      });
+      return runStarted(view, event);
     case 'tool_done':
       return toolDone(view, event);
     case 'question_asked':
@@ -239,54 +226,6 @@ function thinking(
   return swap(view, index, { ...item, text: item.text + part });
 }
 
-/** Change the card of a call, or make it. An empty title never replaces one. */
-function card(
-  view: ISessionView,
-  callId: string,
-  change: Partial<ICardItem>
-): ISessionView {
-  const isIt = (item: Item) => item.kind === 'card' && item.callId === callId;
-  const known = view.items.some(isIt)
-    ? view
-    : append(view, key => ({ ...NEW_CARD, key, step: view.step, callId }));
-  return replace(known, isIt, item => ({
-    ...item,
-    ...change,
-    title: change.title || (item as ICardItem).title
-  }));
-}
-
-function toolDone(view: ISessionView, event: ToolDone): ISessionView {
-  if (event.name === 'ask_user') {
-    return replace(
-      view,
-      item => item.kind === 'question' && item.callId === event.call_id,
-      item => ({ ...item, closed: true })
-    );
-  }
-  const healed = event.mended
-    ? replace(
-        view,
-        item =>
-          item.kind === 'card' &&
-          item.cellId === event.cell_id &&
-          item.status === 'error',
-        item => ({ ...item, mended: true })
-      )
-    : view;
-  return card(healed, event.call_id, {
-    tool: event.name,
-    title: event.title,
-    phase: 'done',
-    status: event.status,
-    ...(event.cell_id ? { cellId: event.cell_id } : {}),
-    elapsed: event.elapsed,
-    summary: event.summary,
-    detail: event.detail,
-    failure: ''
-  });
-}
-
 /** Take back what came of a step; the reason is "" where the end of the turn says it. */
 function discard(
   view: ISessionView,
@@ -358,47 +297,4 @@ function said(
   word: 'undone' | 'kept'
 ): IEndItem['reviewed'] {
   return Object.fromEntries(cellIds.map(cellId => [cellId, word]));
-}
-
-function ranIn(view: ISessionView, event: RunStarted): ISessionView {
-  const others = view.ran.filter(cellId => cellId !== event.cell_id);
-  const ran = [...others, event.cell_id];
-  return { ...view, ran, kernelId: event.kernel_id };
-}
-
-const NO_DRAFT: Draft = {
-  draft_id: '',
-  call_id: '',
-  kind: 'insert',
-  cell_id: '',
-  title: '',
-  source: '',
-  nonce: '',
-  old_source: '',
-  notices: [],
-  can_run_all: false,
-  runs: true
-};
-
-const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
-  kind: 'card',
-  tool: '',
-  title: '',
-  phase: 'writing',
-  status: null,
-  draft: null,
-  cellId: '',
-  source: '',
-  edited: false,
-  elapsed: 0,
-  summary: '',
-  detail: '',
-  mended: false,
-  leftover: false,
-  failure: ''
-};
-
-function pick(event: Extract<Event, { type: 'draft_opened' }>): Partial<Draft> {
-  const { type: _, ...rest } = event;
-  return rest;
 }
