@@ -2,8 +2,10 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import type { IFile } from './download';
-import type { SessionInfo } from './protocol';
-import type { Mode } from './view';
+import type { SessionInfo, TurnStarted } from './protocol';
+
+/** How much the agent may do without asking. */
+export type Mode = TurnStarted['mode'];
 
 /** Whether and how a model is connected. */
 export interface IStatus {

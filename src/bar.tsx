@@ -11,8 +11,7 @@ import { Gate } from './gate';
 import { linesOfEditor, watchView } from './in-view';
 import type { IView } from './in-view';
 import type { Proposal } from './proposal';
-import type { IStretch, Seen } from './seen';
-import type { IDraftView } from './tokens';
+import type { IDraftView, ISeen, IStretch } from './tokens';
 
 export type Decide = (
   draftId: string,
@@ -32,7 +31,7 @@ export interface IBarOptions {
   readonly mimeType: string;
   /** What a decision on the draft would run now. */
   readonly source: (draft: IDraftView) => string;
-  readonly seen: Seen;
+  readonly seen: ISeen;
 }
 
 export class DraftBar extends Panel {

@@ -6,7 +6,27 @@ import type { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, IApi } from './api';
 import type { Command, Reply, ServerFrame } from './protocol';
-import type { IClient } from './tokens';
+
+/** The window's one socket to the server. */
+export interface IClient {
+  /** Every frame but replies, in the order in which the server sent them. */
+  readonly frames: ISignal<IClient, ServerFrame>;
+  /** Emitted with true after each (re)connect and with false when the socket is lost. */
+  readonly connectedChanged: ISignal<IClient, boolean>;
+  readonly connected: boolean;
+  /**
+   * Emitted when the server gives this window no socket, with its reason for people; then it
+   * is asked again, unless another window has closed this one (`closed`).
+   */
+  readonly refused: ISignal<IClient, { closed: boolean; message: string }>;
+  /**
+   * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
+   * (code, message) when the server refuses or the socket is lost before the reply.
+   */
+  send(command: Command): Promise<Record<string, unknown>>;
+  /** Send without asking for a reply (receipts, snapshots, notices). Dropped offline. */
+  post(command: Command): void;
+}
 
 /** A command that was refused, or whose reply was lost. `message` is for people. */
 export class CommandFailure extends Error {

@@ -11,9 +11,8 @@ import {
 } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { IGate } from './gate';
-import type { ISight } from './seen';
 import { useSettled, useSure } from './still';
-import type { IDraftView } from './tokens';
+import type { IDraftView, ISight } from './tokens';
 
 export interface IControlsState {
   readonly draft: IDraftView;

@@ -12,8 +12,7 @@ import { watchMoving } from './moving';
 import { PlaceKeeper } from './place';
 import type { Proposal } from './proposal';
 import { followQuestion, isWriting, renderCell } from './reveal';
-import type { Seen } from './seen';
-import type { IDraftView } from './tokens';
+import type { IDraftView, ISeen } from './tokens';
 
 /** On a raw cell that is a draft; the key bindings look for it. */
 export const DRAFT_CLASS = 'jp-codeinterp-draft';
@@ -30,7 +29,7 @@ export class DraftBars implements IDisposable {
       proposal: (draftId: string) => Proposal;
       /** What a decision on the draft would run now. */
       source: (draft: IDraftView) => string;
-      seen: Seen;
+      seen: ISeen;
       editors: IEditorServices;
       trans: TranslationBundle;
     }

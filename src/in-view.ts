@@ -1,7 +1,7 @@
 /** What part of an element, and which lines of the code in it, are in view. */
 import type { EditorView } from '@codemirror/view';
 import type { IDisposable } from '@lumino/disposable';
-import type { IStretch } from './seen';
+import type { IStretch } from './tokens';
 
 /** Pixels by which a line may be cut off and yet be read. */
 const SLACK = 6;

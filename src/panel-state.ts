@@ -1,12 +1,12 @@
 /** The state that the panel is drawn from, and the one way to change it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiError, IModelInfo, IStatus } from './api';
+import { ApiError, IModelInfo, IStatus, Mode } from './api';
 import { person } from './by-person';
 import { CommandFailure } from './client';
 import { coalesce } from './coalesce';
 import type { DoneElsewhere, SessionInfo } from './protocol';
-import { ISessionView, Mode, isWaiting } from './view';
+import { ISessionView, isWaiting } from './view';
 
 /** Conversations, newest first: those of any notebook that hold `word`, or, where it is
  * '', those about the notebook in front. */

@@ -15,6 +15,7 @@ import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Api } from './api';
+import type { Mode } from './api';
 import { Client } from './client';
 import { addCommands } from './commands';
 import { addDraftKeys } from './keys';
@@ -23,7 +24,6 @@ import { Notebooks } from './notebook';
 import { Notifier } from './notifier';
 import { CodeInterpreterPanel } from './panel';
 import { Store } from './store';
-import type { Mode } from './view';
 import { rememberOpen, wasOpen } from './was-open';
 
 const PLUGIN_ID = 'jupyter-codeinterp:plugin';

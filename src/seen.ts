@@ -6,24 +6,7 @@
  */
 import { Signal } from '@lumino/signaling';
 import type { ISignal } from '@lumino/signaling';
-
-/** Ends of lines in a row, both included. */
-export interface IStretch {
-  readonly first: number;
-  readonly last: number;
-}
-
-/** What of some code has been in view, from where the person looks now. */
-export interface ISight {
-  /** Whether a line with text has been: then it can be decided on. */
-  readonly seen: boolean;
-  /** Lines that have not been in view yet. */
-  readonly above: number;
-  readonly below: number;
-  /** The first of them, from 0; -1 if there is none. */
-  readonly firstAbove: number;
-  readonly firstBelow: number;
-}
+import type { IAsked, ISeen, ISight, IStretch } from './tokens';
 
 /** Stretches in order, and apart from each other, with one more. */
 export function withStretch(
@@ -107,12 +90,6 @@ export function sightOf(
   };
 }
 
-/** A draft as it is asked about: each nonce is a question of its own. */
-interface IAsked {
-  readonly draft_id: string;
-  readonly nonce: string;
-}
-
 interface IRecord {
   readonly nonce: string;
   readonly source: string;
@@ -123,13 +100,11 @@ interface IRecord {
 const KEPT = 50;
 
 /** What has been in view of the drafts of this window, in the notebook or in the panel. */
-export class Seen {
-  /** Emitted with the draft's id when there may be more of it. */
+export class Seen implements ISeen {
   get changed(): ISignal<this, string> {
     return this._changed;
   }
 
-  /** A part of this source is in view. */
   look({ draft_id, nonce }: IAsked, source: string, part: IStretch): void {
     const before = this._stretches({ draft_id, nonce }, source);
     const stretches = withStretch(before, part);

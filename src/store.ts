@@ -3,7 +3,7 @@
  * and the state changes. Components draw the state and call these.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { IApi, IReview, SentRequest } from './api';
+import type { IApi, IReview, Mode, SentRequest } from './api';
 import { History } from './history';
 import { Drafts } from './open-drafts';
 import { Others } from './others';
@@ -18,7 +18,7 @@ import type {
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 import type { IClient, INotebooks } from './tokens';
-import { ISessionView, Mode, cutOff } from './view';
+import { ISessionView, cutOff } from './view';
 
 export class Store {
   constructor(options: {

@@ -11,29 +11,9 @@
  *   plugins.ts    wires them
  */
 import type { ISignal } from '@lumino/signaling';
-import type { Command, Draft, ServerFrame } from './protocol';
-import type { Seen } from './seen';
+import type { Draft } from './protocol';
 
-/** The window's one socket to the server. */
-export interface IClient {
-  /** Every frame but replies, in the order in which the server sent them. */
-  readonly frames: ISignal<IClient, ServerFrame>;
-  /** Emitted with true after each (re)connect and with false when the socket is lost. */
-  readonly connectedChanged: ISignal<IClient, boolean>;
-  readonly connected: boolean;
-  /**
-   * Emitted when the server gives this window no socket, with its reason for people; then it
-   * is asked again, unless another window has closed this one (`closed`).
-   */
-  readonly refused: ISignal<IClient, { closed: boolean; message: string }>;
-  /**
-   * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
-   * (code, message) when the server refuses or the socket is lost before the reply.
-   */
-  send(command: Command): Promise<Record<string, unknown>>;
-  /** Send without asking for a reply (receipts, snapshots, notices). Dropped offline. */
-  post(command: Command): void;
-}
+export type { IClient } from './client';
 
 /** A draft as the window shows it: under its cell and as a card in the chat. */
 export interface IDraftView extends Omit<Draft, 'nonce'> {
@@ -61,6 +41,40 @@ export interface IDrafts {
   isOver(callId: string): boolean;
 }
 
+/** Ends of lines in a row, both included. */
+export interface IStretch {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What of some code has been in view, from where the person looks now. */
+export interface ISight {
+  /** Whether a line with text has been: then it can be decided on. */
+  readonly seen: boolean;
+  /** Lines that have not been in view yet. */
+  readonly above: number;
+  readonly below: number;
+  /** The first of them, from 0; -1 if there is none. */
+  readonly firstAbove: number;
+  readonly firstBelow: number;
+}
+
+/** A draft as it is asked about: each nonce is a question of its own. */
+export interface IAsked {
+  readonly draft_id: string;
+  readonly nonce: string;
+}
+
+/** What has been in view of the drafts of this window, in the notebook or in the panel. */
+export interface ISeen {
+  /** Emitted with the draft's id when there may be more of it. */
+  readonly changed: ISignal<ISeen, string>;
+  /** A part of this source is in view. */
+  look(asked: IAsked, source: string, part: IStretch): void;
+  /** `here` is what is, or was last, in view where this is asked for. */
+  sight(asked: IAsked, source: string, here?: IStretch | null): ISight;
+}
+
 /** The notebooks that are open in this window. */
 export interface INotebooks {
   /** Path of the notebook in front, '' if none; and its changes. */
@@ -73,7 +87,7 @@ export interface INotebooks {
   /** The source that a decision on this draft would run now; null if the cell is gone. */
   sourceOf(draft: IDraftView): string | null;
   /** What of the drafts has been in view in this window. */
-  readonly seen: Seen;
+  readonly seen: ISeen;
   /** Whether the notebook's cells can be seen: it is open, and not behind another tab. */
   isShown(path: string): boolean;
   /** Whether this window holds the lease of `path` (undefined: not known yet). */

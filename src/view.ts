@@ -11,11 +11,8 @@ import type {
   Retrying,
   SessionInfo,
   ToolDone,
-  TurnEnded,
-  TurnStarted
+  TurnEnded
 } from './protocol';
-
-export type Mode = TurnStarted['mode'];
 
 /** What the person wrote: the start of a turn. */
 export interface IMessageItem {

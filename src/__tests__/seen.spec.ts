@@ -1,5 +1,5 @@
 import { Seen, carried, sightOf, withStretch } from '../seen';
-import type { IStretch } from '../seen';
+import type { IStretch } from '../tokens';
 
 /** Lines from one to another, whole. */
 const lines = (first: number, last: number): IStretch => ({

@@ -1,7 +1,8 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IPanelState } from '../panel-state';
-import type { ISessionView, Mode } from '../view';
+import type { Mode } from '../api';
+import type { ISessionView } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';
 

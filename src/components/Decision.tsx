@@ -2,9 +2,8 @@
 import React from 'react';
 import { MoreLines } from '../controls';
 import { linesOfText, watchView } from '../in-view';
-import type { IStretch } from '../seen';
 import { useSettled, useSure } from '../still';
-import type { IDraftView } from '../tokens';
+import type { IDraftView, IStretch } from '../tokens';
 import { ICardItem, isUndecided } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';

@@ -6,14 +6,17 @@ import type { IPanelState } from '../panel-state';
 import type { DoneElsewhere } from '../protocol';
 import { Button } from './Button';
 import { usePanel } from './context';
-import { Line } from './Line';
+import { StatusBanner } from './StatusBanner';
 
 export function OtherWindows({ state }: { state: IPanelState }): JSX.Element {
   const { store, trans } = usePanel();
   return (
     <>
       {state.others.map((done, index) => (
-        <Line key={`other-${index}`} level={isGrave(done) ? 'warning' : 'info'}>
+        <StatusBanner
+          key={`other-${index}`}
+          level={isGrave(done) ? 'warning' : 'info'}
+        >
           <span
             title={trans.__(
               'Window %1 of your server; this is window %2',
@@ -37,7 +40,7 @@ export function OtherWindows({ state }: { state: IPanelState }): JSX.Element {
               {trans.__('Not me')}
             </Button>
           </span>
-        </Line>
+        </StatusBanner>
       ))}
     </>
   );

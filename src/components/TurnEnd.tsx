@@ -5,7 +5,7 @@ import type { Kept } from '../protocol';
 import { type IEndItem, kernelDied } from '../view';
 import { Button } from './Button';
 import { usePanel } from './context';
-import { GoOn } from './GoOn';
+import { ContinueButton } from './ContinueButton';
 import { Review } from './Review';
 import { RunAbove } from './RunAbove';
 
@@ -24,7 +24,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           data-level={quiet ? 'info' : 'error'}
         >
           <span>{words}</span>
-          {end.retry && last && <GoOn code={end.code} />}
+          {end.retry && last && <ContinueButton code={end.code} />}
         </div>
       )}
       {offers && store.shown && kernelDied(store.shown) && (

@@ -4,7 +4,7 @@ import { Button } from './Button';
 import { usePanel } from './context';
 import { RunAbove } from './RunAbove';
 
-export function GoOn({ code }: { code: string }): JSX.Element {
+export function ContinueButton({ code }: { code: string }): JSX.Element {
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
   const stopped = code === 'server_stopped';

@@ -1,7 +1,7 @@
 import React from 'react';
 
 /** Something that a person must know besides the conversation. */
-export function Line(props: {
+export function StatusBanner(props: {
   level?: 'info' | 'warning' | 'error';
   children: React.ReactNode;
 }): JSX.Element {
