@@ -14,7 +14,7 @@ export default defineConfig([
     'ui-tests/playwright-report',
     'ui-tests/servers',
     'ui-tests/test-results',
-    'src/protocol.ts'
+    'src/protocol/protocol.ts'
   ]),
   js.configs.recommended,
   {

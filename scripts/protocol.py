@@ -1,5 +1,5 @@
-"""Write src/protocol.ts from the Python types, and src/formula-names.ts from the names in
-core/approval/formulas.py (``--check``: fail if one is out of date).
+"""Write src/protocol/protocol.ts from the Python types, and src/markdown/formula-names.ts from
+the names in core/approval/formulas.py (``--check``: fail if one is out of date).
 
 The Python structs of core/commands.py, core/events.py and core/document/ops.py are the only
 definition of the wire format; TypeScript gets its types through their JSON Schema.
@@ -78,7 +78,7 @@ def protocol() -> str:
 
 
 def formula_names() -> str:
-    """What src/formulas.ts checks formulas against."""
+    """What src/markdown/formulas.ts checks formulas against."""
 
     def words(name: str, values: frozenset[str]) -> str:
         # One string is a third of the size of a list.
@@ -101,12 +101,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     stale = []
-    for name, text in (("protocol.ts", protocol()), ("formula-names.ts", formula_names())):
-        target = ROOT / "src" / name
+    for name, text in (
+        ("src/protocol/protocol.ts", protocol()),
+        ("src/markdown/formula-names.ts", formula_names()),
+    ):
+        target = ROOT / name
         if not check:
             target.write_text(text, encoding="utf-8")
         elif not target.exists() or target.read_text(encoding="utf-8") != text:
-            stale.append(f"src/{name}")
+            stale.append(name)
     if stale:
         names = " and ".join(stale)
         print(f"Out of date: {names}; run python scripts/protocol.py", file=sys.stderr)

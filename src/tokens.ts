@@ -1,19 +1,22 @@
 /**
  * What the parts of the front end know of each other: interfaces only.
  *
- *   client.ts     implements IClient     the socket and REST
- *   state.ts      the pure reducer       frames -> view state
- *   store.ts      state + client, the one place that dispatches
- *   open-drafts.ts implements IDrafts    the drafts that wait, and decisions on them
- *   notebook.ts   implements INotebooks  ops on the live notebooks of this window
- *   drafts.ts     bars under draft cells, drawn from IDrafts
- *   components/   the sidebar, drawn from the store
- *   plugins.ts    wires them
+ *   protocol/         what travels, the socket (IClient) and REST
+ *   notebook/         the live notebooks of this window (INotebooks)
+ *     document/       ops on one notebook, and what the server gets to see of it
+ *     review/         drafts under their cells, and what of them has been seen (ISeen)
+ *     viewport/       where the person is in a notebook
+ *   markdown/         what a model wrote, made safe to show
+ *   panel/            the sidebar
+ *     view/           the pure reducer: events -> what is shown of a session
+ *     store/          state + client, the one place that dispatches; the drafts (IDrafts)
+ *     components/     drawn from the store
+ *   plugins/          wires them
  */
 import type { ISignal } from '@lumino/signaling';
-import type { Draft } from './protocol';
+import type { Draft } from './protocol/protocol';
 
-export type { IClient } from './client';
+export type { IClient } from './protocol/client';
 
 /** A draft as the window shows it: under its cell and as a card in the chat. */
 export interface IDraftView extends Omit<Draft, 'nonce'> {

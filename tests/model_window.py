@@ -1,4 +1,4 @@
-"""A window and the notebook's file, in this process: what ``src/live.ts`` and Lab do, in words
+"""A window and the notebook's file, in this process: what ``src/notebook/live.ts`` and Lab do, in words
 of ``core.document``.
 
 The window keeps the notebook with ``apply``, the reference. It writes the marker with each

@@ -1,4 +1,4 @@
-/** A waiting draft under the notebook's own commands, by key, as `src/watch.ts` says. */
+/** A waiting draft under the notebook's own commands, by key, as `src/notebook/review/watch.ts` says. */
 import { type Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
 import type { NotebookHelper } from '../support/notebook';

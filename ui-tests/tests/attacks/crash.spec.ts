@@ -57,7 +57,7 @@ async function formatted(panel: Panel): Promise<void> {
   ).toHaveCount(0, { timeout: 60_000 });
 }
 
-/** One of each kind; more of them are in src/__tests__/formulas.spec.ts, without a browser. */
+/** One of each kind; more of them are in src/__tests__/markdown/formulas.spec.ts, without a browser. */
 const SHAPES: Record<string, IShape> = {
   'open fractions': { before: '$', unit: '\\frac{1}{' },
   'many formulas': { unit: '$x^2$ ' },

@@ -1,0 +1,582 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  waitFor,
+  within
+} from '@testing-library/react';
+import React from 'react';
+import { ModelMarkdown } from '../../../markdown/markdown';
+import { ItemView } from '../../../panel/components/conversation/items';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Markdown } from '../../../panel/components/elements/Markdown';
+import { Panel } from '../../../panel/components/Panel';
+import { Sent } from '../../../panel/components/Sent';
+import type { Event } from '../../../protocol/protocol';
+import {
+  FakeApi,
+  decided,
+  done,
+  draft,
+  ended,
+  makeStore,
+  opened,
+  running,
+  settled,
+  started,
+  surroundings,
+  trans,
+  viewOf
+} from '../panel-fakes';
+
+/** Says what it was asked for. */
+class CountingMarkdown extends ModelMarkdown {
+  readonly asked: string[] = [];
+
+  async render(source: string): Promise<HTMLElement> {
+    this.asked.push(source);
+    return super.render(source);
+  }
+}
+
+interface IShown extends ReturnType<typeof makeStore> {
+  opened: string[];
+  sentShown: number;
+}
+
+function inPanel(element: JSX.Element, made = makeStore()): IShown {
+  const shown: IShown = { ...made, opened: [], sentShown: 0 };
+  render(
+    <PanelContext.Provider
+      value={surroundings(made.store, {
+        openNotebook: async path => {
+          shown.opened.push(path);
+        },
+        showSent: async () => {
+          shown.sentShown++;
+        }
+      })}
+    >
+      {element}
+    </PanelContext.Provider>
+  );
+  return shown;
+}
+
+/** The panel with a running session that has had these events. */
+async function panel(...events: Event[]): Promise<IShown> {
+  const shown = inPanel(<Panel />);
+  await act(settled);
+  await act(async () => {
+    await shown.store.send('Go');
+    shown.client.session({ running: true });
+    shown.client.play('s1', ...events);
+    await drawn(shown);
+  });
+  return shown;
+}
+
+/** The panel shows the state as it is now. */
+function drawn({ store }: IShown): Promise<void> {
+  return new Promise(resolve => {
+    const listener = () => {
+      store.state.changed.disconnect(listener);
+      resolve();
+    };
+    store.state.changed.connect(listener);
+    store.state.patch({});
+  });
+}
+
+async function play(shown: IShown, ...events: Event[]): Promise<void> {
+  await act(async () => {
+    shown.client.play('s1', ...events);
+    await drawn(shown);
+  });
+}
+
+const waiting: Event = { type: 'draft_waiting', draft: draft() };
+const message = () => screen.getByRole('textbox', { name: 'Message' });
+const button = (name: string | RegExp) => screen.getByRole('button', { name });
+
+afterEach(cleanup);
+
+describe('the composer', () => {
+  it('sends on Enter and is empty again; Shift+Enter is a new line', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    fireEvent.change(message(), { target: { value: 'Plot it' } });
+    fireEvent.keyDown(message(), { key: 'Enter', shiftKey: true });
+    expect(shown.client.ofType('send_message')).toEqual([]);
+    await act(async () => {
+      fireEvent.keyDown(message(), { key: 'Enter' });
+    });
+    expect(shown.client.ofType('send_message')[0].text).toBe('Plot it');
+    expect((message() as HTMLTextAreaElement).value).toBe('');
+  });
+
+  it('leaves Enter to an input method that composes', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    fireEvent.change(message(), { target: { value: 'かな' } });
+    fireEvent.keyDown(message(), { key: 'Enter', isComposing: true });
+    expect(shown.client.ofType('send_message')).toEqual([]);
+  });
+
+  it('keeps the message when it could not be sent', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    shown.client.answer = () =>
+      Promise.reject(new Error('The server is busy.'));
+    fireEvent.change(message(), { target: { value: 'Plot it' } });
+    await act(async () => {
+      fireEvent.click(button('Send'));
+    });
+    expect((message() as HTMLTextAreaElement).value).toBe('Plot it');
+    expect((await screen.findByRole('alert')).textContent).toContain(
+      'The server is busy.'
+    );
+  });
+
+  it('stops while a turn runs, and sends afterwards', async () => {
+    const shown = await panel(started);
+    expect(screen.queryByRole('button', { name: 'Send' })).toBeNull();
+    fireEvent.click(button('Stop'));
+    expect(shown.client.ofType('cancel')).toMatchObject([{ session_id: 's1' }]);
+    await play(shown, ended({ stop_reason: 'cancelled' }));
+    expect(screen.queryByRole('button', { name: 'Stop' })).toBeNull();
+    expect(button('Send')).toBeTruthy();
+  });
+
+  it('offers no mode above the highest', async () => {
+    const made = makeStore();
+    made.api.current = { ...made.api.current, highest_mode: 'review' };
+    await made.store.setup.refresh();
+    inPanel(<Panel />, made);
+    const modes = screen.getByRole('combobox', { name: 'Permission mode' });
+    const disabled = within(modes)
+      .getAllByRole<HTMLOptionElement>('option')
+      .filter(option => option.disabled)
+      .map(option => option.textContent);
+    expect(disabled).toEqual(['Auto']);
+  });
+
+  it('sets the mode of the conversation', async () => {
+    const shown = await panel(started);
+    const modes = screen.getByRole('combobox', { name: 'Permission mode' });
+    fireEvent.change(modes, { target: { value: 'plan' } });
+    expect(shown.client.ofType('set_mode')).toMatchObject([{ mode: 'plan' }]);
+  });
+
+  it('shows share and cost, and behind them what was sent', async () => {
+    const shown = await panel(started, {
+      type: 'usage',
+      usage: {
+        input_tokens: 1,
+        output_tokens: 1,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0
+      },
+      context_share: 0.12,
+      cost: 0.021
+    });
+    const gauge = button(/Show what was sent/);
+    expect(gauge.textContent).toBe('12 % · $0.02');
+    fireEvent.click(gauge);
+    expect(shown.sentShown).toBe(1);
+  });
+});
+
+describe('a card', () => {
+  const review = () => screen.getByRole('group', { name: 'Review cell' });
+
+  /** Resolves once the button has stood still for long enough to be pressed. */
+  async function sure(name: string, seen: () => void): Promise<void> {
+    await act(async () => seen());
+    await waitFor(() => {
+      const found = within(review()).getByRole('button', { name });
+      expect((found as HTMLButtonElement).disabled).toBe(false);
+      expect(found.getAttribute('aria-disabled')).toBeNull();
+    });
+  }
+
+  it('asks, and sends the decision', async () => {
+    const shown = await panel(started, opened, waiting);
+    await sure('Run', () =>
+      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 1 })
+    );
+    fireEvent.click(within(review()).getByRole('button', { name: 'Run' }));
+    expect(shown.client.ofType('decide')).toMatchObject([
+      { action: 'run', source: 'df = 1', run_all: false }
+    ]);
+    await play(shown, decided);
+    expect(screen.queryByRole('group', { name: 'Review cell' })).toBeNull();
+  });
+
+  it('shows code that has not been in view, and decides only then', async () => {
+    const shown = await panel(started, opened, waiting);
+    const show = await within(review()).findByRole('button', {
+      name: 'Show code'
+    });
+    expect(within(review()).queryByRole('button', { name: /^Run/ })).toBeNull();
+    expect(review().textContent).not.toContain('df = 1');
+    fireEvent.click(show);
+    expect(review().textContent).toContain('df = 1');
+    expect(shown.notebooks.revealed).toEqual(['cell1']);
+    await sure('Run', () =>
+      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 1 })
+    );
+    // What stands in the notebook by now is something else.
+    shown.notebooks.sources.set('cell1', 'evil()');
+    fireEvent.click(within(review()).getByRole('button', { name: 'Run' }));
+    expect(shown.client.ofType('decide')).toEqual([]);
+  });
+
+  it('takes no second decision while the first is on its way', async () => {
+    const shown = await panel(started, opened, waiting);
+    shown.client.answer = () => new Promise(() => {});
+    await act(async () => {
+      fireEvent.click(within(review()).getByRole('button', { name: 'Reject' }));
+      await drawn(shown);
+    });
+    for (const one of within(review()).getAllByRole('button')) {
+      const decides = /Run|Reject/.test(one.textContent ?? '');
+      expect((one as HTMLButtonElement).disabled).toBe(decides);
+    }
+  });
+
+  it('says what a reader may overlook', async () => {
+    const notices = ['It also runs helper.py.'];
+    await panel(started, opened, {
+      type: 'draft_waiting',
+      draft: draft({ notices })
+    });
+    expect(review().textContent).toContain('It also runs helper.py.');
+  });
+
+  it.each([
+    ['delete', 'Delete', 'Keep'],
+    ['markdown', 'Accept', 'Reject'],
+    ['edit', 'Accept', 'Reject']
+  ] as const)('has words of its own for %s', async (kind, yes, no) => {
+    await panel(started, {
+      type: 'draft_waiting',
+      draft: draft({ kind, can_run_all: false, runs: false })
+    });
+    expect(within(review()).getByRole('button', { name: yes })).toBeTruthy();
+    expect(within(review()).getByRole('button', { name: no })).toBeTruthy();
+    expect(
+      within(review()).queryByRole('button', { name: /Run all/ })
+    ).toBeNull();
+  });
+
+  it('leads to its cell, and unfolds code and result', async () => {
+    const shown = await panel(
+      started,
+      opened,
+      waiting,
+      decided,
+      running,
+      done()
+    );
+    fireEvent.click(button('Load the data'));
+    expect(shown.notebooks.revealed).toEqual(['cell1']);
+    const card = screen.getByRole('group', { name: 'Load the data' });
+    expect(card.textContent).toContain('1.2 s');
+    expect(within(card).getByRole('img', { name: 'done' })).toBeTruthy();
+    expect(card.textContent).not.toContain('df = 2');
+    fireEvent.click(within(card).getByRole('button', { name: /Code/ }));
+    expect(card.textContent).toContain('df = 2');
+    expect(card.textContent).toContain('42');
+    expect(card.textContent).not.toContain('status=');
+  });
+
+  it('says that it waits for the kernel', async () => {
+    await panel(started, opened, waiting, decided, {
+      type: 'kernel_waiting',
+      call_id: 'c1'
+    });
+    expect(
+      screen.getByRole('group', { name: 'Load the data' }).textContent
+    ).toContain('waiting for the kernel');
+  });
+
+  it('offers to remove a failed cell that was left standing', async () => {
+    const shown = await panel(
+      started,
+      opened,
+      done({ status: 'error' }),
+      ended({ stop_reason: 'max_steps', message: 'Enough.', failed: ['cell1'] })
+    );
+    fireEvent.click(button('Remove'));
+    expect(shown.client.ofType('remove_cell')).toMatchObject([
+      { cell_id: 'cell1' }
+    ]);
+  });
+});
+
+describe('the end of a turn', () => {
+  it('says why it failed, and tries again', async () => {
+    const shown = await panel(
+      started,
+      ended({ stop_reason: 'error', message: 'No network.', retry: true })
+    );
+    expect(screen.getByRole('log').textContent).toContain('No network.');
+    await act(async () => {
+      fireEvent.click(button('Try again'));
+    });
+    expect(shown.client.ofType('retry')).toHaveLength(1);
+  });
+
+  it('asks for a key where it was refused', async () => {
+    await panel(
+      started,
+      ended({ stop_reason: 'error', code: 'wrong_key', message: 'Refused.' })
+    );
+    expect(screen.getByLabelText('API key')).toBeTruthy();
+  });
+});
+
+describe('a question', () => {
+  const asked: Event = {
+    type: 'question_asked',
+    call_id: 'c9',
+    question: 'Which year?',
+    options: ['2023', '2024']
+  };
+
+  it('is answered with a button', async () => {
+    const shown = await panel(started, asked);
+    await act(async () => {
+      fireEvent.click(button('2024'));
+    });
+    expect(shown.client.ofType('answer')).toMatchObject([
+      { call_id: 'c9', text: '2024' }
+    ]);
+  });
+
+  it('is answered in own words', async () => {
+    const shown = await panel(started, asked);
+    const field = screen.getByRole('textbox', { name: 'Your answer' });
+    fireEvent.change(field, { target: { value: 'Both' } });
+    await act(async () => {
+      fireEvent.click(button('Answer'));
+    });
+    expect(shown.client.ofType('answer')[0].text).toBe('Both');
+  });
+});
+
+describe('no key yet', () => {
+  async function unconfigured(): Promise<IShown> {
+    const made = makeStore();
+    made.api.current = {
+      ...new FakeApi().current,
+      configured: false,
+      source: 'none'
+    };
+    await made.store.setup.refresh();
+    const shown = inPanel(<Panel />, made);
+    await act(settled);
+    return shown;
+  }
+
+  const paste = async () => {
+    fireEvent.change(screen.getByLabelText('API key'), {
+      target: { value: 'sk-1' }
+    });
+    await act(async () => {
+      fireEvent.click(button('Save'));
+    });
+  };
+
+  it('takes a key, and is out of the way then', async () => {
+    const shown = await unconfigured();
+    await paste();
+    await act(() => drawn(shown));
+    expect(screen.queryByLabelText('API key')).toBeNull();
+  });
+
+  it('says why a key was refused', async () => {
+    const { api } = await unconfigured();
+    api.refusal = 'Anthropic does not know this key.';
+    await paste();
+    expect(screen.getByRole('alert').textContent).toBe(
+      'Anthropic does not know this key.'
+    );
+  });
+
+  it('finds a local server on a click', async () => {
+    const shown = await unconfigured();
+    await act(async () => {
+      fireEvent.click(button('Find a local model server'));
+    });
+    await act(async () => {
+      fireEvent.click(button('Use Ollama'));
+    });
+    await act(() => drawn(shown));
+    expect(screen.queryByLabelText('API key')).toBeNull();
+  });
+
+  it('opens the demo with its question', async () => {
+    const shown = await unconfigured();
+    await act(async () => {
+      fireEvent.click(button('Try the offline demo'));
+    });
+    expect(shown.opened).toEqual(['codeinterp-demo/sales.ipynb']);
+    await act(() => drawn(shown));
+    expect((message() as HTMLTextAreaElement).value).toBe(
+      'Which region grew fastest? Show it.'
+    );
+    expect(document.body.textContent).toContain(
+      'Offline demo: recorded code, live execution'
+    );
+  });
+});
+
+describe('beside the conversation', () => {
+  it('says when another window has the notebook, and takes it over', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    expect(screen.queryByRole('button', { name: 'Work here' })).toBeNull();
+    await act(async () => {
+      shown.notebooks.lease = false;
+      shown.notebooks.leaseChanged.emit('sales.ipynb');
+      await new Promise(resolve => requestAnimationFrame(resolve));
+    });
+    fireEvent.click(button('Work here'));
+    expect(shown.client.ofType('take_lease')).toMatchObject([
+      { notebook: 'sales.ipynb' }
+    ]);
+  });
+
+  it('says that another notebook waits, and goes there', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    await act(async () => {
+      shown.client.session({
+        session_id: 's9',
+        notebook: 'deep/b.ipynb',
+        running: true
+      });
+      shown.client.play('s9', started, opened, waiting);
+      await drawn(shown);
+    });
+    expect(document.body.textContent).toContain('b.ipynb waits for you');
+    fireEvent.click(button('Show'));
+    expect(shown.opened).toEqual(['deep/b.ipynb']);
+  });
+
+  it('lists the conversations of the notebook', async () => {
+    const shown = await panel(started);
+    shown.api.known = [viewOf().info];
+    await act(async () => {
+      fireEvent.click(button('History'));
+      await settled();
+      await drawn(shown);
+    });
+    const list = screen.getByRole('region', { name: 'Conversations' });
+    expect(list.textContent).toContain('Growth');
+  });
+});
+
+describe('streamed text', () => {
+  it('renders finished blocks once', async () => {
+    const shown = makeStore();
+    const text = 'First block.\n\nSecond block.\n\nThird one.';
+    const inContext = (end: number) => (
+      <PanelContext.Provider value={surroundings(shown.store, { markdown })}>
+        <Markdown text={text.slice(0, end)} />
+      </PanelContext.Provider>
+    );
+    const markdown = new CountingMarkdown();
+    const { rerender, container } = render(inContext(1));
+    for (let end = 2; end <= text.length; end++) {
+      rerender(inContext(end));
+      await act(settled);
+    }
+    const times = (source: string) =>
+      markdown.asked.filter(one => one === source).length;
+    expect(times('First block.')).toBe(1);
+    expect(times('Second block.')).toBe(1);
+    const paragraphs = [...container.querySelectorAll('p')];
+    expect(paragraphs.map(({ textContent }) => textContent)).toEqual([
+      'First block.',
+      'Second block.',
+      'Third one.'
+    ]);
+  });
+
+  it('leads to the cells that it links to', async () => {
+    const shown = await panel(started, {
+      type: 'text_done',
+      block: 0,
+      text: 'See <a href="#cell:ab1">the chart</a>.'
+    });
+    fireEvent.click(await screen.findByText('the chart'));
+    expect(shown.notebooks.revealed).toEqual(['ab1']);
+  });
+});
+
+describe('thinking', () => {
+  it('is folded, and unfolds', () => {
+    const item = viewOf(started, {
+      type: 'thinking_delta',
+      block: 0,
+      text: 'Let me see.'
+    }).items[1];
+    inPanel(<ItemView item={item} sessionId="s1" last={true} />);
+    expect(screen.queryByText('Let me see.')).toBeNull();
+    fireEvent.click(button('Thinking…'));
+    expect(screen.getByText('Let me see.')).toBeTruthy();
+  });
+});
+
+describe('what was sent', () => {
+  it('can be read, without the bytes of images', () => {
+    const data = 'A'.repeat(40_000);
+    render(
+      <Sent
+        trans={trans}
+        request={{
+          model: 'm',
+          system: 'You are careful.',
+          tools: ['run_cell'],
+          messages: [
+            { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
+            {
+              role: 'assistant',
+              content: [
+                {
+                  type: 'tool_use',
+                  name: 'run_cell',
+                  input: { source: 'a = 1\nb = 2' }
+                }
+              ]
+            },
+            {
+              role: 'user',
+              content: [
+                {
+                  type: 'tool_result',
+                  content: [
+                    { type: 'text', text: 'status=ok' },
+                    { type: 'image', source: { type: 'base64', data } }
+                  ]
+                }
+              ]
+            }
+          ]
+        }}
+      />
+    );
+    const words = document.body.textContent!;
+    expect(words).toContain('You are careful.');
+    expect(words).toContain('Hello');
+    expect(words).toContain('source: a = 1\nb = 2');
+    expect(words).toContain('status=ok');
+    expect(words).toContain('[image, 29 kB]');
+    expect(words).not.toContain('AAAAAAAAAA');
+  });
+});

@@ -1,0 +1,331 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  within
+} from '@testing-library/react';
+import React from 'react';
+import type { IDiff } from '../../../panel/components/elements/context';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import type { IChange } from '../../../protocol/api';
+import type { Event, TurnStarted } from '../../../protocol/protocol';
+import {
+  done,
+  ended,
+  makeStore,
+  opened,
+  running,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+afterEach(cleanup);
+
+type Made = ReturnType<typeof makeStore> & { diffs: IDiff[] };
+
+async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
+  const made = makeStore();
+  made.api.changed = changed;
+  const diffs: IDiff[] = [];
+  render(
+    <PanelContext.Provider
+      value={surroundings(made.store, {
+        showDiff: (host, diff) => {
+          diffs.push(diff);
+          host.textContent = `${diff.before} → ${diff.after}`;
+          // As an editor does, which must leave the page before its place there.
+          const dispose = () => expect(host.isConnected).toBe(true);
+          return { isDisposed: false, dispose };
+        }
+      })}
+    >
+      <Panel />
+    </PanelContext.Provider>
+  );
+  made.client.session();
+  made.store.openSession('s1');
+  const shown = { ...made, diffs };
+  await play(shown, ...events);
+  return shown;
+}
+
+async function play(made: Made, ...events: Event[]): Promise<void> {
+  await act(async () => {
+    made.client.play('s1', ...events);
+    await settled();
+  });
+  // The panel is drawn once a frame.
+  await act(() => new Promise(resolve => requestAnimationFrame(resolve)));
+}
+
+async function click(name: string, within_ = screen.getByRole('log')) {
+  await act(async () => {
+    fireEvent.click(within(within_).getByRole('button', { name }));
+    await settled();
+  });
+}
+
+function change(more: Partial<IChange>): IChange {
+  return {
+    cell_id: 'cell1',
+    kind: 'edited',
+    cell_type: 'code',
+    before: 'a = 1',
+    after: 'a = 2',
+    outputs: false,
+    undoable: true,
+    cut: false,
+    ...more
+  };
+}
+
+const CHANGES = [
+  change({ cell_id: 'new', kind: 'added', before: null, after: '\n\n  b = 1' }),
+  change({ outputs: true }),
+  change({
+    cell_id: 'gone',
+    kind: 'removed',
+    cell_type: 'markdown',
+    before: '# Old',
+    after: null
+  })
+];
+const END = ended({ added: ['new'], edited: ['cell1'], removed: ['gone'] });
+const row = (name: string) => screen.getByRole('group', { name });
+const text = () => screen.getByRole('log').textContent;
+
+describe('what a turn changed', () => {
+  it('is counted, and put back as a whole', async () => {
+    const made = await panel(CHANGES, started, END);
+    expect(text()).toContain('1 added, 1 edited, 1 removed:');
+    await click('Undo turn');
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { session_id: 's1', turn: 1, cells: [] }
+    ]);
+    await play(made, {
+      type: 'turn_undone',
+      turn: 1,
+      restored: ['new', 'gone'],
+      kept: [{ cell_id: 'cell1', why: 'changed' }]
+    });
+    expect(text()).toContain(
+      '2 cells put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
+    );
+    expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
+  });
+
+  it('offers no undo once every cell is put back or kept', async () => {
+    await panel(
+      CHANGES,
+      started,
+      END,
+      { type: 'turn_undone', turn: 1, restored: ['new', 'gone'], kept: [] },
+      { type: 'changes_kept', turn: 1, cells: ['cell1'] }
+    );
+    expect(screen.queryByRole('button', { name: 'Undo turn' })).toBeNull();
+    expect(screen.getByRole('button', { name: 'Review changes' })).toBeTruthy();
+  });
+
+  it('says nothing where nothing was changed', async () => {
+    await panel([], started, ended());
+    expect(screen.queryByRole('button', { name: 'Review changes' })).toBeNull();
+  });
+});
+
+describe('the review', () => {
+  it('shows each cell, old against new', async () => {
+    const made = await panel(CHANGES, started, END);
+    const button = screen.getByRole('button', { name: 'Review changes' });
+    expect(button.getAttribute('aria-expanded')).toBe('false');
+    await click('Review changes');
+    expect(button.getAttribute('aria-expanded')).toBe('true');
+    expect(made.diffs).toMatchObject([
+      { before: '', after: '\n\n  b = 1', mimeType: 'text/x-python' },
+      { before: 'a = 1', after: 'a = 2' },
+      { before: '# Old', after: '', mimeType: 'text/x-ipythongfm' }
+    ]);
+    expect(row('Added: b = 1').textContent).toContain('→');
+    expect(row('Edited: a = 2').textContent).toContain(
+      'Undo brings its outputs back'
+    );
+    expect(
+      within(row('Removed: # Old')).queryByTitle('Go to the cell')
+    ).toBeNull();
+    fireEvent.click(within(row('Edited: a = 2')).getByTitle('Go to the cell'));
+    expect(made.notebooks.revealed).toEqual(['cell1']);
+  });
+
+  it('keeps one and undoes another', async () => {
+    const made = await panel(CHANGES, started, END);
+    await click('Review changes');
+    await click('Keep: b = 1');
+    await click('Undo: a = 2');
+    expect(made.client.ofType('keep_changes')).toMatchObject([
+      { turn: 1, cells: ['new'] }
+    ]);
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { turn: 1, cells: ['cell1'] }
+    ]);
+    expect(document.activeElement).toBe(row('Edited: a = 2'));
+    await play(
+      made,
+      { type: 'changes_kept', turn: 1, cells: ['new'] },
+      { type: 'turn_undone', turn: 1, restored: ['cell1'], kept: [] }
+    );
+    expect(row('Added: b = 1').textContent).toContain('Kept');
+    expect(row('Edited: a = 2').textContent).toContain('Put back');
+    const buttons = (name: string) =>
+      within(row(name))
+        .queryAllByRole('button')
+        .map(button => button.textContent);
+    expect(buttons('Edited: a = 2')).toEqual(['a = 2']);
+    expect(buttons('Added: b = 1')).toEqual(['b = 1', 'Undo']);
+    expect(buttons('Removed: # Old')).toEqual(['Keep', 'Undo']);
+  });
+
+  it('says of a cell why it was not put back', async () => {
+    await panel(CHANGES, started, END, {
+      type: 'turn_undone',
+      turn: 1,
+      restored: [],
+      kept: [{ cell_id: 'cell1', why: 'changed_later' }]
+    });
+    await click('Review changes');
+    expect(row('Edited: a = 2').textContent).toContain(
+      'Not put back: a later turn changed it'
+    );
+  });
+
+  it('says that a cell was only run again', async () => {
+    await panel([change({ after: 'a = 1' })], started, END);
+    await click('Review changes');
+    expect(row('Edited: a = 1').textContent).toContain('Run again');
+  });
+
+  it('offers no undo where it is not known how the cell was', async () => {
+    await panel([change({ before: null, undoable: false })], started, END);
+    await click('Review changes');
+    const [keep, ...others] = within(row('Edited: a = 2'))
+      .getAllByRole('button')
+      .slice(1);
+    expect(keep.textContent).toBe('Keep');
+    expect(others).toEqual([]);
+    expect(row('Edited: a = 2').textContent).toContain('not known');
+  });
+
+  it('makes few editors at first', async () => {
+    const many = Array.from({ length: 25 }, (_, n) =>
+      change({ cell_id: `c${n}`, after: `a = ${n + 2}` })
+    );
+    const made = await panel(many, started, END);
+    await click('Review changes');
+    expect(made.diffs).toHaveLength(20);
+    await click('Show 5 more cells');
+    expect(made.diffs).toHaveLength(25);
+  });
+});
+
+describe('after the server was stopped', () => {
+  const stopped = ended({
+    stop_reason: 'error',
+    code: 'server_stopped',
+    message: 'The server stopped while this was going on.',
+    retry: true
+  });
+  const cutOff = done({
+    status: 'interrupted',
+    elapsed: 0,
+    summary: 'It may have had effects.'
+  });
+  const again = () =>
+    screen.queryByRole('button', { name: 'Run the cells above again' });
+
+  it('says of the run that was cut off that it may have had effects', async () => {
+    await panel([], started, opened, running, cutOff, stopped);
+    const card = screen.getByRole('group', { name: 'Load the data' });
+    expect(card.textContent).toContain('interrupted');
+    expect(card.textContent).toContain('It may have had effects.');
+  });
+
+  it('tells the notebook that no code runs there any longer', async () => {
+    const made = await panel([], started, opened, running, cutOff, stopped);
+    const { cell_id, call_id } = cutOff;
+    expect(made.notebooks.runsEnded).toEqual([[cell_id, call_id]]);
+  });
+
+  it('goes on', async () => {
+    const made = await panel([], started, opened, running, cutOff, stopped);
+    await click('Continue');
+    expect(made.client.ofType('retry')).toHaveLength(1);
+  });
+
+  it('offers to run the cells above where the kernel is another', async () => {
+    const made = await panel([], started, opened, running, cutOff, stopped);
+    expect(again()).toBeNull();
+    await act(async () => {
+      made.notebooks.kernelId = 'k2';
+      made.notebooks.kernelChanged.emit('sales.ipynb');
+    });
+    expect(again()).not.toBeNull();
+    expect(screen.getByText(/The kernel is gone, too/)).toBeTruthy();
+    expect(made.notebooks.ranAbove).toEqual([]);
+    await click('Run the cells above again');
+    expect(made.notebooks.ranAbove).toEqual([['cell1']]);
+    expect(made.notebooks.notRunAgain).toEqual(['cell1']);
+    expect(again()).toBeNull();
+    expect(made.client.ofType('retry')).toEqual([]);
+  });
+
+  it('says so where none of the cells is left', async () => {
+    const made = await panel([], started, opened, running, cutOff, stopped);
+    await act(async () => {
+      made.notebooks.sources.clear();
+      made.notebooks.kernelId = '';
+      made.notebooks.kernelChanged.emit('sales.ipynb');
+    });
+    await click('Run the cells above again');
+    await play(made);
+    expect(screen.getByRole('alert').textContent).toContain(
+      'There is no cell to run again in the notebook.'
+    );
+    expect(again()).not.toBeNull();
+  });
+
+  it('offers it at no other end, and only at the last one', async () => {
+    const made = await panel([], started, opened, running, done(), ended());
+    await act(async () => {
+      made.notebooks.kernelId = 'k2';
+      made.notebooks.kernelChanged.emit('sales.ipynb');
+    });
+    expect(again()).toBeNull();
+    const next = (turn: number) => ({ ...(started as TurnStarted), turn });
+    await play(made, next(2), { ...stopped, turn: 2 });
+    expect(again()).not.toBeNull();
+    await play(made, next(3));
+    expect(again()).toBeNull();
+  });
+
+  it('offers it where the kernel died under a run, once the turn is over', async () => {
+    const died: Event = {
+      type: 'note',
+      text: 'The kernel died.',
+      level: 'warning',
+      kernel_died: true
+    };
+    const made = await panel([], started, opened, running, cutOff, died);
+    expect(again()).toBeNull();
+    await play(made, ended());
+    await click('Run the cells above again');
+    expect(made.notebooks.ranAbove).toEqual([['cell1']]);
+    // Not the one that the kernel died of.
+    expect(made.notebooks.notRunAgain).toEqual(['cell1']);
+    expect(again()).toBeNull();
+    const next: Event = { ...(started as TurnStarted), turn: 2 };
+    await play(made, next, ended({ turn: 2 }));
+    expect(again()).toBeNull();
+  });
+});

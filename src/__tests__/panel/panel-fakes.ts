@@ -1,0 +1,417 @@
+/** The panel's surroundings for tests: a server, notebooks and REST that are scripted. */
+import { nullTranslator } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+import { ModelMarkdown } from '../../markdown/markdown';
+import { Seen } from '../../notebook/review/seen';
+import type { IPanelContext } from '../../panel/components/elements/context';
+import { person } from '../../panel/store/by-person';
+import { Store } from '../../panel/store/store';
+import { emptyView, reduce } from '../../panel/view/reduce';
+import type { ISessionView } from '../../panel/view/view';
+import type { IApi, IChange, IReview, IStatus } from '../../protocol/api';
+import type { IFile } from '../../protocol/download';
+import type {
+  Command,
+  Draft,
+  Event,
+  ServerFrame,
+  SessionInfo,
+  ToolDone,
+  TurnEnded
+} from '../../protocol/protocol';
+import type { IClient, IDraftView, INotebooks } from '../../tokens';
+
+// jsdom has no layout, so nothing in it has a size.
+globalThis.ResizeObserver = class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};
+
+// Events that a test makes are not trusted: whoever acts in it is a person, unless it says
+// otherwise.
+person.acts = () => true;
+
+export const trans = nullTranslator.load('');
+
+export function info(change: Partial<SessionInfo> = {}): SessionInfo {
+  return {
+    session_id: 's1',
+    notebook: 'sales.ipynb',
+    title: 'Growth',
+    model: 'claude-sonnet-5-5',
+    mode: 'review',
+    running: false,
+    created: 1,
+    changed: 2,
+    last_seq: 0,
+    held: '',
+    ...change
+  };
+}
+
+export function draft(change: Partial<Draft> = {}): Draft {
+  return {
+    draft_id: 'd1',
+    call_id: 'c1',
+    kind: 'insert',
+    cell_id: 'cell1',
+    title: 'Load the data',
+    source: 'df = 1',
+    nonce: 'n1',
+    old_source: '',
+    notices: [],
+    can_run_all: true,
+    runs: true,
+    ...change
+  };
+}
+
+export function done(change: Partial<ToolDone> = {}): ToolDone {
+  return {
+    type: 'tool_done',
+    call_id: 'c1',
+    name: 'run_cell',
+    title: 'Load the data',
+    status: 'ok',
+    cell_id: 'cell1',
+    execution_count: 1,
+    elapsed: 1.23,
+    summary: '',
+    detail: 'status=ok cell_id=cell1\n42',
+    images: 0,
+    mended: false,
+    ...change
+  };
+}
+
+export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
+  return {
+    type: 'turn_ended',
+    turn: 1,
+    stop_reason: 'end_turn',
+    code: '',
+    message: '',
+    added: [],
+    edited: [],
+    removed: [],
+    failed: [],
+    retry: false,
+    ...change
+  };
+}
+
+export const started: Event = {
+  type: 'turn_started',
+  turn: 1,
+  text: 'Which region grew fastest?',
+  mode: 'review',
+  model: 'claude-sonnet-5-5',
+  window: 1
+};
+
+export const opened: Event = {
+  type: 'draft_opened',
+  call_id: 'c1',
+  draft_id: 'd1',
+  kind: 'insert',
+  cell_id: 'cell1',
+  title: 'Load the data',
+  old_source: ''
+};
+
+export const decided: Event = {
+  type: 'draft_decided',
+  call_id: 'c1',
+  draft_id: 'd1',
+  action: 'run',
+  by: 'person',
+  source: 'df = 2',
+  edited: true,
+  reason: '',
+  window: 1
+};
+
+export const running: Event = {
+  type: 'run_started',
+  call_id: 'c1',
+  cell_id: 'cell1',
+  run_id: 'r1',
+  msg_id: 'm1',
+  kernel_id: 'k1'
+};
+
+/** Where no difference is looked at. */
+function noDiff(): IDisposable {
+  return { isDisposed: false, dispose: () => undefined };
+}
+
+/** The view of a session after these events, numbered from 1. */
+export function viewOf(...events: Event[]): ISessionView {
+  return events.reduce(
+    (view, event, index) => reduce(view, index + 1, event),
+    emptyView(info())
+  );
+}
+
+export class FakeClient implements IClient {
+  readonly frames = new Signal<this, ServerFrame>(this);
+  readonly connectedChanged = new Signal<this, boolean>(this);
+  readonly refused = new Signal<this, { closed: boolean; message: string }>(
+    this
+  );
+  connected = true;
+  readonly sent: Command[] = [];
+  /** What the server answers; a rejection is a refusal. */
+  answer: (command: Command) => Promise<Record<string, unknown>> =
+    async () => ({
+      session_id: 's1'
+    });
+
+  send(command: Command): Promise<Record<string, unknown>> {
+    this.sent.push(command);
+    return this.answer(command);
+  }
+
+  post(command: Command): void {
+    this.sent.push(command);
+  }
+
+  connect(connected: boolean): void {
+    this.connected = connected;
+    this.connectedChanged.emit(connected);
+  }
+
+  /** The server's events of a session, numbered from the last one on. */
+  play(sessionId: string, ...events: Event[]): void {
+    for (const event of events) {
+      const seq = (this._seqs.get(sessionId) ?? 0) + 1;
+      this._seqs.set(sessionId, seq);
+      this.frames.emit({ type: 'event', session_id: sessionId, seq, event });
+    }
+  }
+
+  session(change: Partial<SessionInfo> = {}): void {
+    this.frames.emit({
+      type: 'session',
+      session: info(change),
+      waiting: false
+    });
+  }
+
+  ofType<T extends Command['type']>(type: T): Extract<Command, { type: T }>[] {
+    return this.sent.filter(
+      (command): command is Extract<Command, { type: T }> =>
+        command.type === type
+    );
+  }
+
+  private _seqs = new Map<string, number>();
+}
+
+export class FakeNotebooks implements INotebooks {
+  currentPath = 'sales.ipynb';
+  readonly currentChanged = new Signal<this, string>(this);
+  readonly renamed = new Signal<this, { from: string; to: string }>(this);
+  readonly leaseChanged = new Signal<this, string>(this);
+  /** What stands in the notebook, by cell id. */
+  readonly sources = new Map([['cell1', 'df = 1']]);
+  readonly revealed: string[] = [];
+  lease: boolean | undefined = true;
+  readonly seen = new Seen();
+
+  isShown(): boolean {
+    return true;
+  }
+
+  activeCellId(): string {
+    return 'active';
+  }
+
+  sourceOf({ cell_id }: IDraftView): string | null {
+    return this.sources.get(cell_id) ?? null;
+  }
+
+  holdsLease(): boolean | undefined {
+    return this.lease;
+  }
+
+  async reveal(_: string, cellId: string): Promise<boolean> {
+    this.revealed.push(cellId);
+    return true;
+  }
+
+  /** The kernel whose variables are still there. */
+  kernelId = 'k1';
+  readonly kernelChanged = new Signal<this, string>(this);
+  readonly ranAbove: (readonly string[])[] = [];
+
+  hasLost(_: string, kernelId: string): boolean {
+    return kernelId !== this.kernelId;
+  }
+
+  readonly notRunAgain: string[] = [];
+  /** Cell and tool call of the runs that are over. */
+  readonly runsEnded: [string, string][] = [];
+
+  runEnded(_: string, cellId: string, callId: string): void {
+    this.runsEnded.push([cellId, callId]);
+  }
+
+  async runAbove(
+    _: string,
+    cellIds: readonly string[],
+    but: readonly string[]
+  ): Promise<boolean> {
+    this.ranAbove.push(cellIds);
+    this.notRunAgain.push(...but);
+    return cellIds.some(cellId => this.sources.has(cellId));
+  }
+
+  codeMimeType(): string {
+    return 'text/x-python';
+  }
+
+  async createNotebook(): Promise<string> {
+    this.show('Untitled.ipynb');
+    return 'Untitled.ipynb';
+  }
+
+  show(path: string): void {
+    this.currentPath = path;
+    this.currentChanged.emit(path);
+  }
+}
+
+export class FakeApi implements IApi {
+  known: SessionInfo[] = [];
+  current: IStatus = {
+    configured: true,
+    source: 'env',
+    default_model: 'claude-sonnet-5-5',
+    demo_model: 'offline-demo',
+    highest_mode: 'auto',
+    base_url_host: 'api.anthropic.com',
+    version: '0',
+    warning: '',
+    notices: []
+  };
+  /** Why a key, or a title, is refused; '' accepts it. */
+  refusal = '';
+
+  async status(): Promise<IStatus> {
+    return this.current;
+  }
+
+  async dismissNotice(id: number): Promise<IStatus> {
+    const notices = this.current.notices.filter(notice => notice.id !== id);
+    this.current = { ...this.current, notices };
+    return this.current;
+  }
+
+  async models(): Promise<[]> {
+    return [];
+  }
+
+  leave(): void {}
+
+  async ticket(): Promise<string> {
+    return 'ticket';
+  }
+
+  async sessions(notebook: string): Promise<SessionInfo[]> {
+    return this.known.filter(one => one.notebook === notebook);
+  }
+
+  async findSessions(word: string): Promise<SessionInfo[]> {
+    return this.known.filter(({ title }) => title.includes(word));
+  }
+
+  async renameSession(sessionId: string, title: string): Promise<SessionInfo> {
+    if (this.refusal) {
+      throw new Error(this.refusal);
+    }
+    this.known = this.known.map(one =>
+      one.session_id === sessionId ? { ...one, title } : one
+    );
+    return this.known.find(one => one.session_id === sessionId)!;
+  }
+
+  async exportSession(sessionId: string, format: string): Promise<IFile> {
+    return {
+      name: `${sessionId}.${format}`,
+      content: new Blob([`${sessionId} as ${format}`])
+    };
+  }
+
+  async deleteSession(sessionId: string): Promise<void> {
+    this.known = this.known.filter(one => one.session_id !== sessionId);
+  }
+
+  async sent(): Promise<Record<string, unknown>> {
+    return { model: 'claude-sonnet-5-5', system: 'You are', messages: [] };
+  }
+
+  /** What turns have changed. */
+  changed: IChange[] = [];
+
+  async changes(_: string, turn: number): Promise<IReview> {
+    return { turn, changes: this.changed, left_out: 0 };
+  }
+
+  async saveKey(): Promise<IStatus> {
+    if (this.refusal) {
+      throw new Error(this.refusal);
+    }
+    this.current = { ...this.current, configured: true, source: 'stored' };
+    return this.current;
+  }
+
+  async localServers(): Promise<
+    { name: string; base_url: string; models: string[] }[]
+  > {
+    return [
+      { name: 'Ollama', base_url: 'http://127.0.0.1:11434', models: ['small'] }
+    ];
+  }
+
+  async startDemo(): Promise<{ notebook: string; model: string }> {
+    return { notebook: 'codeinterp-demo/sales.ipynb', model: 'offline-demo' };
+  }
+}
+
+export function makeStore(): {
+  store: Store;
+  client: FakeClient;
+  notebooks: FakeNotebooks;
+  api: FakeApi;
+} {
+  const client = new FakeClient();
+  const notebooks = new FakeNotebooks();
+  const api = new FakeApi();
+  const store = new Store({ client, notebooks, api, trans });
+  return { store, client, notebooks, api };
+}
+
+/** What the panel is drawn in: nothing happens there but what `own` says. */
+export function surroundings(
+  store: Store,
+  own: Partial<IPanelContext> = {}
+): IPanelContext {
+  return {
+    store,
+    trans,
+    markdown: new ModelMarkdown(),
+    openNotebook: async () => undefined,
+    showSent: async () => undefined,
+    showDiff: noDiff,
+    confirmDelete: async () => true,
+    ...own
+  };
+}
+
+/** Let everything that is resolved already take effect. */
+export function settled(): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, 0));
+}

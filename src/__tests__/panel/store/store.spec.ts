@@ -1,0 +1,278 @@
+import { elsewhere, modelOf } from '../../../panel/store/panel-state';
+import type { ICardItem } from '../../../panel/view/view';
+import { CommandFailure } from '../../../protocol/client';
+import {
+  decided,
+  draft,
+  ended,
+  info,
+  makeStore,
+  opened,
+  settled,
+  started
+} from '../panel-fakes';
+
+const waiting = { type: 'draft_waiting', draft: draft() } as const;
+
+async function withDraft() {
+  const made = makeStore();
+  await settled();
+  await made.store.send('Go');
+  made.client.session({ running: true });
+  made.client.play('s1', started, opened, waiting);
+  return made;
+}
+
+const card = ({ store }: ReturnType<typeof makeStore>) =>
+  store.shown!.items.find((item): item is ICardItem => item.kind === 'card')!;
+
+describe('sending', () => {
+  it('starts a session for the notebook in front, and shows it', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    await expect(store.send('Go')).resolves.toBe(true);
+    expect(client.ofType('send_message')).toMatchObject([
+      {
+        text: 'Go',
+        notebook: 'sales.ipynb',
+        session_id: '',
+        mode: 'review',
+        active_cell_id: 'active'
+      }
+    ]);
+    client.play('s1', started);
+    expect(store.shown?.items).toHaveLength(1);
+  });
+
+  it('goes on in the session that is shown', async () => {
+    const { store, client } = await withDraft();
+    client.play('s1', ended());
+    await store.send('More');
+    expect(client.ofType('send_message')[1].session_id).toBe('s1');
+  });
+
+  it('makes a notebook where none is open', async () => {
+    const { store, client, notebooks } = makeStore();
+    notebooks.show('');
+    await store.send('Go');
+    expect(client.ofType('send_message')[0].notebook).toBe('Untitled.ipynb');
+    expect(store.shown?.info.session_id).toBe('s1');
+  });
+
+  it('sends once, however often it is asked to in one moment', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    const both = await Promise.all([store.send('Go'), store.send('Go')]);
+    expect(both).toEqual([true, false]);
+    expect(client.ofType('send_message')).toHaveLength(1);
+  });
+
+  it('says why it failed, and can be done again', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    client.answer = async () => {
+      throw new CommandFailure('busy', 'A turn is running.');
+    };
+    await expect(store.send('Go')).resolves.toBe(false);
+    expect(store.state.now).toMatchObject({
+      failure: 'A turn is running.',
+      sending: false
+    });
+  });
+});
+
+describe('deciding', () => {
+  it('sends what stands in the notebook, with the nonce', async () => {
+    const made = await withDraft();
+    made.notebooks.sources.set('cell1', 'df = 1  # mine');
+    await made.store.drafts.decide('d1', 'run', true);
+    expect(made.client.ofType('decide')).toMatchObject([
+      {
+        session_id: 's1',
+        draft_id: 'd1',
+        nonce: 'n1',
+        action: 'run',
+        source: 'df = 1  # mine',
+        run_all: true
+      }
+    ]);
+    expect(card(made).phase).toBe('deciding');
+    made.client.play('s1', decided);
+    expect(card(made).phase).toBe('decided');
+  });
+
+  it('is done once, however often the button is pressed', async () => {
+    const { store, client } = await withDraft();
+    await Promise.all([
+      store.drafts.decide('d1', 'run'),
+      store.drafts.decide('d1', 'run')
+    ]);
+    expect(client.ofType('decide')).toHaveLength(1);
+  });
+
+  it('brings the buttons back, with the reason, when it is refused', async () => {
+    const made = await withDraft();
+    made.client.answer = async () => {
+      throw new CommandFailure('stale', 'The draft has changed.');
+    };
+    await made.store.drafts.decide('d1', 'run');
+    expect(card(made)).toMatchObject({
+      phase: 'waiting',
+      failure: 'The draft has changed.'
+    });
+  });
+
+  it('runs nothing that is not in the notebook, but can reject it', async () => {
+    const made = await withDraft();
+    made.notebooks.sources.clear();
+    await made.store.drafts.decide('d1', 'run');
+    expect(made.client.ofType('decide')).toEqual([]);
+    expect(card(made).failure).not.toBe('');
+    await made.store.drafts.decide('d1', 'reject');
+    expect(made.client.ofType('decide')[0].action).toBe('reject');
+  });
+
+  it('is offered to the notebook while the draft is open', async () => {
+    const { store, client } = await withDraft();
+    const changed = () =>
+      new Promise<void>(resolve => {
+        const listener = () => {
+          store.drafts.draftsChanged.disconnect(listener);
+          resolve();
+        };
+        store.drafts.draftsChanged.connect(listener);
+      });
+    await changed();
+    expect(store.drafts.of('sales.ipynb')).toMatchObject([
+      { draft_id: 'd1', state: 'waiting', sessionId: 's1', nonce: 'n1' }
+    ]);
+    expect(store.drafts.of('other.ipynb')).toEqual([]);
+    expect(store.drafts.isOver('nothing')).toBe(false);
+    client.play('s1', decided);
+    await changed();
+    expect(store.drafts.of('sales.ipynb')).toEqual([]);
+  });
+});
+
+describe('which conversation', () => {
+  it('is the newest of the notebook in front', async () => {
+    const { store, api, client, notebooks } = makeStore();
+    api.known = [info({ session_id: 's2', notebook: 'b.ipynb' })];
+    notebooks.show('b.ipynb');
+    await settled();
+    expect(store.shown?.info.session_id).toBe('s2');
+    expect(client.ofType('subscribe')).toMatchObject([
+      { session_id: 's2', after: 0 }
+    ]);
+    notebooks.show('sales.ipynb');
+    expect(store.shown).toBeNull();
+  });
+
+  it('is a new one when it is asked for', async () => {
+    const { store } = await withDraft();
+    store.newConversation();
+    expect(store.shown).toBeNull();
+    store.openSession('s1');
+    expect(store.shown?.items).toHaveLength(2);
+  });
+
+  it('stays with the notebook when that is renamed', async () => {
+    const { store, notebooks } = await withDraft();
+    notebooks.renamed.emit({ from: 'sales.ipynb', to: 'new.ipynb' });
+    notebooks.show('new.ipynb');
+    expect(store.shown?.info.session_id).toBe('s1');
+    expect(store.drafts.of('new.ipynb')).toHaveLength(1);
+  });
+
+  it('stays with the notebook when the server has renamed it', async () => {
+    const { store, client, notebooks } = await withDraft();
+    client.session({ notebook: 'new.ipynb', running: true });
+    notebooks.show('new.ipynb');
+    expect(store.shown?.info.session_id).toBe('s1');
+    // Another notebook gets the old name.
+    notebooks.show('sales.ipynb');
+    expect(store.shown).toBeNull();
+    await store.send('Go');
+    expect(client.ofType('send_message').pop()).toMatchObject({
+      notebook: 'sales.ipynb',
+      session_id: ''
+    });
+  });
+
+  it('may be about another notebook', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    store.openSession('s9');
+    client.session({ session_id: 's9', notebook: 'other.ipynb' });
+    expect(store.shown?.info.session_id).toBe('s9');
+  });
+
+  it('follows turns elsewhere and knows that they wait', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    client.session({ session_id: 's9', notebook: 'b.ipynb', running: true });
+    expect(client.ofType('subscribe')[0].session_id).toBe('s9');
+    client.play('s9', started);
+    expect(elsewhere(store.state.now)).toMatchObject([{ waiting: false }]);
+    client.play('s9', opened, waiting);
+    expect(elsewhere(store.state.now)).toMatchObject([{ waiting: true }]);
+    client.session({ session_id: 's9', notebook: 'b.ipynb', running: false });
+    expect(elsewhere(store.state.now)).toEqual([]);
+  });
+});
+
+describe('a lost connection', () => {
+  it('is said, and what was missed is asked for', async () => {
+    const { store, client } = await withDraft();
+    client.connect(false);
+    expect(store.state.now.connection).toBe('lost');
+    client.connect(true);
+    expect(store.state.now.connection).toBe('connected');
+    expect(client.ofType('subscribe').pop()).toMatchObject({
+      session_id: 's1',
+      after: 3
+    });
+  });
+});
+
+describe('a connection that comes back', () => {
+  it('brings the conversation that could not be read meanwhile', async () => {
+    const { store, api, client, notebooks } = makeStore();
+    await settled();
+    client.connect(false);
+    const sessions = api.sessions;
+    api.sessions = () => Promise.reject(new TypeError('Failed to fetch'));
+    notebooks.show('b.ipynb');
+    await settled();
+    expect(store.state.now.failure).toBe('Failed to fetch');
+    api.sessions = sessions;
+    api.known = [info({ session_id: 's2', notebook: 'b.ipynb' })];
+    client.connect(true);
+    await settled();
+    expect(store.shown?.info.session_id).toBe('s2');
+    expect(store.state.now.failure).toBe('');
+  });
+});
+
+describe('the model', () => {
+  it('is the recording in a demo without a key', async () => {
+    const { store, api, notebooks } = makeStore();
+    api.current = { ...api.current, configured: false, source: 'none' };
+    await store.setup.refresh();
+    expect(modelOf(store.state.now)).toBe('claude-sonnet-5-5');
+    notebooks.show('codeinterp-demo-2/sales.ipynb');
+    expect(modelOf(store.state.now)).toBe('offline-demo');
+  });
+
+  it('of a new conversation is the one that was chosen', async () => {
+    const { store, client } = makeStore();
+    await settled();
+    store.setModel('claude-opus-5-5');
+    store.setMode('plan');
+    await store.send('Go');
+    expect(client.ofType('send_message')[0]).toMatchObject({
+      model: 'claude-opus-5-5',
+      mode: 'plan'
+    });
+  });
+});

@@ -1,0 +1,369 @@
+/**
+ * Ops of the server, applied to a notebook that is open here. `core/document.py` is the
+ * reference; both pass `tests/document_vectors.json`.
+ *
+ * Everything is synchronous, and each op changes the document in one transaction, which
+ * also writes the marker that it has been applied. Outputs need a transaction of their
+ * own; it comes first, within the same task, so that no save can fall between the two.
+ */
+import type {
+  ISharedBaseCell,
+  ISharedMarkdownCell,
+  YNotebook
+} from '@jupyter/ydoc';
+import type { ICodeCellModel } from '@jupyterlab/cells';
+import type * as nbformat from '@jupyterlab/nbformat';
+import type { INotebookModel } from '@jupyterlab/notebook';
+import type { PartialJSONValue } from '@lumino/coreutils';
+import type {
+  BeginRun,
+  Delete,
+  FinishRun,
+  Insert,
+  OpFrame,
+  Receipt,
+  Restore,
+  SetSource
+} from '../../protocol/protocol';
+import {
+  cellJSON,
+  insertCell,
+  placesOf,
+  provenance,
+  retype,
+  rewrite,
+  runIdOf,
+  transact
+} from './cells';
+import type { CellType } from './cells';
+import { isCode, showOutputs } from './outputs';
+import type { Output } from './outputs';
+
+export { ORIGIN, runIdOf, transact } from './cells';
+export type Op = OpFrame['op'];
+
+const UNSHOWN = 'JupyterLab cannot show this cell';
+
+export interface IOpTarget {
+  readonly model: INotebookModel;
+  /** Why nothing may be changed here, in words; '' if it may. */
+  readonly locked: string;
+  /** Whether only hints have written this source: the server's own, as yet unfinished. */
+  isHint(cellId: string, source: string): boolean;
+  /** Write the marker of the op. Called within its transaction. */
+  mark(): void;
+}
+
+export function applyOp(target: IOpTarget, op: Op): Receipt {
+  const shared = target.model.sharedModel;
+  if (target.locked || shared.nbformat !== 4) {
+    const reason = target.locked || 'the notebook is not in format 4';
+    return { ...answer('refused'), reason };
+  }
+  const places = placesOf(target.model, op.cell_id);
+  if (places.length > 1) {
+    return { ...answer('refused'), reason: 'two cells have this id' };
+  }
+  if (places.length === 0) {
+    return withoutCell(target, op);
+  }
+  const cell = shared.cells[places[0]];
+  switch (op.op) {
+    case 'insert':
+      return unchanged(target, cell);
+    case 'set_source':
+      return setSource(target, places[0], op);
+    case 'begin_run':
+      return beginRun(target, places[0], op);
+    case 'finish_run':
+      return finishRun(target, places[0], op);
+    case 'delete':
+      return remove(target, places[0], op);
+    case 'restore':
+      return restore(target, places[0], op);
+  }
+}
+
+/** What to answer to an op that was applied before, if its receipt is not known any more. */
+export function readBack(model: INotebookModel, op: Op): Receipt {
+  const places = placesOf(model, op.cell_id);
+  if (places.length === 0) {
+    return op.op === 'delete' ? answer('done') : missing();
+  }
+  return answer('done', model.sharedModel.cells[places[0]].getSource());
+}
+
+function edit(target: IOpTarget, change: () => void): void {
+  const shared = target.model.sharedModel as YNotebook;
+  transact(target.model, () => {
+    if (shared.nbformat_minor < 5) {
+      // Before 4.5 ids are not saved: nothing of ours would be found again.
+      shared.nbformat_minor = 5;
+    }
+    change();
+    target.mark();
+  });
+}
+
+// --- the ops -------------------------------------------------------------------
+
+function withoutCell(target: IOpTarget, op: Op): Receipt {
+  if (op.op === 'insert') {
+    return insert(target, op);
+  }
+  if (op.op === 'delete') {
+    edit(target, () => undefined);
+    return answer('done');
+  }
+  if (op.op === 'restore' && op.expect === null) {
+    return insertAgain(target, op);
+  }
+  return missing();
+}
+
+function insert(target: IOpTarget, op: Insert): Receipt {
+  const ids = target.model.sharedModel.cells.map(cell => cell.getId());
+  const anchor = op.after.find(id => ids.includes(id));
+  const last = op.after.length ? ids.length : 0;
+  const place = anchor === undefined ? last : ids.indexOf(anchor) + 1;
+  edit(target, () => {
+    insertCell(target.model, place, {
+      id: op.cell_id,
+      cell_type: op.cell_type,
+      source: op.source,
+      metadata: op.metadata
+    });
+  });
+  return answer('done', target.model.sharedModel.cells[place].getSource());
+}
+
+function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {
+  const cell = target.model.sharedModel.cells[index];
+  const old = cell.getSource();
+  if (cell.getMetadata('editable') === false) {
+    return lockedCell(cell, 'editable');
+  }
+  if (
+    old !== op.source &&
+    old !== op.expect &&
+    !target.isHint(op.cell_id, old)
+  ) {
+    return conflict(old);
+  }
+  const receipt = { ...answer('done'), ...standing(target.model, index) };
+  const same =
+    old === op.source && [null, cell.cell_type].includes(op.cell_type);
+  edit(target, () => rewrite(target.model, index, op.source, op.cell_type));
+  const source = target.model.sharedModel.cells[index].getSource();
+  return same ? answer('done', source) : { ...receipt, source };
+}
+
+function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
+  const cell = target.model.sharedModel.cells[index];
+  if (cell.getSource() !== op.source) {
+    return conflict(cell.getSource());
+  }
+  if (runIdOf(cell) === op.run_id) {
+    return unchanged(target, cell);
+  }
+  if (!target.model.cells.get(index)) {
+    return { ...answer('refused', op.source), reason: UNSHOWN };
+  }
+  const receipt = { ...answer('done'), ...standing(target.model, index) };
+  const ours = { ...provenance(cell), ...op.metadata, run_id: op.run_id };
+  edit(target, () => {
+    const fresh = retype(target.model, index, 'code');
+    fresh.setMetadata('codeinterp', ours as PartialJSONValue);
+  });
+  const begun = target.model.cells.get(index);
+  if (isCode(begun)) {
+    begun.clearExecution();
+    begun.executionState = 'running';
+    trust(target.model, begun, op.trusted);
+  }
+  return { ...receipt, source: begun.sharedModel.getSource() };
+}
+
+function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
+  const cell = target.model.cells.get(index);
+  const shared = target.model.sharedModel.cells[index];
+  if (runIdOf(shared) !== op.run_id || !isCode(cell)) {
+    return unchanged(target, shared);
+  }
+  replaceOutputs(target.model, cell, op.outputs, op.trusted);
+  edit(target, () => {
+    cell.executionCount = op.execution_count;
+    // A count that is the same as before fires nothing, so say it in any case.
+    cell.executionState = 'idle';
+  });
+  return answer('done', cell.sharedModel.getSource());
+}
+
+/**
+ * Neither what comes nor what was there before is trusted for a moment if the other alone
+ * is: Lab draws the outputs anew whenever the word changes, and scripts in them run.
+ */
+function replaceOutputs(
+  model: INotebookModel,
+  cell: ICodeCellModel,
+  outputs: readonly Output[],
+  trusted: boolean
+): void {
+  trust(model, cell, cell.trusted && trusted);
+  showOutputs(model, cell, 0, outputs);
+  trust(model, cell, trusted);
+}
+
+/** Whether HTML and scripts of the outputs are shown as they are. */
+function trust(
+  model: INotebookModel,
+  cell: ICodeCellModel,
+  trusted: boolean
+): void {
+  cell.trusted = trusted;
+  if (!trusted) {
+    // Lab leaves the word there, and the server would sign it with the next save.
+    transact(model, () => cell.sharedModel.deleteMetadata('trusted'));
+  }
+}
+
+function remove(target: IOpTarget, index: number, op: Delete): Receipt {
+  const cell = target.model.sharedModel.cells[index];
+  const source = cell.getSource();
+  if (cell.getMetadata('deletable') === false) {
+    return lockedCell(cell, 'deletable');
+  }
+  if (source !== op.expect && !target.isHint(op.cell_id, source)) {
+    return conflict(source);
+  }
+  const receipt = { ...answer('done'), ...standing(target.model, index) };
+  edit(target, () => target.model.sharedModel.deleteCell(index));
+  return receipt;
+}
+
+function restore(target: IOpTarget, index: number, op: Restore): Receipt {
+  const { model } = target;
+  const cell = model.sharedModel.cells[index];
+  const was = op.cell as unknown as IWas;
+  const source = cell.getSource();
+  const retypes = cell.cell_type !== was.cell_type;
+  const edits = retypes || source !== was.source;
+  if (edits && cell.getMetadata('editable') === false) {
+    return lockedCell(cell, 'editable');
+  }
+  if (source !== was.source && source !== op.expect) {
+    return conflict(source);
+  }
+  if (op.expect === null) {
+    return unchanged(target, cell);
+  }
+  const now = model.cells.get(index);
+  if (isCode(now) && !retypes) {
+    const trusted = was.metadata['trusted'] === true;
+    replaceOutputs(model, now, was.outputs ?? [], trusted);
+  }
+  edit(target, () =>
+    retypes ? remake(model, index, was) : reword(model, index, was)
+  );
+  const put = model.cells.get(index);
+  if (isCode(put)) {
+    put.executionCount = was.execution_count ?? null;
+    put.executionState = 'idle';
+  }
+  return answer('done', model.sharedModel.cells[index].getSource());
+}
+
+/** Source, attachments and our metadata as they were; the rest of the cell stays. */
+function reword(model: INotebookModel, index: number, was: IWas): void {
+  rewrite(model, index, was.source, null);
+  const cell = model.sharedModel.cells[index];
+  if ('codeinterp' in was.metadata) {
+    cell.setMetadata('codeinterp', was.metadata['codeinterp']);
+  } else {
+    cell.deleteMetadata('codeinterp');
+  }
+  const noted = cell as ISharedMarkdownCell;
+  if (was.attachments && cell.cell_type !== 'code' && !noted.attachments) {
+    noted.setAttachments(was.attachments);
+  }
+}
+
+/** The cell with the type that it had: a new one in its place, with the same id. */
+function remake(model: INotebookModel, index: number, was: IWas): void {
+  const cell = model.sharedModel.cells[index];
+  const id = cell.getId();
+  const { codeinterp: _, trusted: __, ...others } = cell.getMetadata();
+  const { codeinterp, trusted } = was.metadata;
+  const metadata = {
+    ...others,
+    ...(codeinterp === undefined ? {} : { codeinterp }),
+    ...(trusted === true ? { trusted } : {})
+  };
+  model.sharedModel.deleteCell(index);
+  insertCell(model, index, { ...was, id, metadata });
+}
+
+function insertAgain(target: IOpTarget, op: Restore): Receipt {
+  const ids = target.model.sharedModel.cells.map(cell => cell.getId());
+  const anchor = op.after.find(id => ids.includes(id));
+  const place = anchor === undefined ? 0 : ids.indexOf(anchor) + 1;
+  const cell = { ...op.cell, id: op.cell_id };
+  edit(target, () => insertCell(target.model, place, cell));
+  return answer('done', target.model.sharedModel.cells[place].getSource());
+}
+
+/** A cell as a receipt has told it. */
+interface IWas {
+  readonly cell_type: CellType;
+  readonly source: string;
+  readonly metadata: Record<string, PartialJSONValue>;
+  readonly outputs?: readonly Output[];
+  readonly execution_count?: number | null;
+  readonly attachments?: nbformat.IAttachments;
+}
+
+// --- receipts -----------------------------------------------------------------------
+
+function answer(status: Receipt['status'], source = ''): Receipt {
+  return { status, source, reason: '', before: null, after: [] };
+}
+
+function missing(): Receipt {
+  return { ...answer('missing'), reason: 'the cell is not in the notebook' };
+}
+
+function conflict(source: string): Receipt {
+  return {
+    ...answer('conflict', source),
+    reason: 'the cell has changed since'
+  };
+}
+
+function lockedCell(cell: ISharedBaseCell, key: string): Receipt {
+  const reason = `the cell is locked: its metadata says ${key}: false`;
+  return { ...answer('refused', cell.getSource()), reason };
+}
+
+function unchanged(target: IOpTarget, cell: ISharedBaseCell): Receipt {
+  edit(target, () => undefined);
+  return answer('done', cell.getSource());
+}
+
+/** The cell as it stands, and the ids above it, nearest first: what undo puts back. */
+function standing(
+  model: INotebookModel,
+  index: number
+): Pick<Receipt, 'before' | 'after'> {
+  const cells = model.sharedModel.cells;
+  const above = cells.slice(0, index).map(cell => cell.getId());
+  const before = cellJSON(cells[index]);
+  const { trusted: _, ...metadata } = before['metadata'] as object & {
+    trusted?: unknown;
+  };
+  // Lab keeps its trust beside the document.
+  const trusted = model.cells.get(index)?.trusted ? { trusted: true } : {};
+  return {
+    before: { ...before, metadata: { ...metadata, ...trusted } },
+    after: above.reverse()
+  };
+}

@@ -1,0 +1,195 @@
+/** What stands under a draft cell: the diff of an edit, and the controls. */
+import { EditorView } from '@codemirror/view';
+import type { ISharedText } from '@jupyter/ydoc';
+import type { Cell } from '@jupyterlab/cells';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Panel } from '@lumino/widgets';
+import type { IDraftView, ISeen, IStretch } from '../../tokens';
+import { Controls } from './controls';
+import { DiffView, editorView } from './diff';
+import { Gate } from './gate';
+import { linesOfEditor, watchView } from './in-view';
+import type { IView } from './in-view';
+import type { Proposal } from './proposal';
+
+export type Decide = (
+  draftId: string,
+  action: 'run' | 'reject',
+  runAll?: boolean
+) => void;
+
+export interface IBarOptions {
+  readonly draft: IDraftView;
+  /** Whether saying yes runs code; a Markdown cell is accepted. */
+  readonly runs: boolean;
+  readonly decide: Decide;
+  readonly proposal: Proposal | null;
+  readonly editors: IEditorServices;
+  readonly trans: TranslationBundle;
+  /** The type of the code, for its colours. */
+  readonly mimeType: string;
+  /** What a decision on the draft would run now. */
+  readonly source: (draft: IDraftView) => string;
+  readonly seen: ISeen;
+}
+
+export class DraftBar extends Panel {
+  constructor(private readonly _options: IBarOptions) {
+    super();
+    const { draft, trans, proposal } = _options;
+    this.draftId = draft.draft_id;
+    this.addClass('jp-codeinterp-bar');
+    this.node.setAttribute('role', 'group');
+    const label = trans.__('Review cell: %1', draft.title);
+    this.node.setAttribute('aria-label', label);
+    if (proposal) {
+      this._diff = new DiffView({
+        original: draft.old_source,
+        model: proposal.model,
+        editors: _options.editors,
+        label: trans.__('Proposed change')
+      });
+      this.addWidget(this._diff);
+    }
+    const sight = _options.seen.sight(draft, _options.source(draft));
+    this._controls = new Controls(
+      {
+        runs: _options.runs,
+        trans,
+        decide: (action, runAll) => this._decide(action, runAll),
+        show: line => this._show(line)
+      },
+      { draft, sight, refused: '' }
+    );
+    this.addWidget(this._controls);
+    _options.seen.changed.connect(this._refresh, this);
+    this.draw(draft, _options.mimeType);
+  }
+
+  readonly draftId: string;
+  /** Whether the keys decide on it. */
+  readonly gate = new Gate(() => this._refresh());
+
+  get state(): IDraftView['state'] {
+    return this._controls.state.draft.state;
+  }
+
+  /** Draw the draft as it is now. */
+  draw(draft: IDraftView, mimeType: string): void {
+    const { proposal } = this._options;
+    if (proposal && proposal.model.mimeType !== mimeType) {
+      proposal.model.mimeType = mimeType;
+    }
+    if (this._diff) {
+      this._diff.readOnly = draft.state !== 'waiting';
+    }
+    this._controls.state = { ...this._controls.state, draft };
+    if (draft.state === 'waiting') {
+      this.gate.note({ type: 'asked', nonce: draft.nonce });
+    }
+    this._view?.again();
+    this._refresh();
+  }
+
+  /** The cell is there: see what of the draft's code is in view. */
+  async watch(cell: Cell): Promise<void> {
+    await this._diff?.ready;
+    if (this.isDisposed || cell.isDisposed || this._view) {
+      return;
+    }
+    this._cell = cell;
+    this._editor = this._diff ? this._diff.view : editorView(cell.editor);
+    const deletes = this._controls.state.draft.kind === 'delete';
+    const node = deletes ? cell.inputArea?.node : this._editor?.contentDOM;
+    if (node) {
+      this._view = watchView(node, part => {
+        // A cell that is deleted need not be read from end to end, nor be an editor.
+        this._look(part && (deletes ? EVERYTHING : this._lines(part)));
+      });
+      const { sharedModel } = this._options.proposal?.model ?? cell.model;
+      (sharedModel as ISharedText).changed.connect(this._onEdit, this);
+    }
+  }
+
+  /** A run key: say yes if it comes neither too early nor in passing. */
+  pressRun(): void {
+    if (this.state === 'waiting' && this.gate.press()) {
+      this._decide('run');
+    }
+  }
+
+  dispose(): void {
+    if (!this.isDisposed) {
+      this.gate.dispose();
+      this._view?.dispose();
+    }
+    super.dispose();
+  }
+
+  private _onEdit(): void {
+    this._view?.again();
+  }
+
+  private _lines(part: DOMRectReadOnly): IStretch | null {
+    return this._editor && linesOfEditor(this._editor, part);
+  }
+
+  private _look(part: IStretch | null): void {
+    const { draft } = this._controls.state;
+    if (this.isDisposed) {
+      return;
+    }
+    this._here = part ?? this._here;
+    this.gate.note({ type: 'view', visible: part !== null });
+    if (part && draft.state === 'waiting') {
+      this._options.seen.look(draft, this._options.source(draft), part);
+    }
+    this._refresh();
+  }
+
+  private _refresh(): void {
+    const { draft } = this._controls.state;
+    const { seen, source } = this._options;
+    const sight = seen.sight(draft, source(draft), this._here);
+    this._controls.state = { draft, sight, refused: this.gate.refused };
+    const ready = draft.state === 'waiting' && sight.seen && this.gate.isOpen;
+    this.node.dataset.keys = ready ? 'ready' : 'early';
+  }
+
+  private _decide(action: 'run' | 'reject', runAll?: boolean): void {
+    const { draft } = this._controls.state;
+    const { decide, seen, source } = this._options;
+    if (action === 'reject' || seen.sight(draft, source(draft)).seen) {
+      decide(draft.draft_id, action, runAll);
+    }
+  }
+
+  private _show(line: number): void {
+    const cell = this._cell;
+    if (!cell) {
+      return;
+    }
+    if (!this._diff) {
+      cell.inputHidden = false;
+    }
+    const view = this._editor;
+    if (!view || !view.contentDOM.checkVisibility?.()) {
+      cell.node.scrollIntoView({ block: 'nearest' });
+      return;
+    }
+    const at = view.state.doc.line(Math.min(line + 1, view.state.doc.lines));
+    view.dispatch({
+      effects: EditorView.scrollIntoView(at.from, { y: 'start', yMargin: 8 })
+    });
+  }
+
+  private readonly _diff: DiffView | null = null;
+  private readonly _controls: Controls;
+  private _cell: Cell | null = null;
+  private _editor: EditorView | null = null;
+  private _view: IView | null = null;
+  private _here: IStretch | null = null;
+}
+
+const EVERYTHING: IStretch = { first: 0, last: Infinity };

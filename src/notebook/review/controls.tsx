@@ -1,0 +1,224 @@
+/** Notices and buttons in the bar under a draft. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import {
+  LabIcon,
+  ReactWidget,
+  checkIcon,
+  closeIcon,
+  deleteIcon,
+  fastForwardIcon,
+  runIcon
+} from '@jupyterlab/ui-components';
+import React from 'react';
+import type { IDraftView, ISight } from '../../tokens';
+import type { IGate } from './gate';
+import { useSettled, useSure } from './still';
+
+export interface IControlsState {
+  readonly draft: IDraftView;
+  readonly sight: ISight;
+  /** Why a run key has just done nothing. */
+  readonly refused: IGate['refused'];
+}
+
+export interface IControlsOptions {
+  /** Whether saying yes runs code; a Markdown cell is accepted. */
+  readonly runs: boolean;
+  readonly trans: TranslationBundle;
+  readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
+  /** Bring a line into view, from 0. */
+  readonly show: (line: number) => void;
+}
+
+export class Controls extends ReactWidget {
+  constructor(
+    private readonly _options: IControlsOptions,
+    private _state: IControlsState
+  ) {
+    super();
+    this.addClass('jp-codeinterp-controls');
+  }
+
+  get state(): IControlsState {
+    return this._state;
+  }
+
+  set state(state: IControlsState) {
+    if (JSON.stringify(state) !== JSON.stringify(this._state)) {
+      this._state = state;
+      this.update();
+    }
+  }
+
+  protected render(): JSX.Element {
+    const { draft, refused, sight } = this._state;
+    const { show, trans } = this._options;
+    const waits = draft.state !== 'writing';
+    return (
+      <>
+        {draft.notices.map(notice => (
+          <div key={notice} className="jp-codeinterp-notice" role="note">
+            {notice}
+          </div>
+        ))}
+        {waits && <MoreLines sight={sight} show={show} trans={trans} />}
+        <div className="jp-codeinterp-buttons">
+          {waits ? (
+            <Buttons {...this._options} {...this._state} />
+          ) : (
+            <span className="jp-codeinterp-writing">
+              {trans.__('Writing…')}
+            </span>
+          )}
+        </div>
+        <div className="jp-codeinterp-hint" role="status">
+          {draft.state === 'waiting' && refused && words(refused, trans)}
+        </div>
+      </>
+    );
+  }
+}
+
+function words(refused: 'moved' | 'early', trans: TranslationBundle): string {
+  return refused === 'moved'
+    ? trans.__('Click the cell or press Enter first, then Shift+Enter runs it.')
+    : trans.__('Have a look first: after a second Shift+Enter runs it.');
+}
+
+/** That there is code which has not been in view, with a way there. */
+export function MoreLines(props: {
+  sight: ISight;
+  show: (line: number) => void;
+  trans: TranslationBundle;
+}): JSX.Element | null {
+  const { sight, show, trans } = props;
+  const { above, below, firstAbove, firstBelow, seen } = sight;
+  if (!seen || !(above || below)) {
+    return null;
+  }
+  const more = (text: string, line: number) => (
+    <button
+      type="button"
+      className="jp-codeinterp-more"
+      title={trans.__('Show them')}
+      data-lm-suppress-shortcuts="true"
+      onClick={() => show(line)}
+    >
+      {text}
+    </button>
+  );
+  return (
+    <div className="jp-codeinterp-notice" role="note">
+      {above > 0 &&
+        more(
+          trans._n('%1 more line above', '%1 more lines above', above),
+          firstAbove
+        )}
+      {above > 0 && below > 0 && ', '}
+      {below > 0 &&
+        more(
+          trans._n('%1 more line below', '%1 more lines below', below),
+          firstBelow
+        )}
+    </div>
+  );
+}
+
+function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
+  const { decide, draft, runs, show, sight, trans } = props;
+  const question = `${draft.draft_id} ${draft.nonce}`;
+  const settled = useSettled(question);
+  const deletes = draft.kind === 'delete';
+  const waiting = draft.state === 'waiting';
+  const [icon, label] = deletes
+    ? [deleteIcon, trans.__('Delete')]
+    : runs
+      ? [runIcon, trans.__('Run')]
+      : [checkIcon, trans.__('Accept')];
+  return (
+    <>
+      {deletes && <span>{trans.__('Delete this cell?')}</span>}
+      {settled && waiting && !sight.seen ? (
+        <Button
+          label={trans.__('Show code')}
+          title={trans.__('It can be decided on once it has been in view')}
+          primary
+          onClick={() => show(0)}
+        />
+      ) : (
+        <SureButton
+          icon={icon}
+          label={label}
+          title={deletes ? label : `${label} (Shift+Enter)`}
+          primary
+          question={question}
+          disabled={!waiting || !sight.seen}
+          onClick={() => decide('run')}
+        />
+      )}
+      <Button
+        icon={closeIcon}
+        label={deletes ? trans.__('Keep') : trans.__('Reject')}
+        disabled={!waiting}
+        onClick={() => decide('reject')}
+      />
+      {draft.can_run_all && !deletes && (!settled || sight.seen) && (
+        <SureButton
+          icon={fastForwardIcon}
+          label={trans.__('Run all in this turn')}
+          title={trans.__(
+            'Run this cell and the rest of the turn without asking'
+          )}
+          question={question}
+          disabled={!waiting || !sight.seen}
+          onClick={() => decide('run', true)}
+        />
+      )}
+    </>
+  );
+}
+
+interface IButton {
+  icon?: LabIcon;
+  label: string;
+  title?: string;
+  disabled?: boolean;
+  primary?: boolean;
+  onClick: () => void;
+}
+
+function SureButton(props: IButton & { question: string }): JSX.Element {
+  const { question, onClick, ...rest } = props;
+  const sure = useSure<HTMLButtonElement>(question, onClick);
+  return <Button {...rest} {...sure} buttonRef={sure.ref} />;
+}
+
+function Button(
+  props: Omit<IButton, 'onClick'> & {
+    onClick: (event: React.MouseEvent) => void;
+    onPointerDown?: () => void;
+    'aria-disabled'?: boolean;
+    buttonRef?: React.RefObject<HTMLButtonElement>;
+  }
+): JSX.Element {
+  const { icon, label, title, disabled, primary } = props;
+  return (
+    <button
+      ref={props.buttonRef}
+      className="jp-codeinterp-button"
+      title={title ?? label}
+      aria-label={label}
+      aria-disabled={props['aria-disabled']}
+      disabled={disabled}
+      onClick={props.onClick}
+      onPointerDown={props.onPointerDown}
+      data-primary={primary || undefined}
+      data-icon={!!icon || undefined}
+      // Without it, `d d` with the focus here would delete the cell.
+      data-lm-suppress-shortcuts="true"
+    >
+      {icon && <icon.react tag="span" className="jp-codeinterp-icon" />}
+      {label}
+    </button>
+  );
+}

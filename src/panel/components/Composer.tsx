@@ -1,0 +1,173 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { Mode } from '../../protocol/api';
+import type { IPanelState } from '../store/panel-state';
+import type { ISessionView } from '../view/view';
+import { Button } from './elements/Button';
+import { usePanel } from './elements/context';
+
+/** Where the person writes. Enter sends, Shift+Enter begins a new line. */
+export function Composer(props: {
+  view: ISessionView | null;
+  state: IPanelState;
+}): JSX.Element {
+  const { view, state } = props;
+  const { store, trans } = usePanel();
+  const [text, setText] = React.useState('');
+  const field = React.useRef<HTMLTextAreaElement>(null);
+  const running = view?.info.running ?? false;
+  const canSend =
+    !running &&
+    !state.sending &&
+    state.connection === 'connected' &&
+    text.trim() !== '';
+
+  React.useLayoutEffect(() => fitHeight(field.current!), [text]);
+  React.useEffect(() => {
+    if (state.prefill) {
+      setText(state.prefill.text);
+      field.current?.focus();
+    }
+  }, [state.prefill]);
+
+  const send = async () => {
+    if (canSend && (await store.send(text))) {
+      setText(now => (now === text ? '' : now));
+    }
+  };
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    // While an input method composes, Enter accepts its suggestion.
+    const composing = event.nativeEvent.isComposing;
+    if (event.key === 'Enter' && !event.shiftKey && !composing) {
+      event.preventDefault();
+      void send();
+    }
+  };
+  return (
+    <div className="jp-codeinterp-Composer">
+      <textarea
+        ref={field}
+        rows={1}
+        aria-label={trans.__('Message')}
+        placeholder={trans.__('Ask about this notebook')}
+        value={text}
+        onChange={event => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="jp-codeinterp-Composer-line">
+        <ModeSelect view={view} state={state} />
+        <Gauge view={view} />
+        {running ? (
+          <Button
+            look="icon"
+            aria-label={trans.__('Stop')}
+            title={trans.__('Stop')}
+            onClick={() => void store.stop()}
+          >
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <rect x="4" y="4" width="8" height="8" rx="1" />
+            </svg>
+          </Button>
+        ) : (
+          <Button
+            look="icon"
+            aria-label={trans.__('Send')}
+            title={trans.__('Send (Enter)')}
+            disabled={!canSend}
+            onClick={() => void send()}
+          >
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M8 13V3.5M3.8 7.6L8 3.4l4.2 4.2" />
+            </svg>
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** As high as its text; the style sheet sets the limit. */
+function fitHeight(field: HTMLTextAreaElement): void {
+  field.style.height = 'auto';
+  field.style.height = `${field.scrollHeight}px`;
+}
+
+/** From the most careful to the freest. */
+const MODES: readonly Mode[] = ['plan', 'review', 'auto'];
+
+function ModeSelect(props: {
+  view: ISessionView | null;
+  state: IPanelState;
+}): JSX.Element {
+  const { store, trans } = usePanel();
+  const { status, mode: chosen } = props.state;
+  const highest = MODES.indexOf(status?.highest_mode ?? 'auto');
+  const mode =
+    props.view?.info.mode ?? MODES[Math.min(MODES.indexOf(chosen), highest)];
+  return (
+    <select
+      className="jp-codeinterp-Select"
+      aria-label={trans.__('Permission mode')}
+      title={meaning(mode, trans)}
+      value={mode}
+      onChange={event => store.setMode(event.target.value as Mode)}
+    >
+      {(['review', 'auto', 'plan'] as const).map(one => (
+        <option
+          key={one}
+          value={one}
+          title={meaning(one, trans)}
+          disabled={MODES.indexOf(one) > highest}
+        >
+          {
+            {
+              review: trans.__('Review'),
+              auto: trans.__('Auto'),
+              plan: trans.__('Plan')
+            }[one]
+          }
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function meaning(mode: Mode, trans: TranslationBundle): string {
+  return {
+    review: trans.__('Review: every cell waits for your decision'),
+    auto: trans.__(
+      'Auto: cells run without asking; changing or deleting your own cells still asks'
+    ),
+    plan: trans.__(
+      'Plan: nothing runs and nothing changes; it reads and proposes'
+    )
+  }[mode];
+}
+
+/** The share of the model's context that is used, and what it has cost. */
+function Gauge({ view }: { view: ISessionView | null }): JSX.Element | null {
+  const { showSent, trans } = usePanel();
+  const usage = view?.usage;
+  if (!usage) {
+    return null;
+  }
+  const share = trans.__('%1 %', Math.round(usage.share * 100));
+  const figures = usage.cost ? `${share} · ${dollars(usage.cost)}` : share;
+  return (
+    <Button
+      look="link"
+      aria-label={trans.__('Show what was sent (%1)', figures)}
+      title={trans.__(
+        '%1 of what the model can read at once is used. Show what was sent.',
+        share
+      )}
+      onClick={() => void showSent()}
+    >
+      {figures}
+    </Button>
+  );
+}
+
+function dollars(cost: number): string {
+  return cost < 0.01 ? '< $0.01' : `$${cost.toFixed(2)}`;
+}

@@ -1,0 +1,78 @@
+import { PathExt } from '@jupyterlab/coreutils';
+import { addIcon, historyIcon } from '@jupyterlab/ui-components';
+import React from 'react';
+import { IPanelState, isDemo, modelOf } from '../store/panel-state';
+import type { ISessionView } from '../view/view';
+import { Button } from './elements/Button';
+import { usePanel } from './elements/context';
+import { History } from './History';
+
+/** What is being talked about, with which model, and the way to other conversations. */
+export function Header(props: {
+  view: ISessionView | null;
+  state: IPanelState;
+}): JSX.Element {
+  const { view, state } = props;
+  const { store, trans } = usePanel();
+  return (
+    <div className="jp-codeinterp-Header">
+      <div className="jp-codeinterp-Header-line">
+        <h1>{view?.info.title || trans.__('New conversation')}</h1>
+        <Button
+          look="icon"
+          aria-label={trans.__('New conversation')}
+          title={trans.__('New conversation')}
+          onClick={() => store.newConversation()}
+        >
+          <addIcon.react />
+        </Button>
+        <Button
+          look="icon"
+          aria-label={trans.__('History')}
+          aria-expanded={state.history !== null}
+          title={trans.__('History')}
+          onClick={() => void store.history.toggle()}
+        >
+          <historyIcon.react />
+        </Button>
+      </div>
+      <div className="jp-codeinterp-Header-line jp-mod-quiet">
+        <span className="jp-codeinterp-Header-notebook">
+          {PathExt.basename(state.notebook) || trans.__('No notebook open')}
+        </span>
+        <ModelSelect state={state} />
+      </div>
+      {state.history && <History history={state.history} state={state} />}
+    </div>
+  );
+}
+
+function ModelSelect({ state }: { state: IPanelState }): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const { models, status } = state;
+  const model = modelOf(state);
+  if (!model || (!status?.configured && !isDemo(state))) {
+    return null;
+  }
+  const listed = models.some(({ id }) => id === model);
+  return (
+    <select
+      className="jp-codeinterp-Select"
+      aria-label={trans.__('Model')}
+      value={model}
+      onFocus={() => void store.setup.loadModels()}
+      onChange={event => store.setModel(event.target.value)}
+    >
+      {!listed && (
+        <option value={model}>
+          {isDemo(state) ? trans.__('Offline demo') : model}
+        </option>
+      )}
+      {models.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name || id}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,23 @@
+import React from 'react';
+import { shownView } from '../store/panel-state';
+import { Composer } from './Composer';
+import { Log } from './conversation/Log';
+import { Boundary } from './elements/Boundary';
+import { usePanelState } from './elements/context';
+import { Header } from './Header';
+import { StatusBanners } from './StatusBanners';
+
+export function Panel(): JSX.Element {
+  const state = usePanelState();
+  const view = shownView(state);
+  return (
+    <>
+      <Header view={view} state={state} />
+      <Boundary key={view?.info.session_id} name="conversation">
+        <Log view={view} state={state} />
+      </Boundary>
+      <StatusBanners state={state} />
+      <Composer view={view} state={state} />
+    </>
+  );
+}

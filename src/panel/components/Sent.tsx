@@ -1,0 +1,95 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { SentRequest } from '../../protocol/api';
+
+/** A request to the model, to be read: its parts as sections that unfold. */
+export function Sent(props: {
+  request: SentRequest;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { trans } = props;
+  const { system, tools, messages, ...rest } = props.request;
+  const all = (messages ?? []) as IMessage[];
+  return (
+    <div className="jp-codeinterp-Sent">
+      <Section title={trans.__('Request')} text={plain(rest)} />
+      <Section title={trans.__('System prompt')} text={readable(system)} />
+      <Section title={trans.__('Tools')} text={readable(tools)} />
+      {all.map((message, index) => (
+        <Section
+          key={index}
+          title={`${index + 1}. ${
+            message.role === 'assistant'
+              ? trans.__('Model')
+              : trans.__('You and your notebook')
+          }`}
+          text={readable(message.content)}
+          open={index === all.length - 1}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Section(props: {
+  title: string;
+  text: string;
+  open?: boolean;
+}): JSX.Element {
+  return (
+    <details open={props.open}>
+      <summary>{props.title}</summary>
+      <pre>{props.text}</pre>
+    </details>
+  );
+}
+
+interface IMessage {
+  role: string;
+  content: unknown;
+}
+
+/** A content block, in the words of the Messages API. */
+type Block =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string }
+  | { type: 'tool_use'; name: string; input: Record<string, unknown> }
+  | { type: 'tool_result'; content: unknown }
+  | { type: 'image'; source: { data: string } };
+
+/** Content as a person reads it: text and code with their own line breaks. */
+function readable(content: unknown): string {
+  return Array.isArray(content)
+    ? content.map(blockText).join('\n\n')
+    : plain(content);
+}
+
+function blockText(block: Block | string): string {
+  if (typeof block === 'string') {
+    return block;
+  }
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'thinking':
+      return `[thinking]\n${block.thinking}`;
+    case 'tool_use':
+      return [
+        `[${block.name}]`,
+        ...Object.entries(block.input).map(
+          ([name, value]) => `${name}: ${plain(value)}`
+        )
+      ].join('\n');
+    case 'tool_result':
+      return `[result]\n${readable(block.content)}`;
+    case 'image':
+      // Its bytes say nothing to a reader, and there may be a million of them.
+      return `[image, ${Math.round((block.source.data.length * 3) / 4096)} kB]`;
+    default:
+      return plain(block);
+  }
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}

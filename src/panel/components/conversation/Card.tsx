@@ -1,0 +1,149 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import React from 'react';
+import { ICardItem, isUndecided } from '../../view/view';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+import { LongText } from '../elements/LongText';
+import { seconds, useElapsed } from '../elements/time';
+import { Decision, WaitingCode, useWaiting } from './Decision';
+import { StateIcon, nameOf } from './StateIcon';
+
+/** Where a result begins with its figures for the model: the card shows them as signs. */
+const STATUS_LINE = /^status=.*\n?/;
+
+/** One tool call: state, title and time on a line; the decision while it waits. */
+export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
+  const { store, trans } = usePanel();
+  const [open, setOpen] = React.useState(false);
+  const undecided = isUndecided(card.phase) && card.phase !== 'writing';
+  const title = card.title || fallbackTitle(card, trans);
+  const waiting = useWaiting(card);
+  const source = waiting?.source ?? (card.source || card.draft?.source || '');
+  const result = card.detail.replace(STATUS_LINE, '');
+  const foldable = Boolean(source || result);
+  return (
+    <div
+      className="jp-codeinterp-Card"
+      role="group"
+      aria-label={undecided ? trans.__('Review cell') : title}
+      data-phase={card.phase}
+    >
+      <div className="jp-codeinterp-Card-line">
+        <StateIcon card={card} trans={trans} />
+        {card.cellId ? (
+          <button
+            type="button"
+            className="jp-codeinterp-Card-title"
+            title={trans.__('Go to the cell')}
+            onClick={() => void store.reveal(card.cellId)}
+          >
+            {title}
+          </button>
+        ) : (
+          <span className="jp-codeinterp-Card-title">{title}</span>
+        )}
+        <CardStatus card={card} />
+        {foldable && (
+          <Button
+            look="icon"
+            aria-expanded={open}
+            aria-label={trans.__('Code and result')}
+            title={trans.__('Code and result')}
+            onClick={() => setOpen(!open)}
+          >
+            {open ? <caretDownIcon.react /> : <caretRightIcon.react />}
+          </Button>
+        )}
+      </div>
+      {open && waiting && <WaitingCode {...waiting} />}
+      {open && !waiting && source && (
+        <pre className="jp-codeinterp-Card-code">
+          <LongText text={source} />
+        </pre>
+      )}
+      {open && result && (
+        <pre className="jp-codeinterp-Card-result">
+          <LongText text={result} />
+        </pre>
+      )}
+      {waiting && (
+        <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
+      )}
+      {card.status === 'interrupted' && card.elapsed === 0 && card.summary && (
+        <p className="jp-codeinterp-Card-notice">{card.summary}</p>
+      )}
+      {card.failure && (
+        <p className="jp-codeinterp-Card-failure" role="alert">
+          {card.failure}
+        </p>
+      )}
+      {card.leftover && (
+        <div className="jp-codeinterp-Card-leftover">
+          {trans.__('This cell failed and is still in the notebook.')}{' '}
+          <Button
+            look="link"
+            onClick={() => void store.removeCell(card.cellId)}
+          >
+            {trans.__('Remove')}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+});
+
+function CardStatus({ card }: { card: ICardItem }): JSX.Element {
+  const { trans } = usePanel();
+  const running = card.phase === 'running';
+  const elapsed = useElapsed(card.callId, running);
+  const time = seconds(running ? elapsed : card.elapsed, trans);
+  const ran = card.phase === 'done' && card.elapsed > 0;
+  const silent =
+    card.phase === 'writing' ||
+    card.phase === 'waiting' ||
+    card.phase === 'deciding' ||
+    card.status === 'ok' ||
+    card.status === 'error' ||
+    running;
+  return (
+    <>
+      {card.edited && (
+        <span className="jp-codeinterp-Card-status">
+          {trans.__('edited by you')}
+        </span>
+      )}
+      {card.mended && (
+        <span className="jp-codeinterp-Card-status">
+          {trans.__('→ mended')}
+        </span>
+      )}
+      {!silent && (
+        <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>
+      )}
+      {(ran || running) && (
+        <span className="jp-codeinterp-Card-time">{time}</span>
+      )}
+    </>
+  );
+}
+
+/** A title for calls that the model did not name. */
+function fallbackTitle(card: ICardItem, trans: TranslationBundle): string {
+  switch (card.tool) {
+    case 'edit_cell':
+      return trans.__('Change a cell');
+    case 'add_markdown':
+      return trans.__('Write text');
+    case 'delete_cell':
+      return trans.__('Delete a cell');
+    case 'read_notebook':
+      return trans.__('Read the notebook');
+    case 'read_output':
+      return trans.__('Read more of an output');
+    case 'inspect_variables':
+      return trans.__('Look at the variables');
+    default:
+      return trans.__('New cell');
+  }
+}

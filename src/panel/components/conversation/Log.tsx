@@ -1,0 +1,160 @@
+import React from 'react';
+import { cellOfLink } from '../../../markdown/markdown';
+import { wasBrokenOff } from '../../../markdown/unfinished';
+import { IPanelState, isDemo } from '../../store/panel-state';
+import type { ISessionView } from '../../view/view';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+import { Formatting } from '../elements/Markdown';
+import { Empty } from './Empty';
+import { FirstRun } from './FirstRun';
+import { ItemView, RetryLine } from './items';
+
+/** Pixels from the end within which the log counts as being at its end. */
+const AT_END = 32;
+
+/** The conversation. It follows its end unless the person has scrolled away from it. */
+export function Log(props: {
+  view: ISessionView | null;
+  state: IPanelState;
+}): JSX.Element {
+  const { view, state } = props;
+  const { store, trans } = usePanel();
+  const items = view?.items ?? [];
+  const last = items[items.length - 1];
+  const sessionId = view?.info.session_id ?? '';
+  const [plain, setPlain] = React.useState(() => wasBrokenOff(sessionId));
+  const formatting = React.useMemo(
+    () => ({ sessionId, plain }),
+    [sessionId, plain]
+  );
+  const turns = items.filter(item => item.kind === 'message').length;
+  const { frame, content, onScroll, stay } = useStickToEnd(
+    `${sessionId}/${turns}`
+  );
+
+  const onClick = (event: React.MouseEvent) => {
+    const clicked = event.target as Element;
+    if (clicked.closest('.jp-codeinterp-End [aria-expanded]')) {
+      stay();
+    }
+    const link = clicked.closest('a');
+    const cellId = cellOfLink(link?.getAttribute('href') ?? '');
+    if (cellId) {
+      event.preventDefault();
+      void store.reveal(cellId);
+    }
+  };
+  const noKey = state.status?.configured === false && !isDemo(state);
+  const badKey =
+    last?.kind === 'end' &&
+    ['no_key', 'wrong_key'].includes(last.end.code) &&
+    !state.freshKey;
+  const streams = last?.kind === 'text' && !last.done;
+  return (
+    <div className="jp-codeinterp-Log" ref={frame} onScroll={onScroll}>
+      <div
+        ref={content}
+        className="jp-codeinterp-Log-content"
+        role="log"
+        aria-label={trans.__('Conversation')}
+        aria-busy={streams}
+        onClick={onClick}
+      >
+        {plain && (
+          <div className="jp-codeinterp-Note" data-level="info" role="status">
+            <span>
+              {trans.__(
+                'Formatting this conversation did not come to an end the last time: it is shown as plain text.'
+              )}
+            </span>
+            <Button look="link" onClick={() => setPlain(false)}>
+              {trans.__('Show it formatted')}
+            </Button>
+          </div>
+        )}
+        <Formatting.Provider value={formatting}>
+          {items.map(item => (
+            <div
+              key={item.key}
+              className="jp-codeinterp-Item"
+              data-kind={item.kind}
+            >
+              <ItemView
+                item={item}
+                sessionId={sessionId}
+                last={item === last}
+              />
+            </div>
+          ))}
+        </Formatting.Provider>
+        {view?.retrying && (
+          <RetryLine key={view.seq} retrying={view.retrying} />
+        )}
+        {isQuiet(view) && (
+          <div className="jp-codeinterp-Working" role="status">
+            <span className="jp-codeinterp-StateIcon jp-mod-busy" />
+            {trans.__('Working…')}
+          </div>
+        )}
+        {(noKey || badKey) && <FirstRun />}
+        {items.length === 0 && !noKey && <Empty demo={isDemo(state)} />}
+      </div>
+    </div>
+  );
+}
+
+/** A turn is running, and nothing in the log shows it. */
+function isQuiet(view: ISessionView | null): boolean {
+  const last = view?.items[view.items.length - 1];
+  if (!view?.info.running || view.retrying || !last) {
+    return false;
+  }
+  switch (last.kind) {
+    case 'text':
+    case 'thinking':
+      return last.done;
+    case 'card':
+      return last.phase === 'done';
+    case 'question':
+      return last.closed;
+    default:
+      return true;
+  }
+}
+
+/** Follow the end of the log; `place` names what, when it is new, is shown at its end. */
+function useStickToEnd(place: string): {
+  frame: React.RefObject<HTMLDivElement>;
+  content: React.RefObject<HTMLDivElement>;
+  onScroll: () => void;
+  /** Do not follow the end: what the person has unfolded is read from its top. */
+  stay: () => void;
+} {
+  const frame = React.useRef<HTMLDivElement>(null);
+  const content = React.useRef<HTMLDivElement>(null);
+  const atEnd = React.useRef(true);
+  const toEnd = React.useCallback(() => {
+    if (frame.current && atEnd.current) {
+      frame.current.scrollTop = frame.current.scrollHeight;
+    }
+  }, []);
+  React.useLayoutEffect(() => {
+    atEnd.current = true;
+    toEnd();
+  }, [place, toEnd]);
+  React.useEffect(() => {
+    const observer = new ResizeObserver(toEnd);
+    observer.observe(content.current!);
+    observer.observe(frame.current!);
+    return () => observer.disconnect();
+  }, [toEnd]);
+  const onScroll = () => {
+    const { scrollHeight, scrollTop, clientHeight } = frame.current!;
+    atEnd.current = scrollHeight - scrollTop - clientHeight < AT_END;
+  };
+  const stay = () => {
+    atEnd.current = false;
+  };
+  return { frame, content, onScroll, stay };
+}

@@ -1,0 +1,90 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { ICardItem } from '../../view/view';
+
+type Shape = 'busy' | 'waiting' | 'ok' | 'failed' | 'off';
+
+const PATHS: Record<Exclude<Shape, 'busy'>, string> = {
+  waiting: 'M8 4.5v4l2.5 1.5',
+  ok: 'M3.5 8.5l3 3 6-7',
+  failed: 'M8 3.5v5.5M8 11.9v.2',
+  off: 'M4.5 4.5l7 7M11.5 4.5l-7 7'
+};
+
+/** The state of a card as a small sign, with its name for those who do not see it. */
+export function StateIcon(props: {
+  card: ICardItem;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const shape = shapeOf(props.card);
+  return (
+    <span
+      className={`jp-codeinterp-StateIcon jp-mod-${shape}`}
+      role="img"
+      aria-label={nameOf(props.card, props.trans)}
+    >
+      {shape !== 'busy' && (
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          {shape === 'waiting' && <circle cx="8" cy="8" r="5.75" />}
+          <path d={PATHS[shape]} />
+        </svg>
+      )}
+    </span>
+  );
+}
+
+function shapeOf({ phase, status }: ICardItem): Shape {
+  if (phase === 'waiting') {
+    return 'waiting';
+  }
+  if (phase !== 'done') {
+    return 'busy';
+  }
+  switch (status) {
+    case 'ok':
+      return 'ok';
+    case 'error':
+    case 'timeout':
+    case 'not_confirmed':
+      return 'failed';
+    default:
+      return 'off';
+  }
+}
+
+export function nameOf(
+  { phase, status }: ICardItem,
+  trans: TranslationBundle
+): string {
+  switch (phase) {
+    case 'writing':
+      return trans.__('writing');
+    case 'waiting':
+    case 'deciding':
+      return trans.__('waiting for you');
+    case 'decided':
+      return trans.__('starting');
+    case 'kernel':
+      return trans.__('waiting for the kernel');
+    case 'running':
+      return trans.__('running');
+    case 'done':
+      break;
+  }
+  switch (status) {
+    case 'error':
+      return trans.__('failed');
+    case 'timeout':
+      return trans.__('stopped at its time limit');
+    case 'interrupted':
+      return trans.__('interrupted');
+    case 'rejected':
+      return trans.__('rejected');
+    case 'not_started':
+      return trans.__('not run');
+    case 'not_confirmed':
+      return trans.__('not confirmed');
+    default:
+      return trans.__('done');
+  }
+}

@@ -1,0 +1,160 @@
+/** How a turn ended, unless it simply did; what it changed, and the way back. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { Kept } from '../../../protocol/protocol';
+import { type IEndItem, kernelDied } from '../../view/view';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+import { ContinueButton } from './ContinueButton';
+import { Review } from './Review';
+import { RunAbove } from './RunAbove';
+
+export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
+  const { item, last } = props;
+  const { end } = item;
+  const { store, trans } = usePanel();
+  const offers = last && end.code !== 'server_stopped';
+  const quiet = end.stop_reason === 'cancelled';
+  const words = end.message || (quiet ? trans.__('Stopped.') : '');
+  return (
+    <div className="jp-codeinterp-End">
+      {end.stop_reason !== 'end_turn' && words && (
+        <div
+          className="jp-codeinterp-Note"
+          data-level={quiet ? 'info' : 'error'}
+        >
+          <span>{words}</span>
+          {end.retry && last && <ContinueButton code={end.code} />}
+        </div>
+      )}
+      {offers && store.shown && kernelDied(store.shown) && (
+        <div className="jp-codeinterp-Note" data-level="info">
+          <RunAbove
+            words={trans.__(
+              'To have the variables again, run the cells above.'
+            )}
+          />
+        </div>
+      )}
+      {changedCells(item).length > 0 && <Changes item={item} />}
+    </div>
+  );
+}
+
+function Changes({ item }: { item: IEndItem }): JSX.Element {
+  const { end, reviewed } = item;
+  const { store, trans } = usePanel();
+  const [open, setOpen] = React.useState(false);
+  const [busy, setBusy] = React.useState(false);
+  const undo = async () => {
+    setBusy(true);
+    await store.undoTurn(end.turn);
+    setBusy(false);
+  };
+  const isOpen = changedCells(item).some(cellId => !(cellId in reviewed));
+  return (
+    <>
+      <div className="jp-codeinterp-End-line">
+        <span>
+          {trans.__(
+            '%1 added, %2 edited, %3 removed:',
+            end.added.length,
+            end.edited.length,
+            end.removed.length
+          )}
+        </span>
+        <span className="jp-codeinterp-End-actions">
+          <Button
+            look="link"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
+            {trans.__('Review changes')}
+          </Button>
+          {isOpen && (
+            <>
+              <span aria-hidden="true">·</span>
+              <Button look="link" disabled={busy} onClick={() => void undo()}>
+                {trans.__('Undo turn')}
+              </Button>
+            </>
+          )}
+        </span>
+      </div>
+      <p className="jp-codeinterp-End-result" role="status">
+        {outcome(item, trans).join(' ')}
+      </p>
+      {open && <Review item={item} />}
+    </>
+  );
+}
+
+function changedCells({ end }: IEndItem): readonly string[] {
+  return [...end.added, ...end.edited, ...end.removed];
+}
+
+/** What has come of undoing, in sentences. */
+function outcome(item: IEndItem, trans: TranslationBundle): string[] {
+  const words: string[] = [];
+  const said = Object.values(item.reviewed);
+  const undone = said.filter(word => word === 'undone').length;
+  if (undone) {
+    words.push(
+      trans._n('%1 cell put back.', '%1 cells put back.', undone),
+      trans.__('Variables in the kernel stay as they are.')
+    );
+  }
+  const left = Object.entries(item.left)
+    .filter(([cellId]) => item.reviewed[cellId] !== 'kept')
+    .map(([, why]) => why);
+  for (const why of new Set(left)) {
+    const count = left.filter(other => other === why).length;
+    words.push(whyLeft(why, count, trans));
+  }
+  return words;
+}
+
+function whyLeft(
+  why: Kept['why'],
+  count: number,
+  trans: TranslationBundle
+): string {
+  switch (why) {
+    case 'changed':
+      return trans._n(
+        '%1 cell kept because you changed it.',
+        '%1 cells kept because you changed them.',
+        count
+      );
+    case 'changed_later':
+      return trans._n(
+        '%1 cell kept because a later turn changed it.',
+        '%1 cells kept because a later turn changed them.',
+        count
+      );
+    case 'deleted':
+      return trans._n(
+        '%1 cell is not there any more.',
+        '%1 cells are not there any more.',
+        count
+      );
+    case 'locked':
+      return trans._n(
+        '%1 cell kept because it is locked.',
+        '%1 cells kept because they are locked.',
+        count
+      );
+    case 'unknown':
+      return trans._n(
+        '%1 cell kept: how it was is not known.',
+        '%1 cells kept: how they were is not known.',
+        count
+      );
+    case 'unconfirmed':
+      return trans._n(
+        'The notebook has not confirmed %1 cell.',
+        'The notebook has not confirmed %1 cells.',
+        count
+      );
+  }
+}

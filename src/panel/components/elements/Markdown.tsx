@@ -1,0 +1,80 @@
+import React from 'react';
+import { splitBlocks } from '../../../markdown/blocks';
+import { beginningOfMarkdown } from '../../../markdown/limits';
+import { rendering } from '../../../markdown/unfinished';
+import { usePanel } from './context';
+import { LongText, useBeginning } from './LongText';
+
+/** How the texts of a conversation are shown. */
+export interface IFormatting {
+  readonly sessionId: string;
+  /** As they were written: the last time, formatting them did not come to an end. */
+  readonly plain: boolean;
+}
+
+export const Formatting = React.createContext<IFormatting>({
+  sessionId: '',
+  plain: false
+});
+
+/** A model's Markdown. While it streams, only the last block is rendered again. */
+export function Markdown({ text }: { text: string }): JSX.Element {
+  const { plain } = React.useContext(Formatting);
+  return plain ? (
+    <div className="jp-codeinterp-Plain">
+      <LongText text={text} />
+    </div>
+  ) : (
+    <Formatted text={text} />
+  );
+}
+
+function Formatted({ text }: { text: string }): JSX.Element {
+  const { shown, more } = useBeginning(text, beginningOfMarkdown);
+  const blocks = React.useMemo(() => splitBlocks(shown), [shown]);
+  return (
+    <div className="jp-codeinterp-Markdown jp-RenderedHTMLCommon">
+      {blocks.map((source, index) => (
+        <Block key={index} source={source.trimEnd()} />
+      ))}
+      {more}
+    </div>
+  );
+}
+
+const Block = React.memo(function Block({ source }: { source: string }) {
+  const { markdown } = usePanel();
+  const { sessionId } = React.useContext(Formatting);
+  const host = React.useRef<HTMLDivElement>(null);
+  const wanted = React.useRef('');
+  const busy = React.useRef(false);
+
+  React.useLayoutEffect(() => {
+    const draw = async () => {
+      busy.current = true;
+      host.current?.setAttribute('aria-busy', 'true');
+      const done = rendering(sessionId);
+      try {
+        let drawn: string;
+        do {
+          drawn = wanted.current;
+          const content = await markdown.render(drawn);
+          host.current?.replaceChildren(...content.childNodes);
+        } while (drawn !== wanted.current);
+      } finally {
+        busy.current = false;
+        host.current?.removeAttribute('aria-busy');
+        done();
+      }
+    };
+    wanted.current = source;
+    if (host.current && !host.current.hasChildNodes()) {
+      host.current.textContent = source;
+    }
+    if (!busy.current) {
+      void draw();
+    }
+  }, [markdown, source, sessionId]);
+
+  return <div className="jp-codeinterp-Block" ref={host} />;
+});

@@ -1,0 +1,66 @@
+/** Tells the person when a conversation about another notebook waits for them. */
+import { Notification } from '@jupyterlab/apputils';
+import { PathExt } from '@jupyterlab/coreutils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { elsewhere } from './store/panel-state';
+import type { Store } from './store/store';
+
+/** Milliseconds that it lies over the page; it stays in the list of notifications. */
+const TOAST = 8000;
+/** Only in the list. */
+const SILENT = 0;
+
+export class Notifier {
+  constructor(
+    private _options: {
+      store: Store;
+      trans: TranslationBundle;
+      /** Bring the notebook and the panel to the front. */
+      show: (notebook: string) => Promise<void>;
+      /** The panel says it as well; a toast would lie over its text field. */
+      panelVisible: () => boolean;
+    }
+  ) {
+    _options.store.state.changed.connect(() => this._update());
+  }
+
+  private _update(): void {
+    const { store } = this._options;
+    const waiting = new Map(
+      elsewhere(store.state.now)
+        .filter(other => other.waiting)
+        .map(({ view }) => [view.info.session_id, view.info.notebook])
+    );
+    for (const [sessionId, notification] of this._shown) {
+      if (!waiting.has(sessionId)) {
+        Notification.dismiss(notification);
+        this._shown.delete(sessionId);
+      }
+    }
+    for (const [sessionId, notebook] of waiting) {
+      if (!this._shown.has(sessionId)) {
+        this._shown.set(sessionId, this._notify(sessionId, notebook));
+      }
+    }
+  }
+
+  private _notify(sessionId: string, notebook: string): string {
+    const { store, trans, show, panelVisible } = this._options;
+    const name = PathExt.basename(notebook);
+    return Notification.info(trans.__('%1 waits for your decision', name), {
+      autoClose: panelVisible() ? SILENT : TOAST,
+      actions: [
+        {
+          label: trans.__('Show'),
+          callback: () => {
+            store.showIn(notebook, sessionId);
+            void show(notebook);
+          }
+        }
+      ]
+    });
+  }
+
+  /** Notifications by session id. */
+  private _shown = new Map<string, string>();
+}

@@ -1,0 +1,107 @@
+/** The sidebar as a Lab widget. */
+import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Message } from '@lumino/messaging';
+import React from 'react';
+import type { ModelMarkdown } from '../markdown/markdown';
+import { showDiff } from '../notebook/review/diff';
+import { PanelContext } from './components/elements/context';
+import { Panel } from './components/Panel';
+import { Sent } from './components/Sent';
+import { codeInterpreterIcon } from './icon';
+import { elsewhere } from './store/panel-state';
+import type { Store } from './store/store';
+
+export class CodeInterpreterPanel extends ReactWidget {
+  constructor(
+    private _options: {
+      store: Store;
+      markdown: ModelMarkdown;
+      trans: TranslationBundle;
+      editors: IEditorServices;
+      openNotebook: (path: string) => Promise<void>;
+    }
+  ) {
+    super();
+    const { store, trans } = _options;
+    this.id = 'codeinterp-panel';
+    this.addClass('jp-codeinterp-Panel');
+    this.title.icon = codeInterpreterIcon;
+    this.title.caption = trans.__('Code Interpreter');
+    store.state.changed.connect(this._onState, this);
+  }
+
+  /** Bring the panel's text field to the person. */
+  focusComposer(): void {
+    this.node.querySelector('textarea')?.focus();
+  }
+
+  protected render(): JSX.Element {
+    const { store, markdown, trans, openNotebook, editors } = this._options;
+    return (
+      <PanelContext.Provider
+        value={{
+          store,
+          markdown,
+          trans,
+          openNotebook,
+          showSent: () => this._showSent(),
+          showDiff: (host, diff) => showDiff(editors, host, diff),
+          confirmDelete: title => this._confirmDelete(title)
+        }}
+      >
+        <Panel />
+      </PanelContext.Provider>
+    );
+  }
+
+  protected onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    this.focusComposer();
+  }
+
+  protected onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    void this._options.store.setup.loadModels();
+  }
+
+  /** The tab is marked while a conversation that is not shown waits or works. */
+  private _onState(): void {
+    const others = elsewhere(this._options.store.state.now);
+    const waits = others.some(({ waiting }) => waiting);
+    this.title.className = waits
+      ? 'jp-codeinterp-Tab-waiting'
+      : others.length > 0
+        ? 'jp-codeinterp-Tab-working'
+        : '';
+  }
+
+  private async _showSent(): Promise<void> {
+    const { store, trans } = this._options;
+    const request = await store.sent();
+    if (request) {
+      await showDialog({
+        title: trans.__('What was sent to the model'),
+        body: ReactWidget.create(<Sent request={request} trans={trans} />),
+        buttons: [Dialog.okButton({ label: trans.__('Close') })]
+      });
+    }
+  }
+
+  private async _confirmDelete(title: string): Promise<boolean> {
+    const { trans } = this._options;
+    const result = await showDialog({
+      title: trans.__('Delete this conversation?'),
+      body: trans.__(
+        '“%1” will be gone for good. The cells in the notebook stay.',
+        title
+      ),
+      buttons: [
+        Dialog.cancelButton({ label: trans.__('Cancel') }),
+        Dialog.warnButton({ label: trans.__('Delete') })
+      ]
+    });
+    return result.button.accept;
+  }
+}

@@ -1,0 +1,87 @@
+/** The conversations to choose from: listed, searched, renamed, taken along, deleted. */
+import type { ExportFormat, IApi } from '../../protocol/api';
+import { download } from '../../protocol/download';
+import type { SessionInfo } from '../../protocol/protocol';
+import type { IHistory, PanelState } from './panel-state';
+
+export class History {
+  /** `forget` a session that was deleted. */
+  constructor(
+    private _state: PanelState,
+    private _api: IApi,
+    private _forget: (sessionId: string) => void
+  ) {}
+
+  /** Unfold the list of the notebook's conversations, or fold it. */
+  async toggle(): Promise<void> {
+    if (this._state.now.history) {
+      this._state.patch({ history: null });
+    } else {
+      await this._list('');
+    }
+  }
+
+  /** List the conversations of all notebooks that hold `word`; '' lists this one's. */
+  async find(word: string): Promise<void> {
+    if (this._state.now.history) {
+      await this._list(word);
+    }
+  }
+
+  /** False, with `failure` set, if the server did not take it. */
+  rename(sessionId: string, title: string): Promise<boolean> {
+    return this._state.attempt(async () => {
+      this.learn(await this._api.renameSession(sessionId, title));
+    });
+  }
+
+  /** Let the browser save it as a file. */
+  export(sessionId: string, format: ExportFormat): Promise<boolean> {
+    return this._state.attempt(async () => {
+      download(await this._api.exportSession(sessionId, format));
+    });
+  }
+
+  delete(sessionId: string): Promise<boolean> {
+    return this._state.attempt(async () => {
+      await this._api.deleteSession(sessionId);
+      this._forget(sessionId);
+      this._change(sessions =>
+        sessions.filter(({ session_id }) => session_id !== sessionId)
+      );
+    });
+  }
+
+  /** What is listed of a session is brought up to date. */
+  learn(info: SessionInfo): void {
+    this._change(sessions =>
+      sessions.map(one => (one.session_id === info.session_id ? info : one))
+    );
+  }
+
+  private async _list(word: string): Promise<void> {
+    const { notebook } = this._state.now;
+    const asked = (this._asked = { word });
+    await this._state.attempt(async () => {
+      const sessions = word
+        ? await this._api.findSessions(word)
+        : await this._api.sessions(notebook);
+      if (this._asked === asked && this._state.now.notebook === notebook) {
+        this._state.patch({ history: { word, sessions } });
+      }
+    });
+  }
+
+  private _change(
+    change: (sessions: IHistory['sessions']) => IHistory['sessions']
+  ): void {
+    const { history } = this._state.now;
+    if (history) {
+      const sessions = change(history.sessions);
+      this._state.patch({ history: { ...history, sessions } });
+    }
+  }
+
+  /** What was last asked for: an answer to what came before is too late. */
+  private _asked: object | null = null;
+}

@@ -1,0 +1,157 @@
+/** The state that the panel is drawn from, and the one way to change it. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { ISignal, Signal } from '@lumino/signaling';
+import { ApiError, IModelInfo, IStatus, Mode } from '../../protocol/api';
+import { CommandFailure } from '../../protocol/client';
+import type { DoneElsewhere, SessionInfo } from '../../protocol/protocol';
+import { ISessionView, isWaiting } from '../view/view';
+import { person } from './by-person';
+import { coalesce } from './coalesce';
+
+/** Conversations, newest first: those of any notebook that hold `word`, or, where it is
+ * '', those about the notebook in front. */
+export interface IHistory {
+  readonly word: string;
+  readonly sessions: readonly SessionInfo[];
+}
+
+export interface IPanelState {
+  /** `closed`: by another window, for good. */
+  readonly connection: 'connecting' | 'connected' | 'lost' | 'closed';
+  /** The number that the server knows this window by; 0: not yet. */
+  readonly window: number;
+  /** What other windows have done, oldest first, until the person has answered. */
+  readonly others: readonly DoneElsewhere[];
+  readonly status: IStatus | null;
+  readonly models: readonly IModelInfo[];
+  /** The notebook in front, '' if none. */
+  readonly notebook: string;
+  /** Whether this window is the one that the agent works in; undefined: not known. */
+  readonly holdsLease: boolean | undefined;
+  /** The session shown for each notebook: '' is a new conversation. */
+  readonly shown: Readonly<Record<string, string>>;
+  readonly sessions: Readonly<Record<string, ISessionView>>;
+  /** The conversations to choose from; null while the list is folded. */
+  readonly history: IHistory | null;
+  /** What a new conversation starts with; model '' is the server's default. */
+  readonly mode: Mode;
+  readonly model: string;
+  /** A message is on its way to the server. */
+  readonly sending: boolean;
+  /** What went wrong last, in words; '' if nothing did. */
+  readonly failure: string;
+  /** Text to put into the composer; each new object is put there once. */
+  readonly prefill: { readonly text: string } | null;
+  /** A key was saved since the last turn ended. */
+  readonly freshKey: boolean;
+}
+
+export class PanelState {
+  constructor(readonly trans: TranslationBundle) {}
+
+  get now(): IPanelState {
+    return this._now;
+  }
+
+  /** Emitted at most once a frame. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  patch(change: Partial<IPanelState>): void {
+    this._now = { ...this._now, ...change };
+    this._emit();
+  }
+
+  /** Whether it went well; if not, `failure` says why. */
+  async attempt(action: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      this.patch({ failure: this.words(error) });
+      return false;
+    }
+  }
+
+  /** Whether a person wants what is about to be done; if not, the panel says so. */
+  byPerson(): boolean {
+    const acts = person.acts();
+    if (!acts) {
+      const failure = this.trans.__(
+        'Something in this page, and not you, used a button of the Code Interpreter. Nothing was done.'
+      );
+      this.patch({ failure });
+    }
+    return acts;
+  }
+
+  words(error: unknown): string {
+    if (error instanceof CommandFailure && error.code === 'disconnected') {
+      return this.trans.__('The connection to the Jupyter server is lost.');
+    }
+    if (error instanceof ApiError && error.status === 404 && !error.code) {
+      return this.trans.__(
+        'The Jupyter server runs without the server part of Code Interpreter. Install it there, and restart the server.'
+      );
+    }
+    return error instanceof Error ? error.message : String(error);
+  }
+
+  private _changed = new Signal<this, void>(this);
+  private _emit = coalesce(() => this._changed.emit());
+  private _now: IPanelState = {
+    connection: 'connecting',
+    window: 0,
+    others: [],
+    status: null,
+    models: [],
+    notebook: '',
+    holdsLease: undefined,
+    shown: {},
+    sessions: {},
+    history: null,
+    mode: 'review',
+    model: '',
+    sending: false,
+    failure: '',
+    prefill: null,
+    freshKey: false
+  };
+}
+
+/** The conversation in the panel; null is a new one. */
+export function shownView(state: IPanelState): ISessionView | null {
+  return state.sessions[state.shown[state.notebook] ?? ''] ?? null;
+}
+
+/** The model of the conversation shown; '' as long as nobody knows. */
+export function modelOf(state: IPanelState): string {
+  const { status, notebook, model } = state;
+  const chosen = shownView(state)?.info.model || model;
+  if (chosen || !status) {
+    return chosen;
+  }
+  // The server answers a demo's notebook with the recording while there is no key.
+  const demo = /(^|\/)codeinterp-demo[^/]*\//.test(notebook);
+  return demo && !status.configured ? status.demo_model : status.default_model;
+}
+
+/** Whether a recording answers instead of a model. */
+export function isDemo(state: IPanelState): boolean {
+  return state.status !== null && modelOf(state) === state.status.demo_model;
+}
+
+/** A conversation at work that is not the one in the panel. */
+export interface IElsewhere {
+  readonly view: ISessionView;
+  /** It waits for a decision or an answer. */
+  readonly waiting: boolean;
+}
+
+export function elsewhere(state: IPanelState): IElsewhere[] {
+  const shown = state.shown[state.notebook];
+  return Object.values(state.sessions)
+    .filter(view => view.info.running && view.info.session_id !== shown)
+    .map(view => ({ view, waiting: isWaiting(view) }));
+}

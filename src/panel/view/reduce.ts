@@ -1,0 +1,300 @@
+/**
+ * A session's view as a pure function of its events: replayed or live, the same view.
+ */
+import type { Event, SessionInfo, TurnUndone } from '../../protocol/protocol';
+import { card, draftOpened, runStarted, toolDone } from './cards';
+import {
+  append,
+  findBlock,
+  isOfStep,
+  replace,
+  swap,
+  withInfo
+} from './edit-view';
+import type { IEndItem, ISessionView } from './view';
+
+/** The view of a session of which no event has been seen yet. */
+export function emptyView(info: SessionInfo): ISessionView {
+  return {
+    info,
+    seq: 0,
+    items: [],
+    made: 0,
+    step: 0,
+    ran: [],
+    kernelId: '',
+    retrying: null,
+    usage: null
+  };
+}
+
+/** The view after event number `seq`; the same view if that was seen already. */
+export function reduce(
+  view: ISessionView,
+  seq: number,
+  event: Event
+): ISessionView {
+  if (seq <= view.seq) {
+    return view;
+  }
+  const settled = settle({ ...view, seq }, event);
+  return apply(settled, event);
+}
+
+function apply(view: ISessionView, event: Event): ISessionView {
+  switch (event.type) {
+    case 'turn_started': {
+      const running = withInfo(view, {
+        running: true,
+        mode: event.mode,
+        model: event.model || view.info.model
+      });
+      // A turn that is tried again goes on with the message that stands there.
+      return event.text
+        ? append(running, key => ({
+            kind: 'message',
+            key,
+            turn: event.turn,
+            text: event.text
+          }))
+        : running;
+    }
+    case 'step_started':
+      return { ...view, step: event.step };
+    case 'turn_ended':
+      return endTurn(view, event);
+    case 'turn_undone':
+      return replace(
+        view,
+        item => item.kind === 'end' && item.end.turn === event.turn,
+        item => undone(item as IEndItem, event)
+      );
+    case 'changes_kept':
+      return replace(
+        view,
+        item => item.kind === 'end' && item.end.turn === event.turn,
+        item => ({
+          ...item,
+          reviewed: {
+            ...(item as IEndItem).reviewed,
+            ...said(event.cells, 'kept')
+          }
+        })
+      );
+    case 'cell_removed':
+      return replace(
+        view,
+        item => item.kind === 'card' && item.cellId === event.cell_id,
+        item => ({ ...item, leftover: false })
+      );
+
+    case 'text_delta':
+    case 'text_done':
+      return text(view, event.block, event.text, event.type === 'text_done');
+    case 'thinking_delta':
+      return thinking(view, event.block, event.text);
+    case 'step_discarded':
+      return discard(view, event.step, event.reason);
+    case 'retrying':
+      return { ...view, retrying: event };
+    case 'usage':
+      return {
+        ...view,
+        usage: { share: event.context_share, cost: event.cost }
+      };
+
+    case 'tool_started':
+      return event.name === 'ask_user'
+        ? view
+        : card(view, event.call_id, {
+            tool: event.name,
+            title: event.title
+          });
+    case 'draft_opened':
+      return draftOpened(view, event);
+    case 'draft_waiting':
+      return card(view, event.draft.call_id, {
+        draft: event.draft,
+        cellId: event.draft.cell_id,
+        title: event.draft.title,
+        phase: 'waiting'
+      });
+    case 'draft_decided':
+      return card(view, event.call_id, {
+        phase: 'decided',
+        source: event.source,
+        edited: event.edited,
+        failure: ''
+      });
+    case 'kernel_waiting':
+      return card(view, event.call_id, { phase: 'kernel' });
+    case 'run_started':
+      return runStarted(view, event);
+    case 'tool_done':
+      return toolDone(view, event);
+    case 'question_asked':
+      return append(view, key => ({
+        kind: 'question',
+        key,
+        step: view.step,
+        callId: event.call_id,
+        question: event.question,
+        options: event.options,
+        answer: null,
+        closed: false
+      }));
+    case 'question_answered':
+      return replace(
+        view,
+        item => item.kind === 'question' && item.callId === event.call_id,
+        item => ({ ...item, answer: event.answer, closed: true })
+      );
+
+    case 'note':
+      return append(view, key => ({
+        kind: 'note',
+        key,
+        level: event.level,
+        text: event.text,
+        kernelDied: event.kernel_died
+      }));
+    case 'mode_changed':
+      return withInfo(view, { mode: event.mode });
+    case 'model_changed':
+      return withInfo(view, { model: event.model });
+    case 'title_changed':
+      return withInfo(view, { title: event.title });
+    case 'notebook_moved':
+      return withInfo(view, { notebook: event.notebook });
+  }
+}
+
+/** Whatever follows ends a wait for the model, and the thinking that came before it. */
+function settle(view: ISessionView, event: Event): ISessionView {
+  const retrying = event.type === 'usage' ? view.retrying : null;
+  const last = view.items[view.items.length - 1];
+  const goesOn = event.type === 'thinking_delta' || event.type === 'usage';
+  if (last?.kind !== 'thinking' || last.done || goesOn) {
+    return { ...view, retrying };
+  }
+  const items = [...view.items.slice(0, -1), { ...last, done: true }];
+  return { ...view, retrying, items };
+}
+
+function text(
+  view: ISessionView,
+  block: number,
+  part: string,
+  done: boolean
+): ISessionView {
+  const index = findBlock(view, 'text', block);
+  if (index < 0) {
+    return append(view, key => ({
+      kind: 'text',
+      key,
+      step: view.step,
+      block,
+      text: part,
+      done
+    }));
+  }
+  const item = view.items[index];
+  if (item.kind !== 'text') {
+    return view;
+  }
+  const whole = done ? part : item.text + part;
+  return swap(view, index, { ...item, text: whole, done });
+}
+
+function thinking(
+  view: ISessionView,
+  block: number,
+  part: string
+): ISessionView {
+  const index = findBlock(view, 'thinking', block);
+  const item = view.items[index];
+  if (item?.kind !== 'thinking') {
+    return append(view, key => ({
+      kind: 'thinking',
+      key,
+      step: view.step,
+      block,
+      text: part,
+      done: false
+    }));
+  }
+  return swap(view, index, { ...item, text: item.text + part });
+}
+
+/** Take back what came of a step; the reason is "" where the end of the turn says it. */
+function discard(
+  view: ISessionView,
+  step: number,
+  reason: string
+): ISessionView {
+  const items = view.items.filter(item => !isOfStep(view, item, step));
+  const rest = { ...view, items };
+  return reason
+    ? append(rest, key => ({
+        kind: 'note',
+        key,
+        level: 'info',
+        text: reason,
+        kernelDied: false
+      }))
+    : rest;
+}
+
+/** Close what is still open, and mark the last card of each cell that was left failed. */
+function endTurn(
+  view: ISessionView,
+  end: Extract<Event, { type: 'turn_ended' }>
+): ISessionView {
+  const failed = new Set(end.failed);
+  const items = [...view.items]
+    .reverse()
+    .map(item => {
+      if (item.kind === 'text' && !item.done) {
+        return { ...item, done: true };
+      }
+      if (item.kind === 'question' && !item.closed) {
+        return { ...item, closed: true };
+      }
+      if (item.kind !== 'card') {
+        return item;
+      }
+      // `delete` answers true once a cell id: for the newest card of the cell.
+      const leftover = failed.delete(item.cellId);
+      if (item.phase === 'done') {
+        return leftover ? { ...item, leftover } : item;
+      }
+      const status =
+        item.phase === 'running'
+          ? ('interrupted' as const)
+          : ('not_started' as const);
+      return { ...item, phase: 'done' as const, status, leftover };
+    })
+    .reverse();
+  return append(withInfo({ ...view, items }, { running: false }), key => ({
+    kind: 'end',
+    key,
+    end,
+    reviewed: {},
+    left: {}
+  }));
+}
+
+function undone(item: IEndItem, event: TurnUndone): IEndItem {
+  const left = { ...item.left };
+  event.restored.forEach(cellId => delete left[cellId]);
+  event.kept.forEach(kept => (left[kept.cell_id] = kept.why));
+  const reviewed = { ...item.reviewed, ...said(event.restored, 'undone') };
+  return { ...item, reviewed, left };
+}
+
+function said(
+  cellIds: readonly string[],
+  word: 'undone' | 'kept'
+): IEndItem['reviewed'] {
+  return Object.fromEntries(cellIds.map(cellId => [cellId, word]));
+}
