@@ -1,5 +1,5 @@
-"""A window and the notebook's file, in this process: what ``src/notebook/live.ts`` and Lab do, in words
-of ``core.document``.
+"""A window and the notebook's file, in this process: what ``src/notebook/live.ts`` and Lab do, in
+words of ``core.document``.
 
 The window keeps the notebook with ``apply``, the reference. It writes the marker with each
 op, answers what it holds already from its receipts or by reading back, and says how its copy

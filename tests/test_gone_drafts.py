@@ -1,6 +1,7 @@
 """The cell of a waiting draft goes away in its window: for a moment, for good, with the tab.
 
-That a window waits before it tells is in ``src/notebook/review/watch.ts``; here is what comes of it.
+That a window waits before it tells is in ``src/notebook/review/watch.ts``; here is what comes
+of it.
 """
 
 from __future__ import annotations
