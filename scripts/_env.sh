@@ -155,7 +155,7 @@ test_browser() {
 # --- all that the checks and tests need ----------------------------------------------
 
 development_environment() {
-  python_packages lab,demo,test
+  python_packages lab,demo,test,docs
   node_packages .
   front_end
   node_packages ui-tests
