@@ -9,6 +9,7 @@ export default defineConfig([
   globalIgnores([
     'lib',
     'coverage',
+    'docs/_build',
     '.venv',
     'jupyter_codeinterp',
     'ui-tests/playwright-report',

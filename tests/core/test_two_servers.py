@@ -233,6 +233,7 @@ async def test_a_server_on_another_machine_is_waited_for(
 ) -> None:
     b = bench(say("One."))
     await b.turn()
+    await at_rest(b.session)
     cut_off(b)
     store._db.execute(
         "INSERT INTO leases VALUES (?, 'there', 'lab-2', 4711, ?)",
