@@ -126,8 +126,9 @@ async def test_a_run_that_cannot_be_journaled_is_not_sent(
     ended: list[e.Event] = []
     monkeypatch.setattr(store, "append_events", append_events)
     b.send(mode="auto")
-    ended.append((await shown(b, e.TurnEnded))[-1])
-    await until(lambda: not b.session.running)
+    told = await shown(b, e.TurnEnded)
+    await until(lambda: b.session._saving is not None)  # As the turn ended, nothing could be.
+    ended.append(told[-1])
     assert [x.code for x in ended if isinstance(x, e.TurnEnded)] == ["locked"]
     assert await room.ran() == []
     await saved(b)
@@ -143,6 +144,7 @@ async def test_text_that_was_shown_is_saved_later(bench: Benches, store: SqliteS
         told = await shown(b, e.TurnEnded)
         assert "".join(x.text for x in told if isinstance(x, e.TextDelta)) != ""
         assert isinstance(told[-1], e.TurnEnded) and told[-1].code == "locked"
+        await until(lambda: b.session._saving is not None)
     await saved(b)
     (said,) = b.of(e.TextDone)
     assert said.text.startswith("A long ans")
