@@ -30,7 +30,7 @@ const BATCH = 20;
 
 /**
  * Why a formula is not typeset, as the end of a sentence; '' if it is. The same as `reason`
- * in core/formulas.py, which asks about Markdown cells.
+ * in core/approval/formulas.py, which asks about Markdown cells.
  */
 export function reason(tex: string): string {
   if (tex.length > LONGEST) {

@@ -2,7 +2,7 @@
 
 MathJax has commands that make links, load images, define macros and set styles. So a formula
 is typeset only if all of its commands are on this list; any other stays its source. The
-browser has the same list: `scripts/protocol.py` writes it into `src/formula-names.ts`.
+browser has the same list: `scripts/protocol.py` writes it into `src/markdown/formula-names.ts`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An op is one change of the notebook document, numbered per session. It is idempotent:
 applied twice, it changes nothing the second time. ``apply`` is pure and is what every
-document (the notebook open in a browser, a file) must agree with; ``src/ops.ts``
+document (the notebook open in a browser, a file) must agree with; ``src/notebook/document/ops.ts``
 passes the same test vectors (``tests/document_vectors.json``).
 
 Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.

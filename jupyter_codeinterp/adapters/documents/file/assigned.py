@@ -1,7 +1,7 @@
 """The names that a cell's code assigns, so that their values can be kept private with it.
 
-``src/assigned.ts`` does the same in a window, by the pattern alone. Rather a name too many
-than one too few; what ``exec`` or an ``import *`` assigns nobody can see.
+``src/notebook/document/assigned.ts`` does the same in a window, by the pattern alone. Rather a
+name too many than one too few; what ``exec`` or an ``import *`` assigns nobody can see.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The notebook as the model may see it. ``src/snapshot.ts`` does the same in a window."""
+"""The notebook as the model may see it. In a window ``src/notebook/document/snapshot.ts`` does
+the same."""
 
 from __future__ import annotations
 
