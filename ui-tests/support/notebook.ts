@@ -234,12 +234,14 @@ export class NotebookHelper {
     return this.page.evaluate(() => window.codeinterpExecuted ?? []);
   }
 
-  /** What stands on the disk. */
+  /** What stands on the disk. Jupyter empties a file to save it: in between it is not whole. */
   async saved(path: string): Promise<nbformat.INotebookContent> {
-    const { content } = await this._request<{
-      content: nbformat.INotebookContent;
-    }>('GET', `contents/${path}?content=1`);
-    return content;
+    const route = `contents/${path}?content=1`;
+    let found: { content: nbformat.INotebookContent } | undefined;
+    await expect(async () => {
+      found = await this._request('GET', route);
+    }).toPass({ timeout: 2000 });
+    return found!.content;
   }
 
   private async _request<T>(
