@@ -85,8 +85,6 @@ export interface INotebooks {
   readonly currentChanged: ISignal<INotebooks, string>;
   /** Emitted with old and new path when an open notebook is renamed. */
   readonly renamed: ISignal<INotebooks, { from: string; to: string }>;
-  /** Id of the active cell of the notebook at `path`, '' if none. */
-  activeCellId(path: string): string;
   /** The source that a decision on this draft would run now; null if the cell is gone. */
   sourceOf(draft: IDraftView): string | null;
   /** What of the drafts has been in view in this window. */

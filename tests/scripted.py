@@ -103,8 +103,6 @@ def mend(source: str, **arguments: Any) -> Callable[[ModelRequest], Message]:
 class ScriptedModel:
     """Answers with the script's turns, in order, streamed letter by letter (in threes)."""
 
-    label = ""
-
     def __init__(self, script: Sequence[Turn], context_window: int = 200_000) -> None:
         self.script = list(script)
         self.requests: list[ModelRequest] = []

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import nbformat.v4
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.kernels.zmq.wire import stream_excerpt
@@ -165,6 +165,8 @@ def test_bounded_text_keeps_the_ends_and_counts_the_rest(parts: list[str], limit
         assert whole.endswith(str(bounded).split("left out …]\n")[1])
 
 
+@example("0\\\\\x1b\x1b\x1b0é", True)
+@example("0\\\\\\\\\x1b\x1b\x1b0é", True)
 @given(st.text(st.sampled_from('aé"\\\n\t\x1b😀u0'), min_size=1, max_size=400), st.booleans())
 def test_an_excerpt_of_a_large_stream_is_its_two_ends(text: str, ascii_only: bool) -> None:
     raw = json.dumps({"name": "stdout", "text": text * 20}, ensure_ascii=ascii_only).encode()
@@ -172,7 +174,6 @@ def test_an_excerpt_of_a_large_stream_is_its_two_ends(text: str, ascii_only: boo
     found = stream_excerpt(memoryview(raw), 100)
     assert found is not None
     assert found["name"] == "stdout"
-    # A cut inside of an escape may spoil the character there.
-    assert (text * 20).startswith(found["text"].rstrip("?"))
-    assert (text * 20).endswith(found["tail"][7:])
-    assert len(found["text"]) > 6 and len(found["tail"]) > 7
+    assert (text * 20).startswith(found["text"])
+    assert (text * 20).endswith(found["tail"])
+    assert len(found["text"]) > 6 and len(found["tail"]) > 6

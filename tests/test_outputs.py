@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from jupyter_client.manager import start_new_kernel
 from PIL import Image as Pillow
 
-from jupyter_codeinterp.core.messages import Image
 from jupyter_codeinterp.core.model_view import images
 from jupyter_codeinterp.core.model_view.html_text import strip_html
 from jupyter_codeinterp.core.model_view.outputs import (
@@ -531,34 +530,10 @@ HEAVY = picture(1_500, 1_500, noise=True)
 
 
 @pytest.mark.parametrize("data", [WIDE, HEAVY])
-def test_too_large_without_a_scaler(data: bytes) -> None:
+def test_too_large(data: bytes) -> None:
     seen = see([display(image__png=encoded(data))], images_left=1)
     assert seen.images == ()
     assert "are too large]" in seen.text
-
-
-@pytest.mark.parametrize("data", [WIDE, HEAVY])
-def test_too_large_is_scaled(data: bytes) -> None:
-    asked = []
-
-    def scale(given: bytes, media_type: str) -> bytes:
-        asked.append((given, media_type))
-        return picture(kind="JPEG")
-
-    image = see([display(image__png=encoded(data))], images_left=1, scale=scale).images[0]
-    assert asked == [(data, "image/png")]
-    assert image.source.media_type == "image/jpeg" and image.source.data == JPEG
-
-
-@pytest.mark.parametrize("answer", [None, WIDE, b"rubbish"])
-def test_a_scaler_that_cannot(answer: bytes | None) -> None:
-    seen = see([display(image__png=encoded(WIDE))], images_left=1, scale=lambda d, m: answer)
-    assert seen.images == () and seen.text.startswith("[image not shown: ")
-
-
-def test_small_images_are_not_scaled() -> None:
-    loaded = images.load(PNG, scale=lambda d, m: pytest.fail("asked"))
-    assert isinstance(loaded, Image)
 
 
 # --- the whole result ----------------------------------------------------------------

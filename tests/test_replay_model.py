@@ -98,7 +98,6 @@ def model() -> ReplayModel:
 
 
 def test_says_what_it_is(model: ReplayModel) -> None:
-    assert model.label == "offline demo: recorded code, live execution"
     assert model.always_ask
     info = asyncio.run(model.info("demo"))
     assert (info.id, info.name, info.prices) == ("demo", "Offline demo", (0, 0, 0, 0))

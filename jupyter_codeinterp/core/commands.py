@@ -33,7 +33,6 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     session_id: str = ""
     mode: Mode = "review"
     model: str = ""
-    active_cell_id: str = ""
     id: int = 0
 
 

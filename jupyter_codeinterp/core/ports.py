@@ -107,8 +107,6 @@ class Model(Protocol):
     (the caller repeats the step once). Retries before the first event are its own affair.
     """
 
-    label: str
-    """Shown where the conversation must say what answers; "" for an ordinary model."""
     always_ask: bool
     """True for a model whose code must be reviewed in every mode (a recording)."""
 

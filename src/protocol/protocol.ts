@@ -79,7 +79,6 @@ export interface SendMessage {
   session_id?: string;
   mode?: 'auto' | 'plan' | 'review';
   model?: string;
-  active_cell_id?: string;
   id?: number;
 }
 /**

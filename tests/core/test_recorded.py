@@ -24,7 +24,6 @@ Benches = Callable[..., Bench]
 class Played:
     """The replay model with this recording, and what it was asked and has answered."""
 
-    label = ReplayModel.label
     always_ask = ReplayModel.always_ask
 
     def __init__(self, text: str, patch: pytest.MonkeyPatch) -> None:

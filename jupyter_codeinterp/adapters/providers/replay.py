@@ -115,7 +115,6 @@ class ReplayModel:
     ``pace`` is in words a second; 0 plays without waiting.
     """
 
-    label = "offline demo: recorded code, live execution"
     always_ask = True
 
     def __init__(self, name: str = "growth", *, pace: float = PACE) -> None:

@@ -11,7 +11,6 @@ import binascii
 import re
 import struct
 import zlib
-from collections.abc import Callable
 
 from ..messages import Image, ImageSource
 
@@ -24,14 +23,11 @@ _MOST_ENCODED = 20_000_000
 _MOST_PARTS = 10_000
 """Chunks or segments of one file. Those of 8 kB make 80 MB."""
 
-Scale = Callable[[bytes, str], "bytes | None"]
-"""Makes image data (of a media type) fit the bounds as PNG or JPEG; None if it cannot."""
-
 _FILL = re.compile(b"\xff+")
 _SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
-def load(encoded: str, scale: Scale | None = None) -> Image | str:
+def load(encoded: str) -> Image | str:
     """The image for the model, or in words why it cannot be shown."""
     if len(encoded) > _MOST_ENCODED:
         return f"{len(encoded):,} characters of base64 are too large"
@@ -40,10 +36,6 @@ def load(encoded: str, scale: Scale | None = None) -> Image | str:
     except (binascii.Error, ValueError):
         return "its data is damaged"
     checked = _check(data)
-    if checked == "too large" and scale is not None:
-        scaled = scale(data, "image/png" if data.startswith(_PNG) else "image/jpeg")
-        if scaled is not None:
-            data, checked = scaled, _check(scaled)
     if checked == "too large":
         width, height = size(data) or (0, 0)
         return f"{width}x{height} pixels and {len(data):,} bytes are too large"

@@ -22,7 +22,6 @@ from ..messages import Image
 from . import images, tracebacks
 from .foreign import escaped
 from .html_text import strip_html
-from .images import Scale
 from .plain_text import READ, clean, cut, ends
 
 Scrub = Callable[[str], str]
@@ -65,7 +64,6 @@ def see(
     *,
     images_left: int | None,
     budget: int = BUDGET,
-    scale: Scale | None = None,
     scrub: Scrub = str,
     most: int = READ,
 ) -> Seen:
@@ -73,7 +71,7 @@ def see(
     backslashes.
 
     ``images_left`` is how many more images the conversation may have (None: only text is
-    wanted, and an image is a line); ``scale`` makes an image that is too large fit; ``most``
+    wanted, and an image is a line); ``most``
     is how many characters are read.
     """
     allowed = min(images_left or 0, IMAGES_A_RESULT)
@@ -87,7 +85,7 @@ def see(
             text = tracebacks.folded(piece.error, min(tracebacks.LIMIT, budget), scrub)
             closing = len(text)
         elif piece.image and images_left is not None:
-            image = _show(piece.image, allowed - len(shown), allowed, scale)
+            image = _show(piece.image, allowed - len(shown), allowed)
             if isinstance(image, str):
                 text = image
             else:
@@ -126,7 +124,6 @@ def read(
     length: int = BUDGET,
     *,
     images_left: int,
-    scale: Scale | None = None,
     scrub: Scrub = str,
 ) -> Seen:
     """An excerpt of ``full_text`` with the images whose lines begin in it."""
@@ -139,7 +136,7 @@ def read(
     place = 0
     for piece in pieces:
         if piece.image and first <= place < end:
-            image = _show(piece.image, allowed - len(shown), allowed, scale)
+            image = _show(piece.image, allowed - len(shown), allowed)
             if isinstance(image, str):
                 notes.append(image)
             else:
@@ -337,14 +334,14 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _show(encoded: str, left: int, allowed: int, scale: Scale | None) -> Image | str:
+def _show(encoded: str, left: int, allowed: int) -> Image | str:
     """The image, or the line that stands for it."""
     if left <= 0:
         why = f"a result has at most {IMAGES_A_RESULT}"
         if allowed < IMAGES_A_RESULT:
             why = f"a conversation has at most {IMAGES_A_CONVERSATION}"
         return f"[image not shown: {why}; read_output can fetch it]"
-    image = images.load(encoded, scale)
+    image = images.load(encoded)
     return image if isinstance(image, Image) else f"[image not shown: {image}]"
 
 

@@ -197,7 +197,6 @@ class Session(PersistentSession):
             foreign=self._talk.foreign,
             private=self._private,
             journal_failed=self._journal_failed,
-            scale=self._rules.scale,
             markdown_risks=self._rules.markdown_risks,
             images=self._talk.images,
             may_run_all=self._rules.highest_mode == "auto",

@@ -34,7 +34,6 @@ async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
         arguments.start or 0,
         outputs.BUDGET if arguments.length is None else arguments.length,
         images_left=turn.images_left,
-        scale=turn.scale,
         scrub=turn.scrub,
     )
     return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))

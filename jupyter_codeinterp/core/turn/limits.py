@@ -32,5 +32,4 @@ class Rules(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     highest_mode: Mode = "auto"
     scrub: Callable[[str], str] = str
-    scale: Callable[[bytes, str], bytes | None] | None = None
     markdown_risks: MarkdownRisks = not_checked

@@ -79,7 +79,6 @@ class Turn:
     journal_failed: Callable[[StoreError], None]
     """To be told of what cannot be journaled, where the turn cannot simply fail."""
     private: PrivateNames = field(default_factory=PrivateNames)
-    scale: Callable[[bytes, str], bytes | None] | None = None
     markdown_risks: MarkdownRisks = not_checked
     since: int = 0
     """The turn in which the person asked; an earlier one if it is tried again."""
@@ -230,9 +229,9 @@ class Turn:
 
     async def see(self, cell_outputs: Sequence[Output]) -> Seen:
         """The outputs as the model sees them."""
-        left, scale, scrub = self.images_left, self.scale, self.scrub
+        left, scrub = self.images_left, self.scrub
         return await off_loop(
-            lambda: outputs.see(cell_outputs, images_left=left, scale=scale, scrub=scrub),
+            lambda: outputs.see(cell_outputs, images_left=left, scrub=scrub),
             outputs.size(cell_outputs),
             lambda: Seen(UNREADABLE),
         )

@@ -225,9 +225,6 @@ export class FakeNotebooks implements INotebooks {
     return true;
   }
 
-  activeCellId(): string {
-    return 'active';
-  }
 
   sourceOf({ cell_id }: IDraftView): string | null {
     return this.sources.get(cell_id) ?? null;

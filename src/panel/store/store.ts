@@ -89,8 +89,7 @@ export class Store {
         notebook,
         session_id: info?.session_id ?? '',
         mode: info?.mode ?? mode,
-        model: info?.model ?? model,
-        active_cell_id: this.notebooks.activeCellId(notebook)
+        model: info?.model ?? model
       });
       this._show(notebook, session_id as string);
     });

@@ -38,6 +38,8 @@ TURN = 0.005
 log = logging.getLogger(__name__)
 
 _STREAM_START = re.compile(rb'\{"name":\s*"(stdout|stderr)",\s*"text":\s*"')
+_BACKSLASH, _U = b"\\u"
+_LOW_SURROGATE = re.compile(rb"\\u[dD][c-fC-F]")
 _STREAM_END = re.compile(rb'"\s*\}$')
 
 
@@ -237,27 +239,51 @@ def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any]
         return None
     first = start.end()
     last = len(content) - 8 + end.start()
-    head = _decode_cut(bytes(content[first : first + length]), cut="end")
-    tail = _decode_cut(bytes(content[last - length : last]), cut="start")
+    head, _ = _around(content, first, first + length)
+    _, tail = _around(content, first, last - length)
     return {
         "name": start[1].decode(),
-        "text": head,
-        "left_out": last - first - 2 * length,
-        "tail": tail,
+        "text": _text(content[first:head]),
+        "left_out": tail - head,
+        "tail": _text(content[tail:last]),
     }
 
 
-def _decode_cut(raw: bytes, cut: str) -> str:
-    """The text of a JSON string that was cut at one side, maybe inside an escape or a
-    character: up to 12 bytes (a surrogate pair in escapes) are given up for it."""
-    text = raw.decode(errors="ignore")
-    for offset in range(12):
-        part = text[offset:] if cut == "start" else text[: len(text) - offset]
-        try:
-            return str(_encodable(json.loads(f'"{part}"', strict=False)))
-        except ValueError:
-            continue
-    return ""
+def _around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
+    """Where the character of a JSON string that begins at ``first`` begins and ends, if the
+    cut is inside of it: of its bytes, of its escape, or of the two of a surrogate pair."""
+    start, end = _escape_around(content, first, cut)
+    if _LOW_SURROGATE.match(content[start : start + 6]):
+        return max(first, start - 6), start + 6
+    if start < end:
+        return start, end + 6 if _LOW_SURROGATE.match(content[end : end + 6]) else end
+    while content[start] & 0xC0 == 0x80:
+        start -= 1
+    while content[end] & 0xC0 == 0x80:
+        end += 1
+    return start, end
+
+
+def _escape_around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
+    """Beginning and end of the escape that the cut is inside of, or the cut twice."""
+    for place in range(cut - 1, max(first, cut - 6) - 1, -1):
+        if content[place] == _BACKSLASH:
+            run = place
+            while run > first and content[run - 1] == _BACKSLASH:
+                run -= 1
+            # The backslashes of a run are pairs, each of them one character.
+            is_escape = (place - run) % 2 == 0
+            end = place + (6 if content[place + 1] == _U else 2)
+            return (place, end) if is_escape and end > cut else (cut, cut)
+    return cut, cut
+
+
+def _text(raw: memoryview) -> str:
+    """Of a part of a JSON string that begins and ends between characters; "" if it is none."""
+    try:
+        return str(_encodable(json.loads(f'"{bytes(raw).decode()}"', strict=False)))
+    except ValueError:
+        return ""
 
 
 def _encodable(value: Any) -> Any:

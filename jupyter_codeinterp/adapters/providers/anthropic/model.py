@@ -63,7 +63,6 @@ class AnthropicModel:
     A consumer that stops in between closes it with ``aclose`` (``contextlib.aclosing``).
     """
 
-    label = ""
     always_ask = False
 
     def __init__(

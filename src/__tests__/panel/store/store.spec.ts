@@ -36,8 +36,7 @@ describe('sending', () => {
         text: 'Go',
         notebook: 'sales.ipynb',
         session_id: '',
-        mode: 'review',
-        active_cell_id: 'active'
+        mode: 'review'
       }
     ]);
     client.play('s1', started);
