@@ -132,16 +132,20 @@ class FakeAnthropic:
         self.connections += 1
         try:
             with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while exchange := await self._receive(reader):
-                    await self._handle(exchange, Wire(reader, writer, exchange))
+                early = b""
+                while exchange := await self._receive(reader, early):
+                    wire = Wire(reader, writer, exchange)
+                    await self._handle(exchange, wire)
+                    early = wire.early
         finally:
             self._tasks.discard(task)
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
-    async def _receive(self, reader: asyncio.StreamReader) -> Exchange | None:
-        head = await reader.readuntil(b"\r\n\r\n")
+    async def _receive(self, reader: asyncio.StreamReader, early: bytes) -> Exchange | None:
+        """``early``: what of the request has been read before."""
+        head = early + await reader.readuntil(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").strip().split("\r\n")
         method, target, _ = first.split(" ")
         pairs = (line.split(":", 1) for line in lines)

@@ -53,6 +53,8 @@ class Wire:
         self._reader = reader
         self._writer = writer
         self._exchange = exchange
+        self.early = b""
+        """The beginning of the next request, of a client that has had its answer to the end."""
 
     async def json(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
         data = json.dumps(value).encode()
@@ -83,9 +85,12 @@ class Wire:
             await asyncio.gather(sending, leaving, return_exceptions=True)
 
     async def _client_gone(self) -> None:
-        """A client that waits for its answer sends nothing, until it closes."""
+        """A client that waits for its answer sends nothing, until it closes; one that has had
+        it may send the next request before this is called off."""
         with suppress(ConnectionError):
-            await self._reader.read(1)
+            self.early = await self._reader.read(1)
+        if self.early:
+            await asyncio.Event().wait()
 
     async def _events(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
         await asyncio.sleep(speed.first)
