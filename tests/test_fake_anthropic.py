@@ -271,6 +271,25 @@ async def test_the_stream_on_the_wire() -> None:
 
 
 @on_loop
+async def test_a_request_that_comes_with_the_end_of_the_last_answer_is_read_whole() -> None:
+    """A client that is quick asks again before the server has looked away from the answer."""
+    async with FakeAnthropic([answer(text("Hi."))] * 3) as api:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(api.url.rsplit(":", 1)[1]))
+        body = json.dumps({**conversation(), "messages": [HELLO]}).encode()
+        lines = ["POST /v1/messages HTTP/1.1", "x-api-key: k", "anthropic-version: 2023-06-01"]
+        head = "\r\n".join([*lines, f"content-length: {len(body)}", "", ""])
+        writer.write((head.encode() + body) * 3)
+        await asyncio.wait_for(api.seen(3), 10)
+        ends = 0
+        while ends < 3:
+            line = await asyncio.wait_for(reader.readline(), 10)
+            ends += line == b"0\r\n"
+        writer.close()
+        await writer.wait_closed()
+    assert [exchange.status for exchange in api.exchanges] == [200, 200, 200]
+
+
+@on_loop
 async def test_a_refused_request_is_a_violation_and_a_400() -> None:
     async with FakeAnthropic([answer(text("Hi."))]) as api:
         status, error = await post(api, {**conversation(), "top_p": 1})
