@@ -225,7 +225,6 @@ export class FakeNotebooks implements INotebooks {
     return true;
   }
 
-
   sourceOf({ cell_id }: IDraftView): string | null {
     return this.sources.get(cell_id) ?? null;
   }
