@@ -141,10 +141,7 @@ async def test_code_that_ends_its_kernel_gives_a_new_one(
 ) -> None:
     monkeypatch.setattr(link_module, "MUTE", 1.0)
     case = ENDS[name]
-    async with (
-        python() as (kernel, link, kernels),
-        person_at(kernels, link.kernel_id) as person,
-    ):
+    async with python() as (kernel, link, kernels):
         kernel_id, start = link.kernel_id, (await kernel.info()).start
         told: list[str] = []
         kernels.add_restart_callback(kernel_id, lambda: told.append("restarting"))
@@ -157,7 +154,8 @@ async def test_code_that_ends_its_kernel_gives_a_new_one(
         assert info.kernel_id == kernel_id and info.start == start + 1
         # So each page learns of it, and opens its connection anew.
         assert told == ["restarting"]
-        assert await by_hand(person) == "42\n"
+        async with person_at(kernels, kernel_id) as person:
+            assert await by_hand(person) == "42\n"
 
 
 async def test_a_kernel_that_the_server_would_not_restart_is_there_again() -> None:
