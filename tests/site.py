@@ -131,6 +131,11 @@ class Site:
     async def restart(self, kernel_id: str) -> None:
         await self._fetch("api", "kernels", kernel_id, "restart", method="POST", body="")
 
+    async def guarded(self, kernel_id: str) -> None:
+        """Waits until our guard is in the kernel, for which a silent request is made once."""
+        link, variables = self.extension._kernels.get(kernel_id)
+        await until(lambda: variables._registered_at == link.start)
+
     async def watch(self, kernel_id: str) -> Watch:
         """Sees what is asked of the kernel from now on."""
         kernels: Any = self.app.kernel_manager

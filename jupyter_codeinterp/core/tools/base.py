@@ -24,7 +24,8 @@ Effect = Literal["looks", "changes", "asks"]
 
 
 class ToolContext:
-    """What a tool that looks may use of the turn."""
+    """What a tool that looks may use of the turn. ``turn`` itself is for our own tools: what it
+    offers changes with them, the rest of this class does not."""
 
     def __init__(self, turn: Turn) -> None:
         self.turn = turn

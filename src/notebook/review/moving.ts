@@ -46,6 +46,7 @@ export function watchMoving(
   const options = { capture: true, signal: stop.signal };
   notebook.activeCellChanged.connect(left);
   const onPress = ({ isTrusted, target }: Event) => {
+    until = 0;
     const cell = notebook.widgets.find(one =>
       one.node.contains(target as Node)
     );
@@ -56,17 +57,21 @@ export function watchMoving(
   };
   notebook.node.addEventListener('pointerdown', onPress, options);
   notebook.node.addEventListener('mousedown', onPress, options);
-  // A key takes the person to a cell once the focus is there; Lab brings it with the next
-  // frame, or later if the page is busy. A key in between that leads nowhere calls it off.
+  // A key takes the person to the cell that it makes the active one, once the focus is there;
+  // Lab brings it with the next frame, or later if the page is busy. What makes another cell
+  // the active one in between, as a run that a command begins, does not.
   let until = 0;
+  let goal: Cell | null = null;
   const arrive = () => {
     // Below the last cell is a place of its own, with that cell still active.
-    const cell = notebook.isDisposed ? null : notebook.activeCell;
     if (
+      goal &&
       performance.now() < until &&
-      cell?.node.contains(document.activeElement)
+      !notebook.isDisposed &&
+      notebook.activeCell === goal &&
+      goal.node.contains(document.activeElement)
     ) {
-      moved(cell);
+      moved(goal);
     }
   };
   notebook.node.addEventListener('focusin', () => setTimeout(arrive), options);
@@ -78,7 +83,13 @@ export function watchMoving(
       const writes = !!target.closest?.('.cm-content, input, textarea');
       const here = event.isTrusted && notebook.node.contains(target);
       until = here && goes(event, writes) ? performance.now() + FOLLOWS : 0;
-      requestAnimationFrame(() => setTimeout(arrive));
+      goal = null;
+      if (until) {
+        setTimeout(() => {
+          goal = notebook.isDisposed ? null : notebook.activeCell;
+          arrive();
+        });
+      }
     },
     options
   );

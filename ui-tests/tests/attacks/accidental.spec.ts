@@ -63,6 +63,21 @@ test.describe('a fresh draft is not run by', () => {
     expect(await notebook.executed()).toEqual(OWN);
   });
 
+  test('Shift+Enter after "Run" in the toolbar, which was pressed just after a key', async ({
+    notebook,
+    page
+  }) => {
+    await begin(notebook, page);
+    await page.keyboard.press('ArrowDown');
+    // At once, as someone who is quick: before what follows a key has come to its end.
+    await notebook.command('notebook:run-cell-and-select-next');
+    for (let n = 0; n < 3; n++) {
+      await page.waitForTimeout(1100);
+      await page.keyboard.press('Shift+Enter');
+    }
+    expect(await notebook.executed()).toEqual(['b = 2']);
+  });
+
   for (const keys of ['Control+Enter', 'Alt+Enter']) {
     test(`${keys}, after a run has led to it`, async ({ notebook, page }) => {
       await begin(notebook, page);

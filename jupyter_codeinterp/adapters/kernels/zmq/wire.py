@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 
 _STREAM_START = re.compile(rb'\{"name":\s*"(stdout|stderr)",\s*"text":\s*"')
 _BACKSLASH, _U = b"\\u"
+_PIECE = 65_536
 _LOW_SURROGATE = re.compile(rb"\\u[dD][c-fC-F]")
 _STREAM_END = re.compile(rb'"\s*\}$')
 
@@ -268,14 +269,23 @@ def _escape_around(content: memoryview, first: int, cut: int) -> tuple[int, int]
     """Beginning and end of the escape that the cut is inside of, or the cut twice."""
     for place in range(cut - 1, max(first, cut - 6) - 1, -1):
         if content[place] == _BACKSLASH:
-            run = place
-            while run > first and content[run - 1] == _BACKSLASH:
-                run -= 1
             # The backslashes of a run are pairs, each of them one character.
-            is_escape = (place - run) % 2 == 0
+            is_escape = _backslashes_before(content, first, place) % 2 == 0
             end = place + (6 if content[place + 1] == _U else 2)
             return (place, end) if is_escape and end > cut else (cut, cut)
     return cut, cut
+
+
+def _backslashes_before(content: memoryview, first: int, place: int) -> int:
+    """How many stand in a row up to ``place``, not before ``first``."""
+    end = place
+    while end > first:
+        piece = bytes(content[max(first, end - _PIECE) : end])
+        row = len(piece) - len(piece.rstrip(b"\\"))
+        end -= row
+        if row < len(piece):
+            break
+    return place - end
 
 
 def _text(raw: memoryview) -> str:
