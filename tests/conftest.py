@@ -103,3 +103,8 @@ def site(
     site = Site(app, fetch, socket, f"http://localhost:{port}{base_url}")
     yield site
     jp_asyncio_loop.run_until_complete(site.close())
+    file_ids = app.web_app.settings.get("file_id_manager")
+    if file_ids is not None:
+        # Else it closes its database when it is collected, and may be in another thread then.
+        file_ids.con.close()
+        del file_ids.con

@@ -19,7 +19,7 @@ from jupyter_codeinterp.core.document.ops import Notebook, apply
 from jupyter_codeinterp.core.events import Draft, DraftWaiting, Event, TurnEnded
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)
-DEADLINE = 15.0
+DEADLINE = 30.0
 """Seconds until something that is waited for counts as not happening."""
 
 

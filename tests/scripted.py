@@ -355,7 +355,7 @@ class Bench:
                     return event
             raise AssertionError("an event log does not end")
 
-        return await asyncio.wait_for(wait(), 15)
+        return await asyncio.wait_for(wait(), 30)
 
     async def draft(self, number: int = 1) -> Draft:
         return (await self.event(DraftWaiting, number)).draft

@@ -153,7 +153,7 @@ def test_without_the_servers_word_the_table_serves(server: Any) -> None:
     async def run() -> None:
         async with FakeAnthropic(**server) as api:
             model = AnthropicModel(lambda: (KEY, api.url))
-            info = await asyncio.wait_for(model.info("claude-sonnet-5-5"), 4)
+            info = await asyncio.wait_for(model.info("claude-sonnet-5-5"), 30)
             assert (info.name, info.prices) == ("Claude Sonnet 5.5", None)
             assert (await model.info("claude-sonnet-5-5")) == info
             assert len(api.exchanges) == 1

@@ -268,7 +268,7 @@ def test_stop_closes_the_stream_at_once(speed: Speed) -> None:
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            await asyncio.wait_for(api.requests[0].gone.wait(), 1)
+            await asyncio.wait_for(api.requests[0].gone.wait(), 30)
             assert joined(await events(model, asking()), ModelText) == "Next."
 
     run()
@@ -279,7 +279,7 @@ async def test_a_consumer_that_leaves_closes_the_stream() -> None:
     async with talking(Turn(LONG.blocks, speed=Speed(delay=0.01))) as (model, api):
         async with aclosing(model.stream(asking())) as shown:
             await anext(shown)
-        await asyncio.wait_for(api.requests[0].gone.wait(), 1)
+        await asyncio.wait_for(api.requests[0].gone.wait(), 30)
 
 
 @on_loop

@@ -330,7 +330,7 @@ async def test_commands_that_are_too_large(site: Site) -> None:
     # What is larger than any snapshot may be closes the socket; a new one works.
     with suppress(WebSocketClosedError):
         await w.socket.write_message("x" * (connection.MAX_SNAPSHOT + 1))
-    await asyncio.wait_for(w.closed.wait(), 10)
+    await asyncio.wait_for(w.closed.wait(), 30)
     assert (await (await site.window()).send(c.TakeLease("a.ipynb"))).error is None
 
 

@@ -245,7 +245,7 @@ def fetch(url: str, body: Body | None = None, key: str = "k") -> tuple[int, Any]
     headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     request = urllib.request.Request(url, data, headers)
     try:
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=30) as response:
             return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -279,10 +279,10 @@ async def test_a_request_that_comes_with_the_end_of_the_last_answer_is_read_whol
         lines = ["POST /v1/messages HTTP/1.1", "x-api-key: k", "anthropic-version: 2023-06-01"]
         head = "\r\n".join([*lines, f"content-length: {len(body)}", "", ""])
         writer.write((head.encode() + body) * 3)
-        await asyncio.wait_for(api.seen(3), 10)
+        await asyncio.wait_for(api.seen(3), 30)
         ends = 0
         while ends < 3:
-            line = await asyncio.wait_for(reader.readline(), 10)
+            line = await asyncio.wait_for(reader.readline(), 30)
             ends += line == b"0\r\n"
         writer.close()
         await writer.wait_closed()

@@ -662,11 +662,11 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 async def test_no_turn_depends_on_a_save(store: SqliteStore, impatient: None) -> None:
     live = LiveNotebook("a.ipynb")
     document = SessionDocument(lambda: live, store, S)
-    await asyncio.wait_for(document.save(), 1)
+    await asyncio.wait_for(document.save(), 30)
     tab = Tab(live)
     tab.frozen = True
     tab.open()
-    await asyncio.wait_for(document.save(), 1)
+    await asyncio.wait_for(document.save(), 30)
     assert tab.of(c.ReadNotebook)[0].save
 
 

@@ -213,6 +213,13 @@ async def opened(site: Site, root: Path, path: str, session_id: str = "") -> Ref
     return window
 
 
+async def ended(site: Site, session_id: str) -> tuple[str, str]:
+    """How the latest turn has ended."""
+    events = (await site.get("sessions", session_id, "events"))["events"]
+    (*_, last) = (each["event"] for each in events if each["event"]["type"] == "turn_ended")
+    return last["stop_reason"], last["message"]
+
+
 async def listed(site: Site, path: str) -> list[str]:
     found = await site.get("sessions", params={"notebook": path})
     return [session["session_id"] for session in found["sessions"]]
@@ -270,6 +277,7 @@ async def test_a_running_turn_follows_to_any_name(
     await site.rename(FIRST, path)
     go_on(root)
     await until(lambda: not site.extension.manager.running)
+    assert await ended(site, w.session_id) == ("end_turn", "")
     assert await listed(site, path) == [w.session_id]
     assert notebooks(root) == [name]
     book = nbformat.read(root / path, as_version=4)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import time
-
 import pytest
 
 from jupyter_codeinterp.adapters.plain_markdown import LONGEST, markdown_risks
@@ -16,6 +13,7 @@ from jupyter_codeinterp.core.approval.markdown_cells import (
     risks,
     too_deep,
 )
+from tests.busy import growth, processor_seconds
 
 PLAIN = [
     "# Title\n\n- a < b and c > d\n\n**bold** _it_ ~~gone~~ `code` [link](https://example.org)",
@@ -168,19 +166,9 @@ SHAPES = [
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_check_of_hostile_markdown_takes_linear_time(shape: str) -> None:
-    def seconds(length: int) -> float:
-        text = (shape * length)[:length]
-        best = 10.0
-        for _ in range(3):
-            began = time.thread_time()
-            markdown_risks(text)
-            best = min(best, time.thread_time() - began)
-        return best
+    def text(length: int) -> str:
+        return (shape * length)[:length]
 
-    gc.disable()  # what it takes grows with all that the process holds, not with the text
-    try:
-        few, many = seconds(20_000), seconds(80_000)
-        assert many < 6 * max(few, 0.05)
-        assert seconds(1_000_000) < 0.05
-    finally:
-        gc.enable()
+    assert growth(markdown_risks, text, 20_000) == ""
+    # What is very long is not read.
+    assert min(processor_seconds(markdown_risks, text(1_000_000)) for _ in range(3)) < 0.2

@@ -22,6 +22,7 @@ from jupyter_codeinterp.core.document.ops import Output
 from jupyter_codeinterp.server.socket import handler, send_queue
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.workplace import open_socket, start_kernel
+from tests.busy import SOON
 from tests.fake_anthropic import (
     FakeAnthropic,
     Script,
@@ -215,8 +216,9 @@ def test_windows_that_read_nothing_cost_neither_kernel_nor_memory() -> None:
             plain = await flood(place, kernel_id, stuck=False)
             stuck = await flood(place, kernel_id, stuck=True)
         assert stuck.peak < plain.peak + 50
-        assert stuck.elapsed < 2 * plain.elapsed + 1
-        assert stuck.slowest < 2 * plain.slowest + 1
+        # Who waited for such a window would wait a minute.
+        assert stuck.elapsed < 2 * plain.elapsed + SOON
+        assert stuck.slowest < 2 * plain.slowest + SOON
 
     asyncio.run(asyncio.wait_for(run(), LIMIT))
 
@@ -238,7 +240,7 @@ async def test_a_window_that_is_given_up_comes_back(
         client.send(c.Reply(1, {"long": "x" * 50_000}))
     await site.until(lambda: not site.extension.manager._windows)
     w.resume()
-    await asyncio.wait_for(w.closed.wait(), 10)
+    await asyncio.wait_for(w.closed.wait(), 30)
     assert w.socket.close_code == handler.TRY_AGAIN
 
     again = await site.window(book=w.notebook, kernel_id=kernel_id)

@@ -109,7 +109,7 @@ async def test_its_idle_may_be_lost() -> None:
         )
         watching = await watch(kernel, source)
         theirs = person.run(source)
-        done = await asyncio.wait_for((await watching).ended(), 10)
+        done = await asyncio.wait_for((await watching).ended(), 30)
         assert done.outputs[-1]["data"] == {"text/plain": "5"}
         assert not person.has(theirs, "status", "idle")
 

@@ -246,7 +246,7 @@ async def test_a_time_limit() -> None:
         _, done = await run(kernel, "z = 1\nimport time; time.sleep(30)", timeout=0.3)
         assert (done.status, done.outputs[-1]["ename"]) == ("timeout", "KeyboardInterrupt")
         assert 0.3 <= done.elapsed < 30
-        _, done = await run(kernel, "print(z)", timeout=5)
+        _, done = await run(kernel, "print(z)", timeout=30)
         assert text(done) == "1\n"
 
 

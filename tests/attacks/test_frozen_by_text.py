@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import gc
 import importlib
 import inspect
 import pkgutil
@@ -44,6 +43,7 @@ from jupyter_codeinterp.core.redaction import secrets
 from jupyter_codeinterp.core.tools import read_notebook, specs
 from jupyter_codeinterp.core.turn import loop_guard
 from tests.attacks.shapes import SHAPES
+from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say
@@ -51,10 +51,6 @@ from tests.scripted import call, run, say
 __all__ = ["bench", "jp_asyncio_loop", "room", "shared_room", "store"]
 
 KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
-FLOOR = 0.004
-"""Seconds that are too short to be compared."""
-MOST = 6.0
-"""How much longer four times the text may take."""
 SECRETS = secrets.Secrets()
 SECRETS.add(KEY)
 
@@ -380,49 +376,6 @@ def test_a_room_itself_holds_no_code_that_could_be_forgotten() -> None:
 
 
 # --- measuring ----------------------------------------------------------------------------
-
-
-TRIES = 5
-
-
-def seconds(work: Callable[[str], object], text: str) -> float:
-    """Processor time."""
-    began = time.thread_time()
-    work(text)
-    return time.thread_time() - began
-
-
-def growth(work: Callable[[str], object], shape: Callable[[int], str], n: int) -> str:
-    """What is wrong with how ``work`` grows, "" if nothing is.
-
-    A busy machine can spoil one measurement, above all a short one; from n to 4n the square of
-    a length grows 16 times wherever one looks. So only what fails at each size is wrong.
-    """
-    wrong = ""
-    for size in (n, 2 * n, 4 * n, 8 * n):
-        wrong = _growth(work, shape, size)
-        if not wrong:
-            break
-    return wrong
-
-
-def _growth(work: Callable[[str], object], shape: Callable[[int], str], n: int) -> str:
-    """The least of some tries counts: a busy machine takes longer, none is quicker than the
-    work."""
-    short, long = shape(n), shape(4 * n)
-    quick = slow = float("inf")
-    gc.disable()  # what it takes grows with all that the process holds, not with the text
-    try:
-        for _ in range(TRIES):
-            quick = min(quick, seconds(work, short))
-            if quick > 2:
-                return f"{n} characters take more than 2 s"
-            slow = min(slow, seconds(work, long))
-            if slow <= max(FLOOR, MOST * quick):
-                return ""
-    finally:
-        gc.enable()
-    return f"{n} characters take {1e3 * quick:.1f} ms, {4 * n} take {1e3 * slow:.1f} ms"
 
 
 @pytest.mark.parametrize("name", MEASURED)

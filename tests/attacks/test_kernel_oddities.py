@@ -117,7 +117,7 @@ ENDS = {
 async def by_hand(person: Person) -> str:
     """What a cell of the person shows, once it has ended; as in a page it has to be heard."""
     msg_id = person.run("print(6 * 7)")
-    await asyncio.wait_for(person.finished(msg_id), 10)
+    await asyncio.wait_for(person.finished(msg_id), 30)
     return person.text(msg_id)
 
 
@@ -127,7 +127,7 @@ async def test_code_that_breaks_its_kernel_leaves_it_usable(name: str) -> None:
     async with python_and_person() as (kernel, person, link):
         await run(kernel, "kept = 1")
         start = link.start
-        _, done = await asyncio.wait_for(run(kernel, case.code), 15)
+        _, done = await asyncio.wait_for(run(kernel, case.code), 30)
         assert done.status == case.status, done
         assert case.shows in f"{done.note} {done.outputs}"
         assert await by_hand(person) == "42\n"
@@ -173,7 +173,7 @@ async def test_a_blocked_interrupt_is_obeyed_again_afterwards() -> None:
         await run(
             kernel, "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})"
         )
-        _, done = await asyncio.wait_for(run(kernel, "while True: pass", timeout=0.5), 10)
+        _, done = await asyncio.wait_for(run(kernel, "while True: pass", timeout=0.5), 30)
         assert done.status == "timeout" and "KeyboardInterrupt" in str(done.outputs)
 
 

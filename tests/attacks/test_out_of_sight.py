@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
+from tests.busy import growth
 from tests.core.conftest import Room
 from tests.core.conftest import bench as bench
 from tests.core.conftest import jp_asyncio_loop as jp_asyncio_loop
@@ -162,14 +162,10 @@ def test_stretches_and_lines_are_not_listed_without_end() -> None:
     "unit", ["\n", " ", "\t", "#\n", "a = a\n", ";", "\\\n", "'", "(", "x\n\n"]
 )
 def test_takes_time_in_step_with_the_length(unit: str) -> None:
-    def seconds(length: int) -> float:
-        source = unit * (length // len(unit)) + "\nx"
-        began = time.perf_counter()
-        out_of_sight(source)
-        return time.perf_counter() - began
+    def source(length: int) -> str:
+        return unit * (length // len(unit)) + "\nx"
 
-    short = min(seconds(50_000) for _ in range(3))
-    assert min(seconds(200_000) for _ in range(3)) <= 6 * short + 0.02
+    assert growth(out_of_sight, source, 50_000) == ""
 
 
 @pytest.mark.parametrize("mode", ["auto", "review"])

@@ -53,7 +53,7 @@ async def shown(b: Bench, until_kind: type[Any], number: int = 1) -> list[e.Even
             if sum(isinstance(event, until_kind) for event in told) == number:
                 return
 
-    await asyncio.wait_for(read(), 15)
+    await asyncio.wait_for(read(), 30)
     return told
 
 

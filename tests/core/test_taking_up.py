@@ -207,7 +207,7 @@ async def take(event_log: EventLog, after: int, count: int) -> list[tuple[int, e
             if len(got) == count:
                 return
 
-    await asyncio.wait_for(read(), 5)
+    await asyncio.wait_for(read(), 30)
     return got
 
 

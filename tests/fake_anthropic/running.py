@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-LIMIT = 20.0
+LIMIT = 60.0
 """Seconds; a test that waits for something that never comes fails after these."""
 
 
