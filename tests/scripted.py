@@ -267,6 +267,9 @@ class MemoryPlace:
     def end_turn(self) -> None:
         return None
 
+    def nobody_comes(self) -> None:
+        return None
+
     async def files(self) -> list[tuple[str, int]]:
         return [("data.csv", 120), ("helper.py", 40)]
 

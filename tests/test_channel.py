@@ -17,6 +17,7 @@ from tornado.websocket import WebSocketClosedError
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Receipt
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.session import service
 from jupyter_codeinterp.server import windows
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.connection import CHANGE, EXECUTE, LOOK, NEEDS
@@ -320,7 +321,7 @@ async def test_a_binary_frame_is_read_like_any_other(site: Site) -> None:
 
 async def test_commands_that_are_too_large(site: Site) -> None:
     w = await site.window()
-    long = await w.send(c.SendMessage("x" * (connection.MAX_MESSAGE + 1), "a.ipynb"))
+    long = await w.send(c.SendMessage("x" * (service.MAX_MESSAGE + 1), "a.ipynb"))
     assert long.error == "too_long"
     huge = await w.send(c.SendMessage("x" * (connection.MAX_COMMAND + 1), "a.ipynb"))
     assert huge.error == "too_large"

@@ -6,7 +6,7 @@ import asyncio
 from importlib import import_module
 
 NOT_AT_THE_START = (
-    "jupyter_codeinterp.core.session.session",
+    "jupyter_codeinterp.core.session.service",
     "jupyter_codeinterp.adapters.kernels.zmq",
     "jupyter_codeinterp.adapters.providers.anthropic.model",
 )

@@ -44,5 +44,8 @@ class NotebookPlace:
         self.document.end_turn()
         self._manager.turn_over(self._session_id, self._notebook().path)
 
+    def nobody_comes(self) -> None:
+        self._notebook().nobody_comes()
+
     async def files(self) -> list[tuple[str, int]]:
         return await self._manager.files(self._notebook().path)

@@ -11,6 +11,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,6 +33,7 @@ from .place import Files, NotebookPlace
 from .windows import Windows
 
 if TYPE_CHECKING:
+    from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
 
@@ -82,6 +84,13 @@ class SessionManager:
         self._windows = Audience()
         self.known = Windows()
         self.whereabouts = Whereabouts(self)
+
+    @cached_property
+    def service(self) -> SessionService:
+        """What fronts do goes through it."""
+        from ..core.session.service import SessionService  # see ``early``
+
+        return SessionService(self)
 
     # --- windows ---------------------------------------------------------------------
 

@@ -56,6 +56,10 @@ class Workplace(Protocol):
 
     def end_turn(self) -> None: ...
 
+    def nobody_comes(self) -> None:
+        """No window is waited for: where none has the notebook open, the work is done in its
+        file at once."""
+
     async def files(self) -> list[tuple[str, int]]:
         """Names and sizes (bytes) of the files beside the notebook."""
 

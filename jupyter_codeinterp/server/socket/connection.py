@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,8 +23,6 @@ MAX_COMMAND = 1_000_000
 """Bytes of a command. A snapshot may be larger: a notebook's sources and bounded outputs."""
 MAX_SNAPSHOT = 32_000_000
 MAX_ID = 2**53
-MAX_MESSAGE = 100_000
-"""Characters of a person's message."""
 
 log = logging.getLogger(__name__)
 _decoder = msgspec.json.Decoder(c.Command)
@@ -157,60 +155,38 @@ class ClientConnection:
         ):
             self._tell_notebook(command)
         else:
-            await self._tell_session(manager.session(command.session_id), command)
+            await self._tell_session(command)
         return {}
 
-    async def _tell_session(self, session: Session, command: c.Command) -> None:
+    async def _tell_session(self, command: c.Command) -> None:
         """The commands that concern one session only."""
-        if isinstance(command, (c.Decide, c.Answer, c.Cancel)):
-            session.need_here()
+        service = self._manager.service
         if isinstance(command, c.Decide):
-            self._decide(session, command)
+            service.decide(
+                command.session_id,
+                command.draft_id,
+                command.nonce,
+                command.action,
+                command.source,
+                command.run_all,
+                self.number,
+            )
         elif isinstance(command, c.Answer):
-            session.decisions.answer(command.call_id, command.text)
+            service.answer(command.session_id, command.call_id, command.text)
         elif isinstance(command, c.Cancel):
-            session.cancel()
+            service.stop(command.session_id)
         elif isinstance(command, c.Retry):
-            session.retry(self.number)
-            self._tell_of_auto(session)
+            service.retry(command.session_id, self.number)
         elif isinstance(command, c.SetMode):
-            if session.set_mode(command.mode, self.number):
-                self._tell_others(session, "mode", session.info.mode)
+            service.set_mode(command.session_id, command.mode, self.number)
         elif isinstance(command, c.SetModel):
-            if session.set_model(command.model, self.number):
-                self._tell_others(session, "model", command.model)
+            service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
-            await session.undo(command.turn, command.cells)
+            await service.undo(command.session_id, command.turn, command.cells)
         elif isinstance(command, c.KeepChanges):
-            session.keep(command.turn, command.cells)
+            service.keep(command.session_id, command.turn, command.cells)
         elif isinstance(command, c.RemoveCell):
-            await session.remove(command.cell_id)
-
-    # --- what the other windows hear of ----------------------------------------------
-
-    def _decide(self, session: Session, command: c.Decide) -> None:
-        draft = session.decide(
-            command.draft_id,
-            command.nonce,
-            command.action,
-            command.source,
-            command.run_all,
-            self.number,
-        )
-        what = "run_all" if command.run_all and command.action == "run" else command.action
-        self._tell_others(session, what, draft.title)
-
-    def _tell_of_auto(self, session: Session) -> None:
-        """A turn that runs without asking is decided by whoever starts it."""
-        if session.info.mode == "auto":
-            self._tell_others(session, "turn")
-
-    def _tell_others(self, session: Session, what: c.Doing, name: str = "") -> None:
-        info = session.info
-        done = c.DoneElsewhere(
-            self.number, what, name, info.session_id, info.notebook, session.turn
-        )
-        self._manager.tell_others(done)
+            await service.remove(command.session_id, command.cell_id)
 
     def _tell_notebook(
         self, command: c.FileState | c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
@@ -232,46 +208,37 @@ class ClientConnection:
 
     def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
         manager = self._manager
-        if len(command.text) > MAX_MESSAGE:
-            words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
-            raise CommandError("too_long", words)
-        if not command.text.strip():
-            raise CommandError("empty_message", "The message is empty.")
-        if command.session_id:
-            session = manager.session(command.session_id)
-        elif command.notebook:
-            session = manager.new_session(command.notebook, command.mode, command.model)
-        else:
-            raise CommandError("no_notebook", "Open a notebook first.")
+        session = manager.service.send(
+            command.text,
+            session_id=command.session_id,
+            notebook=command.notebook,
+            mode=command.mode,
+            model=command.model,
+            by=self.number,
+        )
+        # The turn looks at the notebook as this window has it.
         notebook = manager.opened(session.info.notebook)
-        if notebook is not None and not session.running:
+        if notebook is not None:
             notebook.take(self)
-        # Here already: from here on the words go to the model, journal, lists and windows.
-        before = session.info
-        words = manager.rules.scrub(command.text)
-        session.send(words, command.mode, command.model, self.number)
         if not command.session_id:
             self._subscribe(session, 0)
-        elif session.info.model != before.model:
-            self._tell_others(session, "model", session.info.model)
-        self._tell_of_auto(session)
         return {"session_id": session.info.session_id}
 
     def _subscribe(self, session: Session, after: int) -> None:
         session_id = session.info.session_id
         self._unsubscribe(session_id)
         self.send(c.SessionChanged(session.info, session.waiting))
-        after = min(max(after, 0), session.event_log.last_seq)
-        self._followed[session_id] = asyncio.ensure_future(self._follow(session, after))
+        events = self._manager.service.follow(session_id, after)
+        self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, events))
 
-    async def _follow(self, session: Session, after: int) -> None:
+    async def _follow(self, session_id: str, events: AsyncIterator[tuple[int, bytes]]) -> None:
         try:
-            async for seq, event in session.event_log.follow(after):
-                frame = WrittenEvent(session.info.session_id, seq, msgspec.Raw(event))
+            async for seq, event in events:
+                frame = WrittenEvent(session_id, seq, msgspec.Raw(event))
                 self._send_queue.post_encoded(self._encoder.encode(frame))
                 await self._send_queue.room()
         except StoreError:
-            log.exception("A window could not be shown more of %s", session.info.session_id)
+            log.exception("A window could not be shown more of %s", session_id)
 
     def _unsubscribe(self, session_id: str) -> None:
         task = self._followed.pop(session_id, None)

@@ -54,6 +54,8 @@ class HandOver(Generic[NotebookT]):
         """Names the file as the file writer has written it last; "" where a window knows best."""
         self.why_nobody = ""
         """Why nobody can work in the notebook, and nobody is being waited for."""
+        self.headless = False
+        """Whether no window is waited for."""
         self._notebook = notebook
         self._owner = owner
         self._grace = grace
@@ -71,7 +73,7 @@ class HandOver(Generic[NotebookT]):
     @property
     def idle(self) -> bool:
         """Whether nothing would be lost without it."""
-        return not (self.file_writer or self.version or self._left_edited)
+        return not (self.file_writer or self.version or self._left_edited or self.headless)
 
     @property
     def under_way(self) -> bool:
@@ -79,8 +81,15 @@ class HandOver(Generic[NotebookT]):
 
     # --- windows come and go ---------------------------------------------------------
 
+    def nobody_comes(self) -> None:
+        """No window is waited for, until one comes by itself. What one that is gone has left
+        unsaved still keeps all others from the file."""
+        self.headless, self.why_nobody = True, ""
+        self._awaited.clear()
+        self._sooner.set()
+
     def window_came(self) -> None:
-        self._left_edited, self.why_nobody = False, ""
+        self.headless, self._left_edited, self.why_nobody = False, False, ""
         self._awaited.clear()
 
     def window_left(self, window: Window, *, edited: bool, said_so: bool) -> None:

@@ -31,8 +31,9 @@ from .outbox import Outbox, Parcel
 from .parties import Owner, Window, WindowState
 from .reads import SAVE_ONLY, Reads
 
-NEWS = 1.0
-"""Seconds in which it is heard that a file was renamed, which happens just before."""
+NEWS = 5.0
+"""Seconds in which it is heard that a file was renamed, which happens just before: at once, but
+on a busy machine."""
 RELOAD_TIMEOUT = 10.0
 """Seconds that a window has to read the notebook's file anew."""
 CLOSED = "The notebook is not open in any window. Open it and try again."
@@ -76,6 +77,11 @@ class LiveNotebook:
     @property
     def is_open(self) -> bool:
         return self._holder is not None
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether a turn may begin: in a window, or in the file where none is waited for."""
+        return self.is_open or self._hand_over.headless
 
     @property
     def in_a_window(self) -> bool:
@@ -198,6 +204,12 @@ class LiveNotebook:
     def goes(self, window: Window) -> None:
         """A window whose socket is gone says that its page goes, too."""
         self._hand_over.window_goes(window)
+
+    def nobody_comes(self) -> None:
+        """Whoever works here next shows no notebook: if no window has it open, it is worked on
+        in its file at once."""
+        if not self._windows:
+            self._hand_over.nobody_comes()
 
     def take(self, window: Window) -> None:
         """Give the lease to this window, if it has the notebook open."""

@@ -56,7 +56,7 @@ class SessionDocument:
         """A turn does not begin without the notebook. One that is closed in mid-turn is
         waited for, as ops wait."""
         notebook = self._notebook()
-        if not (self._looked or notebook.is_open):
+        if not (self._looked or notebook.may_begin):
             raise notebook.why_not
         self._looked = True
         return await notebook.read()

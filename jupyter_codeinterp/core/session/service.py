@@ -1,0 +1,181 @@
+"""What a front may do with conversations, whichever front it is: the windows' socket, REST, a
+program. Nothing of the loop is known outside of this.
+
+Who does it is a number (``by``), that of a window or of another client; 0: it is not known.
+What decides, or sets something, is told to all others, which can take it back ("Not me").
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Literal, Protocol
+
+from ..commands import Doing, DoneElsewhere
+from ..errors import CommandError
+from ..events import Mode
+from ..history.review import Review
+from ..turn.limits import Rules
+from .session import Session
+
+MAX_MESSAGE = 100_000
+"""Characters of a person's message."""
+
+
+class Sessions(Protocol):
+    """Where the live ones are kept."""
+
+    rules: Rules
+
+    def session(self, session_id: str) -> Session:
+        """Taken up from the journal if need be. CommandError ``unknown_session``."""
+
+    def new_session(self, notebook: str, mode: Mode, model: str) -> Session: ...
+
+    def tell_others(self, done: DoneElsewhere) -> None: ...
+
+
+class SessionService:
+    """Every method raises CommandError ``unknown_session``, and StoreError if the journal
+    cannot be read or written; other codes of CommandError as said."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    # --- a turn ----------------------------------------------------------------------
+
+    def create(self, notebook: str, mode: Mode = "review", model: str = "") -> Session:
+        """A conversation on a notebook (its server path); nothing begins."""
+        return self._sessions.new_session(notebook, mode, model)
+
+    def send(
+        self,
+        text: str,
+        *,
+        session_id: str = "",
+        notebook: str = "",
+        mode: Mode = "review",
+        model: str = "",
+        by: int = 0,
+        headless: bool = False,
+    ) -> Session:
+        """Start a turn, in a new conversation without ``session_id``. ``headless``: who sends
+        shows no notebook, so none is waited for; where no window has it open, the work is done
+        in its file at once.
+
+        CommandError ``too_long``, ``empty_message``, ``no_notebook``, ``busy``,
+        ``held_elsewhere``.
+        """
+        if len(text) > MAX_MESSAGE:
+            words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
+            raise CommandError("too_long", words)
+        if not text.strip():
+            raise CommandError("empty_message", "The message is empty.")
+        if session_id:
+            session = self._sessions.session(session_id)
+        elif notebook:
+            session = self.create(notebook, mode, model)
+        else:
+            raise CommandError("no_notebook", "Open a notebook first.")
+        before = session.info.model
+        # Here already: from here on the words go to the model, journal, lists and windows.
+        session.send(self._sessions.rules.scrub(text), mode, model, by)
+        if headless:
+            session.workplace.nobody_comes()
+        if session_id and session.info.model != before:
+            self._tell(session, by, "model", session.info.model)
+        self._tell_of_auto(session, by)
+        return session
+
+    def retry(self, session_id: str, by: int = 0, *, headless: bool = False) -> None:
+        """Go on after an error. CommandError ``busy``, ``nothing_to_retry``,
+        ``held_elsewhere``."""
+        session = self._sessions.session(session_id)
+        session.retry(by)
+        if headless:
+            session.workplace.nobody_comes()
+        self._tell_of_auto(session, by)
+
+    def stop(self, session_id: str) -> None:
+        """Nothing happens if no turn is running. CommandError ``held_elsewhere``."""
+        self._here(session_id).cancel()
+
+    # --- the person's word -----------------------------------------------------------
+
+    def decide(
+        self,
+        session_id: str,
+        draft_id: str,
+        nonce: str,
+        action: Literal["run", "reject"],
+        source: str,
+        run_all: bool = False,
+        by: int = 0,
+    ) -> None:
+        """``source`` is all that is to run. CommandError ``held_elsewhere``, and as in
+        ``Decisions.decide``."""
+        session = self._here(session_id)
+        draft = session.decide(draft_id, nonce, action, source, run_all, by)
+        what: Doing = "run_all" if run_all and action == "run" else action
+        self._tell(session, by, what, draft.title)
+
+    def answer(self, session_id: str, call_id: str, text: str) -> None:
+        """To a question of the model's. CommandError ``held_elsewhere``, and as in
+        ``Decisions.answer``."""
+        self._here(session_id).decisions.answer(call_id, text)
+
+    def set_mode(self, session_id: str, mode: Mode, by: int = 0) -> None:
+        """From the next decision on. CommandError ``held_elsewhere``."""
+        session = self._sessions.session(session_id)
+        if session.set_mode(mode, by):
+            self._tell(session, by, "mode", session.info.mode)
+
+    def set_model(self, session_id: str, model: str, by: int = 0) -> None:
+        """CommandError ``busy``, ``held_elsewhere``."""
+        session = self._sessions.session(session_id)
+        if session.set_model(model, by):
+            self._tell(session, by, "model", model)
+
+    # --- what was done ---------------------------------------------------------------
+
+    async def undo(self, session_id: str, turn: int, cells: tuple[str, ...] = ()) -> None:
+        """As ``Session.undo``."""
+        await self._sessions.session(session_id).undo(turn, cells)
+
+    def keep(self, session_id: str, turn: int, cells: tuple[str, ...]) -> None:
+        """As ``Session.keep``."""
+        self._sessions.session(session_id).keep(turn, cells)
+
+    async def remove(self, session_id: str, cell_id: str) -> None:
+        """As ``Session.remove``."""
+        await self._sessions.session(session_id).remove(cell_id)
+
+    def review(self, session_id: str, turn: int) -> Review:
+        """CommandError ``unknown_turn``."""
+        return self._sessions.session(session_id).review(turn)
+
+    def rename(self, session_id: str, title: str) -> None:
+        """CommandError ``bad_title``, ``held_elsewhere``."""
+        self._sessions.session(session_id).rename(title)
+
+    def follow(self, session_id: str, after: int = 0) -> AsyncIterator[tuple[int, bytes]]:
+        """The events after number ``after`` as JSON with their numbers, then those to come,
+        for ever."""
+        log = self._sessions.session(session_id).event_log
+        return log.follow(min(max(after, 0), log.last_seq))
+
+    # --- who did it ------------------------------------------------------------------
+
+    def _here(self, session_id: str) -> Session:
+        session = self._sessions.session(session_id)
+        session.need_here()
+        return session
+
+    def _tell(self, session: Session, by: int, what: Doing, name: str = "") -> None:
+        info = session.info
+        done = DoneElsewhere(by, what, name, info.session_id, info.notebook, session.turn)
+        self._sessions.tell_others(done)
+
+    def _tell_of_auto(self, session: Session, by: int) -> None:
+        """A turn that runs without asking is decided by whoever starts it."""
+        if session.info.mode == "auto":
+            self._tell(session, by, "turn")
