@@ -87,7 +87,7 @@ class Site:
         """The response, whatever its status."""
         if json_body is not None:
             kwargs["body"] = json.dumps(json_body)
-        elif method in ("POST", "PATCH"):
+        elif method in ("POST", "PATCH", "PUT"):
             kwargs.setdefault("body", "")
         try:
             response: HTTPResponse = await self._fetch(*API, *path, method=method, **kwargs)

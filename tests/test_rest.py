@@ -30,14 +30,27 @@ ROUTES = (
     ("DELETE", "key", "execute kernels"),
     ("POST", "demo", "write contents"),
     ("POST", "tickets", "read contents"),
+    ("POST", "clients", "read contents"),
     ("POST", "leaving", "read contents"),
     ("GET", "sessions", "read contents"),
+    ("POST", "sessions", "execute kernels"),
+    ("POST", "sessions", "write contents"),
     ("PATCH", f"sessions/{SESSION}", "write contents"),
     ("DELETE", f"sessions/{SESSION}", "write contents"),
     ("GET", f"sessions/{SESSION}/events", "read contents"),
     ("GET", f"sessions/{SESSION}/export", "read contents"),
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
+    *(
+        ("POST", f"sessions/{SESSION}/{what}", need)
+        for what in ("messages", "decisions", "retry")
+        for need in ("execute kernels", "write contents")
+    ),
+    ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
+    ("POST", f"sessions/{SESSION}/stop", "execute kernels"),
+    ("PUT", f"sessions/{SESSION}/mode", "execute kernels"),
+    ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
+    ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"

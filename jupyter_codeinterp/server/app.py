@@ -33,7 +33,8 @@ from .activity import Activity
 from .files.file_ids import FileIds
 from .files.whereabouts import clean
 from .models import Models
-from .rest import handlers
+from .notebook_kernels import NotebookKernels
+from .rest.routes import handlers
 from .session_manager import SessionManager
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class CodeInterp(ExtensionApp):
         retention = Retention(
             self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
         )
+        self.notebook_kernels = NotebookKernels(server.session_manager, server.contents_manager)
         self.store = SqliteStore(folder / "sessions.db", secrets.scrub, retention)
         self.manager = SessionManager(
             self.store,
@@ -176,7 +178,7 @@ class CodeInterp(ExtensionApp):
             file_writer=self._make_file_writer,
             grace=self.window_grace,
             leave_grace=self.leave_grace,
-            moved=self._move_kernel,
+            moved=self.notebook_kernels.move,
             seen=lambda path: self.file_ids.seen(path),
             tools=functools.cache(extensions.tools),
         )
@@ -185,13 +187,13 @@ class CodeInterp(ExtensionApp):
         )
         self.settings.update(
             codeinterp_manager=self.manager,
+            codeinterp_kernels=self.notebook_kernels,
             codeinterp_models=self.models,
             codeinterp_store=self.store,
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_version=__version__,
         )
 
-        self._moving: asyncio.Future[None] | None = None
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
 
@@ -199,26 +201,6 @@ class CodeInterp(ExtensionApp):
         self.manager.whereabouts.happened(data)
         if data["action"] == "save":
             self.file_ids.written(clean(data["path"]))
-
-    def _move_kernel(self, old: str, new: str) -> None:
-        """The kernel stays with a notebook that no window has open, as a window would see to
-        it: who opens it there has the variables."""
-        self._moving = asyncio.ensure_future(self._kernel_follows(self._moving, old, new))
-
-    async def _kernel_follows(
-        self, before: asyncio.Future[None] | None, old: str, new: str
-    ) -> None:
-        if before is not None:
-            await before
-        sessions: Any = self._server.session_manager
-        try:
-            for running in await ensure_async(sessions.list_sessions()):
-                if running["path"] == old:
-                    name = new.rpartition("/")[2]
-                    await ensure_async(sessions.update_session(running["id"], path=new, name=name))
-        except Exception:
-            # Other managers than Jupyter's own: the notebook then gets a new kernel.
-            self.log.exception("The kernel of %s does not follow to %s", old, new)
 
     @property
     def _server(self) -> ServerApp:
@@ -251,15 +233,11 @@ class CodeInterp(ExtensionApp):
                 live = notebook()
                 if live.kernel_id:
                     return live.kernel_id
-                if self._moving is not None:
-                    await asyncio.shield(self._moving)
+                await self.notebook_kernels.moved()
                 path = live.path
-                running: Any = await ensure_async(self._server.session_manager.list_sessions())
+                found = await self.notebook_kernels.of(path)
                 if path == notebook().path:
-                    return next((s["kernel"]["id"] for s in running if is_of(s, path)), None)
-
-        def is_of(running: dict[str, Any], path: str) -> bool:
-            return bool(running["path"] == path and running["kernel"])
+                    return found
 
         from ..adapters.kernels.zmq import ZmqKernel
 

@@ -82,6 +82,7 @@ class SessionManager:
         self._adrift: dict[str, LiveNotebook] = {}
         """What turns have that still run when their notebook is gone, by session."""
         self._windows = Audience()
+        self._at_close: list[Callable[[], None]] = []
         self.known = Windows()
         self.whereabouts = Whereabouts(self)
 
@@ -391,8 +392,19 @@ class SessionManager:
             shown = notebook.kernel_id if notebook is not None else ""
             yield shown or session.workplace.kernel.kernel_id
 
+    @contextlib.contextmanager
+    def at_close(self, stop: Callable[[], None]) -> Iterator[None]:
+        """``stop`` is called if the server stops within."""
+        self._at_close.append(stop)
+        try:
+            yield
+        finally:
+            self._at_close.remove(stop)
+
     async def close(self) -> None:
         """Stop all turns; let nothing wait any longer."""
+        for stop in self._at_close:
+            stop()
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
         for notebook in self._notebooks.values():
             await notebook.aclose("the server is stopping")

@@ -51,7 +51,7 @@ class _Ticket(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Windows:
-    """The windows that have had a socket since the server started."""
+    """The windows that have had a socket since the server started, and clients without one."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
@@ -84,15 +84,23 @@ class Windows:
         if given.username != bearer.username and not (given.has_token and bearer.has_token):
             return 0
         self._used[given.number] = given.issued
-        # The ones that were not heard of for longest are forgotten first.
-        known = self._numbers.pop(given.window, None)
-        number = self._numbers[given.window] = next(self._count) if known is None else known
+        return self._remember(given.window)
+
+    def admit(self) -> tuple[int, str]:
+        """The number and the secret of a client that has no socket."""
+        secret = secrets.token_urlsafe(24)
+        return self._remember(_digest(secret)), secret
+
+    def _remember(self, digest: str) -> int:
+        """The ones that were not heard of for longest are forgotten first."""
+        known = self._numbers.pop(digest, None)
+        number = self._numbers[digest] = next(self._count) if known is None else known
         while len(self._numbers) > MAX_WINDOWS:
             del self._numbers[next(iter(self._numbers))]
         return number
 
     def number(self, secret: str) -> int:
-        """Of the window with this secret; 0 if none has it that has had a socket."""
+        """Of the window with this secret; 0 if none has it that has had a socket, or no client."""
         return self._numbers.get(_digest(secret), 0)
 
     def close_others(self, number: int) -> None:

@@ -137,9 +137,14 @@ class SessionService:
 
     # --- what was done ---------------------------------------------------------------
 
-    async def undo(self, session_id: str, turn: int, cells: tuple[str, ...] = ()) -> None:
+    async def undo(
+        self, session_id: str, turn: int, cells: tuple[str, ...] = (), *, headless: bool = False
+    ) -> None:
         """As ``Session.undo``."""
-        await self._sessions.session(session_id).undo(turn, cells)
+        session = self._sessions.session(session_id)
+        if headless:
+            session.workplace.nobody_comes()
+        await session.undo(turn, cells)
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...]) -> None:
         """As ``Session.keep``."""

@@ -1,0 +1,43 @@
+"""What is under ``/codeinterp/api/`` (docs/openapi.json): each handler reads, calls, writes."""
+
+from __future__ import annotations
+
+from jupyter_server.utils import url_path_join
+from tornado import web
+
+from ..socket.handler import ChannelHandler
+from . import events, sessions, settings, turns, windows
+
+_ID = r"([0-9a-f]{32})"
+_NUMBER = events.NUMBER
+
+ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
+    (r"status", settings.StatusHandler),
+    (rf"notices/{_NUMBER}", settings.NoticeHandler),
+    (r"models", settings.ModelsHandler),
+    (r"local", settings.LocalHandler),
+    (r"key", settings.KeyHandler),
+    (r"demo", settings.DemoHandler),
+    (r"tickets", windows.TicketsHandler),
+    (r"clients", windows.ClientsHandler),
+    (r"leaving", windows.LeavingHandler),
+    (r"sessions", sessions.SessionsHandler),
+    (rf"sessions/{_ID}", sessions.SessionHandler),
+    (rf"sessions/{_ID}/events", events.EventsHandler),
+    (rf"sessions/{_ID}/export", sessions.ExportHandler),
+    (rf"sessions/{_ID}/sent/{_NUMBER}", sessions.SentHandler),
+    (rf"sessions/{_ID}/messages", turns.MessagesHandler),
+    (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
+    (rf"sessions/{_ID}/answers", turns.AnswersHandler),
+    (rf"sessions/{_ID}/stop", turns.StopHandler),
+    (rf"sessions/{_ID}/retry", turns.RetryHandler),
+    (rf"sessions/{_ID}/mode", turns.ModeHandler),
+    (rf"sessions/{_ID}/model", turns.ModelHandler),
+    (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
+    (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
+    (r"channel", ChannelHandler),
+]
+
+
+def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
+    return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in ROUTES]

@@ -1,0 +1,163 @@
+"""What a client does with a conversation: the same as a window, by the same service.
+
+Each names its client (``X-Codeinterp-Window``). Where no window has the notebook open, the work
+is done in its file, in the kernel that it has or gets.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Literal
+
+import msgspec
+from jupyter_server.auth.decorator import authorized
+from tornado import web
+
+from ...core.events import Mode
+from .base import Handler, Nothing
+
+
+class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class NewMessage(_Body, frozen=True):
+    """``mode`` and ``model``: from now on; "" leaves the model as it is."""
+
+    text: str
+    mode: Mode = "review"
+    model: str = ""
+    kernel: str = ""
+
+
+class Decision(_Body, frozen=True):
+    """On the draft of a ``draft_waiting`` event; ``source`` is all that is to run, byte for
+    byte. ``run_all`` switches the rest of the turn to Auto."""
+
+    draft_id: str
+    nonce: str
+    action: Literal["run", "reject"]
+    source: str = ""
+    run_all: bool = False
+
+
+class Answered(_Body, frozen=True):
+    """To the question of an ``asked`` event."""
+
+    call_id: str
+    text: str
+
+
+class Retried(_Body, frozen=True):
+    kernel: str = ""
+
+
+class ModeSet(_Body, frozen=True):
+    mode: Mode
+
+
+class ModelSet(_Body, frozen=True):
+    model: str
+
+
+class Undone(_Body, frozen=True):
+    """``cells`` are ids; with none it is all that are neither put back nor kept yet."""
+
+    cells: tuple[str, ...] = ()
+
+
+class TurnHandler(Handler):
+    def told(self, session_id: str, status: int = HTTPStatus.OK) -> None:
+        """Answers with the conversation as it is now."""
+        self.set_status(status)
+        self.answer(self.manager.session(session_id).info)
+
+    async def kernel_ready(self, session_id: str, kernel: str) -> None:
+        await self.kernels.ready(self.manager.session(session_id).info.notebook, kernel)
+
+
+class MessagesHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        by, given = self.window(), self.given(NewMessage)
+        await self.kernel_ready(session_id, given.kernel)
+        self.manager.service.send(
+            given.text,
+            session_id=session_id,
+            mode=given.mode,
+            model=given.model,
+            by=by,
+            headless=True,
+        )
+        self.told(session_id, HTTPStatus.ACCEPTED)
+
+
+class RetryHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        by, given = self.window(), self.given(Retried)
+        await self.kernel_ready(session_id, given.kernel)
+        self.manager.service.retry(session_id, by, headless=True)
+        self.told(session_id, HTTPStatus.ACCEPTED)
+
+
+class DecisionsHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        by, given = self.window(), self.given(Decision)
+        self.manager.service.decide(session_id, **msgspec.structs.asdict(given), by=by)
+        self.told(session_id)
+
+
+class AnswersHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def post(self, session_id: str) -> None:
+        self.window()
+        given = self.given(Answered)
+        self.manager.service.answer(session_id, given.call_id, given.text)
+        self.told(session_id)
+
+
+class StopHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def post(self, session_id: str) -> None:
+        self.window()
+        self.given(Nothing)
+        self.manager.service.stop(session_id)
+        self.told(session_id)
+
+
+class ModeHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def put(self, session_id: str) -> None:
+        by, given = self.window(), self.given(ModeSet)
+        self.manager.service.set_mode(session_id, given.mode, by)
+        self.told(session_id)
+
+
+class ModelHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def put(self, session_id: str) -> None:
+        by, given = self.window(), self.given(ModelSet)
+        self.manager.service.set_model(session_id, given.model, by)
+        self.told(session_id)
+
+
+class UndoHandler(TurnHandler):
+    @web.authenticated
+    @authorized("write")
+    async def post(self, session_id: str, turn: str) -> None:
+        self.window()
+        given = self.given(Undone)
+        await self.manager.service.undo(session_id, int(turn), given.cells, headless=True)
+        self.told(session_id)

@@ -1,0 +1,253 @@
+"""Write docs/openapi.json from the handlers and the types of their bodies (``--check``: fail if it
+is out of date)."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from jupyter_codeinterp.core import events
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.history.review import Review
+from jupyter_codeinterp.core.ports import ModelInfo
+from jupyter_codeinterp.server.rest import routes, sessions, turns
+
+FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
+PREFIX = "/codeinterp/api/"
+HEADER = "X-Codeinterp-Window"
+
+
+class Title(msgspec.Struct):
+    title: str
+
+
+class Secret(msgspec.Struct):
+    """Of the window that connects again, or goes."""
+
+    secret: str = ""
+
+
+class Ticket(msgspec.Struct):
+    ticket: str
+    secret: str
+
+
+class Client(msgspec.Struct):
+    """``secret`` is sent as ``X-Codeinterp-Window`` from now on."""
+
+    client: int
+    secret: str
+
+
+class Key(msgspec.Struct):
+    key: str = ""
+    base_url: str = ""
+    model: str = ""
+
+
+class NotebookAsked(msgspec.Struct):
+    notebook: str = ""
+
+
+class DemoCopied(msgspec.Struct):
+    notebook: str
+    model: str
+
+
+class Found(msgspec.Struct):
+    sessions: list[SessionInfo]
+
+
+class Models(msgspec.Struct):
+    models: list[ModelInfo]
+
+
+class Numbered(msgspec.Struct):
+    seq: int
+    event: events.Event
+
+
+class Events(msgspec.Struct):
+    events: list[Numbered]
+
+
+class Error(msgspec.Struct):
+    """Every error of the extension's own. ``code`` is for programs, ``message`` for people."""
+
+    code: str
+    message: str
+
+
+class Route(NamedTuple):
+    """``client``: whether it names a window or a client. ``answer`` None: no body, or one that
+    is free in its names (``object``)."""
+
+    about: str
+    needs: str
+    body: type[Any] | None = None
+    answer: Any = None
+    status: int = 200
+    query: tuple[str, ...] = ()
+    client: bool = False
+
+
+LOOK, CHANGE, EXECUTE = "read contents", "write contents", "execute kernels"
+BOTH = f"{EXECUTE}, {CHANGE}"
+ROUTES = {
+    "GET status": Route("What is configured.", LOOK, answer=dict),
+    "DELETE notices/N": Route("The person has read a notice of the status.", CHANGE, answer=dict),
+    "GET models": Route("What can be chosen.", LOOK, answer=Models),
+    "GET local": Route("Model servers found on this machine.", EXECUTE, answer=dict),
+    "POST key": Route("Try a key, or a server, and keep it.", EXECUTE, Key, dict, client=True),
+    "DELETE key": Route("Forget the kept key.", EXECUTE, None, dict, client=True),
+    "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
+    "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
+    "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
+    "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),
+    "GET sessions": Route(
+        "Conversations, newest first; with `q` those that hold a word.",
+        LOOK,
+        answer=Found,
+        query=("notebook", "q"),
+    ),
+    "POST sessions": Route(
+        "A conversation on a notebook, which has a kernel from now on.",
+        BOTH,
+        sessions.NewSession,
+        SessionInfo,
+        201,
+        client=True,
+    ),
+    "PATCH sessions/ID": Route("Rename.", CHANGE, Title, SessionInfo),
+    "DELETE sessions/ID": Route("Stop and forget.", CHANGE, status=204),
+    "GET sessions/ID/events": Route(
+        "What happened after number `after`. With `Accept: text/event-stream` it goes on for "
+        "ever; `Last-Event-ID` counts before `after`.",
+        LOOK,
+        answer=Events,
+        query=("after",),
+    ),
+    "GET sessions/ID/export": Route(
+        "To take along: `format` is `markdown` or `recording`.", LOOK, query=("format",)
+    ),
+    "GET sessions/ID/sent/N": Route("What was sent to the model in a step.", LOOK, answer=dict),
+    "POST sessions/ID/messages": Route(
+        "Start a turn.", BOTH, turns.NewMessage, SessionInfo, 202, client=True
+    ),
+    "POST sessions/ID/decisions": Route(
+        "The person's word on a draft.", BOTH, turns.Decision, SessionInfo, client=True
+    ),
+    "POST sessions/ID/answers": Route(
+        "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo, client=True
+    ),
+    "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo, client=True),
+    "POST sessions/ID/retry": Route(
+        "Go on after an error.", BOTH, turns.Retried, SessionInfo, 202, client=True
+    ),
+    "PUT sessions/ID/mode": Route(
+        "From the next decision on.", EXECUTE, turns.ModeSet, SessionInfo, client=True
+    ),
+    "PUT sessions/ID/model": Route(
+        "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo, client=True
+    ),
+    "GET sessions/ID/turns/N/changes": Route(
+        "What a turn changed, cell by cell.", LOOK, answer=Review
+    ),
+    "POST sessions/ID/turns/N/undo": Route(
+        "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo, client=True
+    ),
+    "GET channel": Route(
+        "The WebSocket of a window, with a ticket.", LOOK, status=101, query=("ticket",)
+    ),
+}
+
+
+def served() -> set[str]:
+    """Methods and paths that there are."""
+    found = set()
+    for pattern, handler in routes.ROUTES:
+        path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
+        for method in ("get", "post", "put", "patch", "delete"):
+            function = getattr(handler, method)
+            if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
+                found.add(f"{method.upper()} {path}")
+    return found
+
+
+def document() -> str:
+    if served() != set(ROUTES):
+        raise SystemExit(f"Routes and their description differ: {served() ^ set(ROUTES)}")
+    kinds = {one for r in ROUTES.values() for one in (r.body, r.answer) if one not in (None, dict)}
+    ordered = sorted([*kinds, Error], key=lambda kind: str(kind.__name__))
+    schemas, components = msgspec.json.schema_components(
+        ordered, ref_template="#/components/schemas/{name}"
+    )
+    known = dict(zip(ordered, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for key, route in ROUTES.items():
+        method, path = key.split(" ")
+        at = PREFIX + path.replace("/ID", "/{session_id}").replace("/N", "/{number}")
+        paths.setdefault(at, {})[method.lower()] = _operation(at, route, known)
+    whole = {
+        "openapi": "3.1.0",
+        "info": {"title": "jupyter_codeinterp", "version": "1"},
+        "paths": paths,
+        "components": {"schemas": components},
+    }
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _operation(path: str, route: Route, known: dict[Any, Any]) -> dict[str, Any]:
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": kind}}
+        for name, kind in (("session_id", "string"), ("number", "integer"))
+        if f"{{{name}}}" in path
+    ]
+    parameters += [
+        {"name": name, "in": "query", "schema": {"type": "string"}} for name in route.query
+    ]
+    if route.client:
+        parameters.append(
+            {"name": HEADER, "in": "header", "required": True, "schema": {"type": "string"}}
+        )
+    good: dict[str, Any] = {"description": "As asked."}
+    if route.answer is not None:
+        schema = {"type": "object"} if route.answer is dict else known[route.answer]
+        good["content"] = {"application/json": {"schema": schema}}
+    operation: dict[str, Any] = {
+        "summary": route.about,
+        "description": f"Needs leave to: {route.needs}.",
+        "parameters": parameters,
+        "responses": {
+            str(route.status): good,
+            "default": {
+                "description": "What was wrong, in words.",
+                "content": {"application/json": {"schema": known[Error]}},
+            },
+        },
+    }
+    if route.body is not None:
+        operation["requestBody"] = {"content": {"application/json": {"schema": known[route.body]}}}
+    return operation
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    text = document()
+    if not parser.parse_args().check:
+        FILE.write_text(text, "utf-8")
+    elif not FILE.exists() or FILE.read_text("utf-8") != text:
+        print("Out of date: docs/openapi.json; run python scripts/openapi.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""A client that is no browser: REST, and the stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.reference_window import DEADLINE, body
+from tests.site import Site
+
+
+class RestClient:
+    def __init__(self, site: Site, headers: dict[str, str]) -> None:
+        self._site = site
+        self._headers = headers
+
+    async def send(self, method: str, *path: str, **given: Any) -> tuple[int, Any]:
+        """Status and body."""
+        response = await self._site.request(
+            method, *path, body=json.dumps(given), headers=dict(self._headers)
+        )
+        return response.code, body(response)
+
+    async def post(self, *path: str, **given: Any) -> Any:
+        """The body of an answer that must be good."""
+        code, answer = await self.send("POST", *path, **given)
+        assert code < 300, answer
+        return answer
+
+    async def decide(self, session_id: str, draft: dict[str, Any], **others: Any) -> Any:
+        word = {name: draft[name] for name in ("draft_id", "nonce", "source")}
+        return await self.post("sessions", session_id, "decisions", **word, action="run", **others)
+
+    @asynccontextmanager
+    async def follow(self, session_id: str, **headers: str) -> AsyncIterator[Stream]:
+        """In HTTP/1.0, which knows no chunks: the body ends with the connection."""
+        url = urlsplit(self._site.url)
+        path = f"{url.path}/codeinterp/api/sessions/{session_id}/events"
+        given = {**self._headers, "Accept": "text/event-stream", **headers}
+        lines = [f"GET {path} HTTP/1.0", *(f"{name}: {value}" for name, value in given.items())]
+        reader, writer = await asyncio.open_connection(url.hostname, url.port)
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        assert " 200 " in head and "text/event-stream" in head, head
+        stream = Stream(reader)
+        try:
+            yield stream
+        finally:
+            writer.close()
+            stream.ended.cancel()
+            await asyncio.gather(stream.ended, return_exceptions=True)
+
+
+class Stream:
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.last_id = 0
+        self.comments = 0
+        self._rest = ""
+        self._more = asyncio.Event()
+        self.ended = asyncio.ensure_future(self._read(reader))
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        while piece := await reader.read(65_536):
+            self._take(piece.decode())
+
+    def _take(self, piece: str) -> None:
+        *whole, self._rest = (self._rest + piece).split("\n\n")
+        for block in whole:
+            fields = dict(line.partition(": ")[::2] for line in block.split("\n"))
+            if "data" in fields:
+                self.last_id = int(fields["id"])
+                self.events.append(json.loads(fields["data"]))
+            else:
+                self.comments += 1
+        self._more.set()
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["type"] == kind]
+
+    async def event(self, kind: str, number: int = 1) -> dict[str, Any]:
+        """The ``number``-th of a kind, waited for."""
+
+        async def wait() -> None:
+            while len(self.of(kind)) < number:
+                self._more.clear()
+                await self._more.wait()
+
+        try:
+            await asyncio.wait_for(wait(), DEADLINE)
+        except asyncio.TimeoutError:
+            raise AssertionError(f"No {kind}: {self.events[-5:]}") from None
+        return self.of(kind)[number - 1]
+
+
+async def rest_client(site: Site) -> RestClient:
+    """One that has logged in, and has been admitted."""
+    login = await site.login()
+    headers = {**login.headers, "Authorization": "none", "Host": login.url.split("/")[2]}
+    admitted = await RestClient(site, headers).post("clients")
+    return RestClient(site, {**headers, "X-Codeinterp-Window": admitted["secret"]})

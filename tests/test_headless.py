@@ -1,0 +1,314 @@
+"""A turn that begins where no window shows the notebook, by REST: its file is worked in, and the
+kernel is the one that it has or gets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.server.rest import events as events_module
+from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
+from tests.kernels import until
+from tests.reference_window import notebook
+from tests.rest_client import RestClient, rest_client
+from tests.site import Site
+
+CELLS = ("a = 20", "b = a + 1", "print(b * 2)")
+DONE = answer(text("It is 42."))
+THREE = [*(answer(run_cell(source)) for source in CELLS), DONE]
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    """A window would be waited for much longer than any test takes."""
+    return {"window_grace": 600.0, "leave_grace": 600.0}
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    """``work/a.ipynb``, with one cell."""
+    (jp_root_dir / "work").mkdir()
+    path = jp_root_dir / "work" / "a.ipynb"
+    path.write_text(json.dumps(notebook("import math")))
+    return path
+
+
+def cells(file: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(file, as_version=4).cells]
+
+
+async def begun(client: RestClient, text: str = "Go", **given: Any) -> str:
+    """A conversation, and its turn; the id."""
+    created = await client.post("sessions", notebook="work/a.ipynb", **given)
+    session_id = str(created["session_id"])
+    sent = await client.post("sessions", session_id, "messages", text=text, **given)
+    assert sent["running"]
+    return session_id
+
+
+async def test_three_cells_without_any_window(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(in_order(THREE))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        for number in (1, 2, 3):
+            draft = (await stream.event("draft_waiting", number))["draft"]
+            assert draft["source"] == CELLS[number - 1]
+            await client.decide(session_id, draft)
+        ended = await stream.event("turn_ended")
+    assert ended["stop_reason"] == "end_turn" and len(ended["added"]) == 3
+    book = nbformat.read(file, as_version=4)
+    nbformat.validate(book)
+    assert [cell.source for cell in book.cells] == ["import math", *CELLS]
+    assert [cell.cell_type for cell in book.cells] == ["code"] * 4
+    assert [cell.execution_count for cell in book.cells[1:]] == [1, 2, 3]
+    assert book.cells[3].outputs[0].text == "42\n"
+    # Who opens it has the variables.
+    watch = await site.watch(await site.kernel_of("work/a.ipynb"))
+    assert await watch.run("print(a)") == "20\n"
+
+
+async def test_nothing_runs_that_was_not_decided(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order(THREE))
+    client = await rest_client(site)
+    kernel_id = await site.kernel_of("work/a.ipynb")
+    watch = await site.watch(kernel_id)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        draft = (await stream.event("draft_waiting"))["draft"]
+        forged = {"draft_id": draft["draft_id"], "nonce": "x", "source": draft["source"]}
+        for wrong, code in (
+            ({**forged, "action": "run"}, 409),
+            ({**forged, "action": "go"}, 400),
+            ({**forged, "action": "run", "nonce": draft["nonce"], "more": 1}, 400),
+            ({**forged, "action": "run", "draft_id": "other"}, 404),
+        ):
+            status, said = await client.send("POST", "sessions", session_id, "decisions", **wrong)
+            assert (status, bool(said["message"])) == (code, True), said
+        assert await watch.sources() == []
+        word = {**forged, "nonce": draft["nonce"], "action": "reject"}
+        await client.post("sessions", session_id, "decisions", **word)
+        await stream.event("tool_done")
+        assert await watch.sources() == []
+        await client.post("sessions", session_id, "stop")
+        assert (await stream.event("turn_ended"))["stop_reason"] == "cancelled"
+    assert cells(file) == ["import math"]
+
+
+async def test_who_has_the_token_alone_may_look_and_not_act(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    """Code in a kernel can read the server's token."""
+    api.play(in_order(THREE))
+    session_id = await begun(await rest_client(site))
+    assert (await site.request("POST", "clients")).code == 403
+    for route, given in (
+        ((session_id, "messages"), {"text": "Go"}),
+        ((session_id, "stop"), {}),
+        ((session_id, "answers"), {"call_id": "x", "text": "y"}),
+        ((session_id, "turns", "1", "undo"), {}),
+    ):
+        for headers in ({}, {"X-Codeinterp-Window": "guessed"}):
+            response = await site.request(
+                "POST", "sessions", *route, json_body=given, headers=dict(headers)
+            )
+            assert response.code == 403, route
+    created = await site.request("POST", "sessions", json_body={"notebook": "work/a.ipynb"})
+    assert created.code == 403
+    put = await site.request("PUT", "sessions", session_id, "mode", json_body={"mode": "auto"})
+    assert put.code == 403
+    assert site.extension.manager.session(session_id).running
+    assert (await site.get("sessions"))["sessions"][0]["session_id"] == session_id
+
+
+async def test_a_window_that_has_it_open_is_worked_in(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order(THREE))
+    w = await site.window("work/a.ipynb", notebook("import math"))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    w.session_id = session_id
+    await w.send(c.Subscribe(session_id))
+    draft = await w.draft()
+    assert [cell["source"] for cell in w.cells] == ["import math", CELLS[0]]
+    assert cells(file) == ["import math"], "the window saves it"
+    # Either may decide, and the other hears of it.
+    async with client.follow(session_id) as stream:
+        await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+    await w.until(lambda: [f for f in w.frames if isinstance(f, c.DoneElsewhere)])
+    assert (await w.decide(draft)).error == "already_decided"
+    await w.decide(await w.draft(2))
+    await w.decide(await w.draft(3))
+    assert (await w.ended()).stop_reason == "end_turn"
+    assert [cell["source"] for cell in w.cells] == ["import math", *CELLS]
+
+
+async def test_a_window_that_opens_it_in_mid_turn_gets_it(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order(THREE))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        await stream.event("draft_waiting", 2)
+        await until(lambda: len(cells(file)) == 3)
+        book = json.loads(json.dumps(nbformat.read(file, as_version=4)))
+        w = await site.bare_window("work/a.ipynb", book)
+        w.applied = dict(book["metadata"]["codeinterp"]["applied"])
+        await w.open(await site.kernel_of("work/a.ipynb"))
+        w.session_id = session_id
+        await w.send(c.Subscribe(session_id))
+        await w.decide(await w.draft(2))
+        await w.decide(await w.draft(3))
+        assert (await w.ended()).stop_reason == "end_turn"
+    assert [cell["source"] for cell in w.cells] == ["import math", *CELLS]
+    assert w.cells[3]["outputs"][0]["text"] == "42\n"
+
+
+async def test_what_a_lost_window_has_not_saved_is_not_passed_over(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order(THREE))
+    w = await site.window("work/a.ipynb", notebook("import math"))
+    assert (await w.send(c.FileState("work/a.ipynb", {}, "v", True))).error is None
+    await w.close()
+    await until(lambda: not site.extension.manager._windows)
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as stream:
+        ended = await stream.event("turn_ended")
+    assert ended["stop_reason"] == "error" and "unsaved changes" in ended["message"]
+    assert cells(file) == ["import math"]
+
+
+async def test_a_turn_is_undone_in_the_file(site: Site, api: FakeAnthropic, file: Path) -> None:
+    source = nbformat.read(file, as_version=4).cells[0].id
+    api.play(in_order([answer(edit_cell(source, "import math, os")), THREE[0], DONE]))
+    client = await rest_client(site)
+    session_id = await begun(client, mode="auto")
+    async with client.follow(session_id) as stream:
+        # A cell of the person's is asked for in Auto, too.
+        await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        await stream.event("turn_ended")
+        changed = cells(file)
+        await client.post("sessions", session_id, "turns", "1", "undo")
+        await stream.event("turn_undone")
+    assert changed[0] == "import math, os" and len(changed) == 2
+    await until(lambda: cells(file) == ["import math"])
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "words"),
+    [
+        ({"notebook": "none.ipynb"}, "unknown_notebook", "There is no notebook 'none.ipynb'"),
+        ({"notebook": "work"}, "unknown_notebook", "There is no notebook 'work'"),
+        ({"notebook": "../../etc/passwd"}, "unknown_notebook", "There is no notebook"),
+        ({"notebook": ""}, "unknown_notebook", "There is no notebook ''"),
+        ({"notebook": "work/a.ipynb", "kernel": "cobol"}, "no_such_kernel", "no kernel 'cobol'"),
+        ({"notebook": "work/a.ipynb", "mode": "god"}, "malformed", "god"),
+        ({"notebook": 7}, "malformed", "notebook"),
+        ({}, "malformed", "notebook"),
+        ({"notebook": "work/a.ipynb", "run": True}, "malformed", "run"),
+    ],
+)
+async def test_what_cannot_be_begun(
+    site: Site, file: Path, given: dict[str, Any], code: str, words: str
+) -> None:
+    client = await rest_client(site)
+    status, said = await client.send("POST", "sessions", **given)
+    assert 400 <= status < 500
+    assert said["code"] == code and words in said["message"], said
+    assert (await site.get("sessions"))["sessions"] == []
+
+
+async def test_a_kernel_of_another_kind_is_not_taken_for_it(site: Site, file: Path) -> None:
+    client = await rest_client(site)
+    await site.kernel_of("work/a.ipynb")
+    status, said = await client.send(
+        "POST", "sessions", notebook="work/a.ipynb", kernel="julia-1.11"
+    )
+    assert status == 400 and said["code"] == "other_kernel" and "python3" in said["message"]
+
+
+async def test_two_who_ask_at_once_get_one_kernel(site: Site, file: Path) -> None:
+    client = await rest_client(site)
+    await asyncio.gather(*(client.post("sessions", notebook="/work//a.ipynb") for _ in range(3)))
+    listed: Any = await site.app.session_manager.list_sessions()
+    assert [one["path"] for one in listed] == ["work/a.ipynb"]
+
+
+async def test_one_turn_at_a_time(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(in_order(THREE))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    status, said = await client.send("POST", "sessions", session_id, "messages", text="And?")
+    assert (status, said["code"]) == (409, "busy")
+    status, said = await client.send("POST", "sessions", "0" * 32, "messages", text="And?")
+    assert (status, said["code"]) == (404, "unknown_session")
+
+
+# --- the stream --------------------------------------------------------------------------
+
+
+async def test_a_stream_goes_on_where_another_was_lost(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order([answer(text("One.")), answer(text("Two."))]))
+    client = await rest_client(site)
+    session_id = await begun(client)
+    async with client.follow(session_id) as first:
+        await first.event("turn_ended")
+    await client.post("sessions", session_id, "messages", text="More")
+    async with client.follow(session_id, **{"Last-Event-ID": str(first.last_id)}) as second:
+        await second.event("turn_ended")
+    assert [event["text"] for event in second.of("turn_started")] == ["More"]
+    everything = await site.get("sessions", session_id, "events")
+    kinds = [event["event"]["type"] for event in everything["events"]]
+    heard = [event["type"] for event in [*first.events, *second.events]]
+    assert [kind for kind in heard if kind != "text_delta"] == [
+        kind for kind in kinds if kind != "text_delta"
+    ]
+
+
+async def test_a_stream_in_which_nothing_happens_says_so(
+    site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events_module, "KEEP_ALIVE", 0.02)
+    client = await rest_client(site)
+    session_id = (await client.post("sessions", notebook="work/a.ipynb"))["session_id"]
+    async with client.follow(session_id) as stream:
+        await until(lambda: stream.comments > 2)
+    # Who follows no more leaves nothing behind.
+    await until(lambda: not site.extension.manager._at_close)
+
+
+async def test_a_stream_ends_with_the_server(site: Site, file: Path) -> None:
+    client = await rest_client(site)
+    session_id = (await client.post("sessions", notebook="work/a.ipynb"))["session_id"]
+    async with client.follow(session_id) as stream:
+        await until(lambda: bool(site.extension.manager._at_close))
+        await site.extension.manager.close()
+        await asyncio.wait_for(stream.ended, 30)
+
+
+async def test_a_stream_of_nothing(site: Site) -> None:
+    for session_id, after in (("0" * 32, "0"), ("0" * 32, "x")):
+        response = await site.request(
+            "GET",
+            "sessions",
+            session_id,
+            "events",
+            params={"after": after},
+            headers={"Accept": "text/event-stream"},
+        )
+        assert response.code in (400, 404)
