@@ -51,9 +51,6 @@ class Kernel:
     async def variables(self, names: tuple[str, ...] = ()) -> None:
         return None
 
-    async def restart(self) -> None:
-        return None
-
 
 class Slot:
     def __init__(self, kernel: Kernel) -> None:

@@ -275,13 +275,13 @@ async def test_a_restart_by_the_person_in_mid_run() -> None:
         _, done = await running
         assert done.status == "dead"
         assert (await kernel.info()).start == before.start + 1
-        await kernel.restart()
+        await link.restart()
         assert (await kernel.info()).start == before.start + 2
 
 
 async def test_nothing_runs_in_a_kernel_restarted_since_hold() -> None:
-    async with python() as (kernel, _, _), kernel.hold() as slot:
-        await kernel.restart()
+    async with python() as (kernel, link, _), kernel.hold() as slot:
+        await link.restart()
         with pytest.raises(KernelError) as raised:
             await consume(slot, "print('must not run')")
         assert raised.value.code == "kernel_changed"

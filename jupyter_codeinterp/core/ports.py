@@ -240,8 +240,6 @@ class Kernel(Protocol):
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where not available."""
 
-    async def restart(self) -> None: ...
-
 
 # --- the document --------------------------------------------------------------------
 

@@ -45,6 +45,9 @@ class Room:
         await self.person.finished(msg_id)
         return self.person.text(msg_id)
 
+    async def restart(self) -> None:
+        await self.pool.get(self.kernel_id)[0].restart()
+
     async def clean(self) -> None:
         await self.run("%reset -f")
         self._seen = len(self.person.sources())

@@ -170,7 +170,7 @@ async def test_a_restarted_kernel_asks_again(bench: Benches) -> None:
         b = bench(run("n = 5"), say("Done."), kernel=room.kernel)
         b.send()
         first = await b.draft()
-        await room.kernel.restart()
+        await room.restart()
         b.decide(first)
         second = await b.draft(2)
         assert second.source == "n = 5" and second.nonce != first.nonce

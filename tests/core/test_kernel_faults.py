@@ -60,13 +60,13 @@ async def test_a_kernel_that_was_restarted_between_two_cells(bench: Benches) -> 
         b.decide(await b.draft())
         await b.event(e.ToolDone)
         second = await b.draft(2)
-        await room.kernel.restart()
+        await room.restart()
         b.decide(second)
         b.decide(await b.draft(3))
         await b.ended()
         assert "all earlier variables are gone" not in b.results[0]
         assert "all earlier variables are gone" in b.results[1]
-        await room.kernel.restart()
+        await room.restart()
         await b.turn()
         assert "all variables are gone" in str(b.model.requests[-1].messages[-1])
         await b.session.close()

@@ -125,10 +125,6 @@ class ZmqKernel:
         _, variables = await self._current()
         return await variables.read(names)
 
-    async def restart(self) -> None:
-        link, _ = await self._current()
-        await link.restart()
-
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
         if not kernel_id:
