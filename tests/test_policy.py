@@ -5,9 +5,9 @@ from typing import get_args
 
 import pytest
 
+from jupyter_codeinterp.core.approval.modes import cap
 from jupyter_codeinterp.core.approval.policy import (
     Action,
-    cap,
     decide,
     hidden_characters,
     notices,

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_core.utils import ensure_async
@@ -23,8 +23,8 @@ from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 from .._version import __version__
 from ..adapters.documents.live import FileWriter, LiveNotebook
 from ..adapters.storage.sqlite import Retention, SqliteStore
+from ..core.approval.modes import BY_RANK, HIGHEST
 from ..core.commands import OpReceipt, SnapshotTaken
-from ..core.events import Mode
 from ..core.ports import Kernel
 from ..core.redaction.secrets import Secrets
 from ..core.turn.limits import Limits, Rules
@@ -68,8 +68,8 @@ class CodeInterp(ExtensionApp):
         "Default: ANTHROPIC_BASE_URL, else Anthropic.",
     ).tag(config=True)
     highest_mode = Enum(
-        ("plan", "review", "auto"),
-        "auto",
+        BY_RANK,
+        HIGHEST,
         help="The most that a person may allow: plan (nothing runs), review (each run is "
         "asked for) or auto (runs without asking).",
     ).tag(config=True)
@@ -168,7 +168,7 @@ class CodeInterp(ExtensionApp):
             files=self._files,
             rules=Rules(
                 self._limits(),
-                cast(Mode, self.highest_mode),
+                self.highest_mode,
                 secrets.scrub,
                 markdown_risks=_markdown_risks,
             ),

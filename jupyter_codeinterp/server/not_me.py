@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ..core.approval.modes import ASKING, cap
 from ..core.errors import CodeInterpError
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ def calm(session: Session, window: int) -> None:
     where the person is."""
     session.cancel()
     try:
-        if session.info.mode != "plan":
-            session.set_mode("review", window)
+        session.set_mode(cap(session.info.mode, ASKING), window)
         session.note(NOT_ME.format(window), "warning")
     except CodeInterpError as error:
         log.warning("%s is not in Review: %s", session.info.session_id, error.message)

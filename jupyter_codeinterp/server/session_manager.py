@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..adapters.documents.live import FileWriter, LiveNotebook, Window
+from ..core.approval.modes import MODES
 from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo
 from ..core.document.ops import Receipt
 from ..core.errors import CommandError, StoreError
@@ -125,7 +126,7 @@ class SessionManager:
         self.known.close_others(window.number)
         self._windows.only(window, doer)
         for session in list(self._sessions.values()):
-            if session.running or session.info.mode == "auto":
+            if session.running or MODES[session.info.mode].unasked:
                 calm(session, window.number)
 
     # --- notebooks -------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Whether a call runs, is asked about or is refused. Pure; nothing of a notebook decides it.
 
-``owned`` comes from the session's journal; the mode from the person, capped by the server.
-What a reader of code may overlook is in ``code_warnings.py``, what they do not get to see in
-``out_of_sight.py``.
+``owned`` comes from the session's journal; the mode from the person, capped by the server,
+and what it allows from ``modes.py``. What a reader of code may overlook is in
+``code_warnings.py``, what they do not get to see in ``out_of_sight.py``.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from typing import Literal
 
 from ..events import Mode
 from .code_warnings import hidden_characters, notices
+from .modes import ASKING, MODES
 from .out_of_sight import out_of_sight
 
 __all__ = [
     "Action",
     "Verdict",
-    "cap",
     "decide",
     "hidden_characters",
     "notices",
     "out_of_sight",
     "refusal",
+    "refused",
 ]
 
 Action = Literal["run_new", "edit", "markdown", "delete", "read", "inspect", "ask"]
 Verdict = Literal["run", "ask", "refuse"]
 
-_ORDER: tuple[Mode, ...] = ("plan", "review", "auto")
 _CHANGES: dict[str, str] = {
     "run_new": "no cell was added",
     "edit": "the cell was not edited",
@@ -53,13 +53,14 @@ def decide(
     """
     if action not in _CHANGES:
         return "run"
-    if mode == "plan":
+    allowed = MODES[mode]
+    if not allowed.changes:
         return "refuse"
     if suspicious:
         return "ask"
     if action == "markdown":
         return "run"
-    if mode == "review" or always_ask:
+    if always_ask or not allowed.unasked:
         return "ask"
     return "run" if action == "run_new" or owned else "ask"
 
@@ -67,12 +68,13 @@ def decide(
 def refusal(action: Action, mode: Mode) -> str:
     """What the model is told when ``decide`` says refuse."""
     return (
-        f"{mode.capitalize()} mode: nothing runs and nothing changes; {_CHANGES[action]}. "
+        f"{MODES[mode].label} mode: nothing runs and nothing changes; {_CHANGES[action]}. "
         "Write the plan in words: which cells you would add or edit, with their code, and "
-        "what you expect to see. The person can switch to Review mode to carry it out."
+        f"what you expect to see. The person can switch to {MODES[ASKING].label} mode to carry "
+        "it out."
     )
 
 
-def cap(mode: Mode, highest: Mode) -> Mode:
-    """``mode``, or ``highest`` if that is lower: plan, review, auto."""
-    return min(mode, highest, key=_ORDER.index)
+def refused(mode: Mode) -> str:
+    """The same in a few words, for the card."""
+    return f"{MODES[mode].label} mode changes nothing."

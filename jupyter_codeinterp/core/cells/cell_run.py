@@ -13,6 +13,7 @@ from contextlib import closing
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import Decision
+from ..approval.modes import RUN_ALL
 from ..document.ops import Delete, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..messages import ToolUse
@@ -120,7 +121,7 @@ class CellRun:
         decision = await turn.attend(turn.decisions.ask(waiting.draft, seen))
         self._waits = False
         if decision.run_all:
-            turn.mode = "auto"
+            turn.mode = RUN_ALL
         return decision
 
     def _compared(self, decision: Decision) -> Decision:

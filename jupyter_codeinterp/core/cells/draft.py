@@ -141,7 +141,7 @@ class DraftCell:
 
     async def _risks(self) -> tuple[str, ...]:
         """Of text, what it may load or run when it is shown."""
-        if not self.is_text or self.turn.mode == "plan":
+        if not self.is_text or not self.turn.allowed.changes:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
@@ -166,7 +166,8 @@ class DraftCell:
             notices=notices,
             runs=self.is_code,
             can_run_all=self.is_code
-            and turn.mode == "review"
+            and turn.allowed.changes
+            and not turn.allowed.unasked
             and turn.may_run_all
             and not turn.always_ask,
         )

@@ -299,7 +299,7 @@ class Agent:
         if limits.cost is not None and spent is not None and spent >= limits.cost:
             words = f"Stopped at the cost limit of ${limits.cost:.2f} for a turn."
             return Ending("budget", "cost_limit", words)
-        longest = limits.turn_timeout if turn.mode == "auto" else None
+        longest = limits.turn_timeout if turn.allowed.unasked else None
         if longest is not None and turn.unattended > longest:
             words = f"Stopped at the time limit of {longest / 60:.0f} minutes without a person."
             return Ending("budget", "time_limit", words)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Literal, Protocol
 
+from ..approval.modes import MODES
 from ..commands import Doing, DoneElsewhere
 from ..errors import CommandError
 from ..events import Mode
@@ -182,5 +183,5 @@ class SessionService:
 
     def _tell_of_auto(self, session: Session, by: int) -> None:
         """A turn that runs without asking is decided by whoever starts it."""
-        if session.info.mode == "auto":
+        if MODES[session.info.mode].unasked:
             self._tell(session, by, "turn")

@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from ..approval import policy
+from ..approval import modes
 from ..approval.decisions import Decisions
 from ..commands import SessionInfo
 from ..document.ops import Receipt
@@ -101,7 +101,7 @@ class Session(PersistentSession):
             raise CommandError("empty_message", "The message is empty.")
         self._need_idle()
         with self._here():
-            self._set(mode=policy.cap(mode, self._rules.highest_mode))
+            self._set(mode=modes.cap(mode, self._rules.highest_mode))
             if model and model != self.info.model:
                 self._change_model(model, window)
             if not self.info.title:
@@ -199,7 +199,7 @@ class Session(PersistentSession):
             journal_failed=self._journal_failed,
             markdown_risks=self._rules.markdown_risks,
             images=self._talk.images,
-            may_run_all=self._rules.highest_mode == "auto",
+            may_run_all=modes.may_run_all(self._rules.highest_mode),
         )
         await undo.remove_left_drafts(turn, await turn.look())
         turn.files = await place.files()
@@ -262,12 +262,12 @@ class Session(PersistentSession):
         window: int = 0,
     ) -> Draft:
         """``window`` is who decides. The draft; CommandError as in ``Decisions.decide``."""
-        allowed = run_all and self._rules.highest_mode == "auto"
+        allowed = run_all and modes.may_run_all(self._rules.highest_mode)
         return self.decisions.decide(draft_id, nonce, action, source, allowed, window)
 
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """From the next decision on, also in a running turn. Whether it was another."""
-        mode = policy.cap(mode, self._rules.highest_mode)
+        mode = modes.cap(mode, self._rules.highest_mode)
         other = mode != self.info.mode
         if self._turn is not None and self.running:
             other = other or mode != self._turn.mode

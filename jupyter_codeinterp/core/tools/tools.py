@@ -78,7 +78,7 @@ class Tools:
     def _open(self, call_id: str, name: str, given: dict[str, object], source: str) -> list[Event]:
         """Let the draft appear, if the call can be carried out at all."""
         place = self._where(name, given)
-        if place is None or self.turn.mode == "plan":
+        if place is None or not self.turn.allowed.changes:
             return []
         kind, cell_id, old_source, after = place
         title = self._registry.label(name) or title_so_far(given.get("title"), source)
@@ -290,8 +290,8 @@ class Tools:
             yield event
 
     def _refused(self, call: ToolUse) -> Result | None:
-        """What Plan mode says to a call that changes something."""
-        if self.turn.mode != "plan":
+        """What a mode in which nothing changes says to a call that changes something."""
+        if self.turn.allowed.changes:
             return None
         run = self._runs.get(call.id)
         if run is not None:
@@ -302,10 +302,9 @@ class Tools:
             "add_markdown": "markdown",
             "delete_cell": "delete",
         }
-        words = policy.refusal(actions[call.name], "plan")
-        return self.turn.rejected(
-            call, words, self._title(call), "", summary="Plan mode changes nothing."
-        )
+        mode = self.turn.mode
+        words = policy.refusal(actions[call.name], mode)
+        return self.turn.rejected(call, words, self._title(call), "", summary=policy.refused(mode))
 
     async def _stale(self, cell_id: str) -> tuple[str, str] | None:
         """Why a cell cannot be changed, None if it can: it is not there, or not as the model

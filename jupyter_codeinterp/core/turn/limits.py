@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..approval.markdown_cells import MarkdownRisks, not_checked
+from ..approval.modes import HIGHEST
 from ..events import Mode
 
 
@@ -30,6 +31,6 @@ class Rules(msgspec.Struct, frozen=True):
     """What an admin has set, and what every session shares."""
 
     limits: Limits = Limits()
-    highest_mode: Mode = "auto"
+    highest_mode: Mode = HIGHEST
     scrub: Callable[[str], str] = str
     markdown_risks: MarkdownRisks = not_checked

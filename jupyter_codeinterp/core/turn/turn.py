@@ -14,6 +14,7 @@ import msgspec
 
 from ..approval.decisions import Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
+from ..approval.modes import MODES, Permissions
 from ..document.ops import Delete, FinishRun, Op, Output, Receipt, Snapshot
 from ..errors import KernelError, StoreError
 from ..events import Mode, Status, ToolDone
@@ -83,7 +84,7 @@ class Turn:
     since: int = 0
     """The turn in which the person asked; an earlier one if it is tried again."""
     may_run_all: bool = True
-    """Whether Auto is allowed here, so that a card may offer "Run all in this turn"."""
+    """Whether a card may offer "Run all in this turn"."""
     images: int = 0
     """Images in the conversation so far."""
     kernel_start: tuple[str, int] | None = None
@@ -207,6 +208,11 @@ class Turn:
 
     # --- limits ----------------------------------------------------------------------
 
+    @property
+    def allowed(self) -> Permissions:
+        """What the mode allows, as it is now."""
+        return MODES[self.mode]
+
     async def attend(self, answer: Awaitable[T]) -> T:
         """Wait for the person. That time is not the turn's own."""
         began = time.monotonic()
@@ -222,8 +228,8 @@ class Turn:
 
     @property
     def cell_timeout(self) -> float | None:
-        auto = self.mode == "auto"
-        return self.limits.cell_timeout if auto else self.limits.review_cell_timeout
+        limits = self.limits
+        return limits.cell_timeout if self.allowed.unasked else limits.review_cell_timeout
 
     # --- results ---------------------------------------------------------------------
 

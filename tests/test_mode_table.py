@@ -1,0 +1,120 @@
+"""Permission modes are rows of one table, and nothing outside its room knows one by name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from jupyter_codeinterp.core.approval import modes
+from jupyter_codeinterp.core.approval.modes import ASKING, BY_RANK, HIGHEST, MODES, RUN_ALL
+from jupyter_codeinterp.core.events import Mode
+
+PACKAGE = Path(modes.__file__).parents[2]
+ROOM = Path(modes.__file__).parent
+FILES = [path for path in PACKAGE.rglob("*.py") if ROOM not in path.parents]
+
+
+def test_the_table_has_every_mode_of_the_wire() -> None:
+    assert set(MODES) == set(get_args(Mode))
+    assert len({row.rank for row in MODES.values()}) == len(MODES)
+
+
+def test_who_may_more_may_all_that_others_may() -> None:
+    rows = [MODES[mode] for mode in BY_RANK]
+    for lower, higher in pairwise(rows):
+        assert lower.changes <= higher.changes and lower.unasked <= higher.unasked
+    assert all(row.changes or not row.unasked for row in rows)
+
+
+def test_what_the_table_says_today() -> None:
+    assert BY_RANK == ("plan", "review", "auto")
+    assert (HIGHEST, ASKING, RUN_ALL) == ("auto", "review", "auto")
+    assert [modes.may_run_all(mode) for mode in BY_RANK] == [False, False, True]
+
+
+# --- nobody else knows a mode by its name ------------------------------------------------
+
+
+def decisions_on_modes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Where code goes another way for one mode than for another, or names one.
+
+    To ask whether two modes are the same, and a default in a declaration that says it is a
+    mode, is neither.
+    """
+    declared: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.annotation, ast.Name):
+            if node.annotation.id == "Mode" and node.value is not None:
+                declared.add(node.value)
+        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+            declared.update(ast.walk(node.slice))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            named = [_is_a_mode(operand) for operand in operands]
+            if any(named) and not all(named) and not any(map(_is_other_text, operands)):
+                yield node
+        elif isinstance(node, ast.Match):
+            if _is_a_mode(node.subject):
+                yield node
+        elif isinstance(node, ast.Constant) and node.value in MODES and node not in declared:
+            yield node
+
+
+def _is_a_mode(node: ast.expr) -> bool:
+    name = getattr(node, "id", None) or getattr(node, "attr", "")
+    return name == "mode" or name.endswith("_mode")
+
+
+def _is_other_text(node: ast.expr) -> bool:
+    """A text that is no mode's name: so what it is compared with is no permission mode."""
+    return isinstance(node, ast.Constant) and node.value not in MODES
+
+
+OTHERS = {"adapters/providers/anthropic/wire.py": '"auto"'}
+"""Where a word that is a mode's name means something else: the API's `tool_choice`."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_no_file_outside_the_room_decides_by_a_mode(path: Path) -> None:
+    name = path.relative_to(PACKAGE).as_posix()
+    source = path.read_text(encoding="utf-8")
+    found = [ast.unparse(node) for node in decisions_on_modes(ast.parse(source))]
+    assert [code for code in found if code.replace("'", '"') != OTHERS.get(name)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'if turn.mode == "auto": ...',
+        'if "plan" != mode: ...',
+        'if session.info.mode in ("review", "auto"): ...',
+        "if turn.mode == AUTO: ...",
+        "if rules.highest_mode is not HIGHEST: ...",
+        'limit = {"auto": 1}.get(mode)',
+        'turn.mode = "auto"',
+        'session.set_mode("review")',
+        "match turn.mode:\n    case _: ...",
+    ],
+)
+def test_a_decision_by_a_mode_is_found(source: str) -> None:
+    assert list(decisions_on_modes(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "other = mode != self.info.mode",
+        'mode: Mode = "review"',
+        'Mode = Literal["review", "auto", "plan"]',
+        'if mode != "wal": ...',
+        "if MODES[turn.mode].unasked: ...",
+    ],
+)
+def test_what_is_no_decision_by_a_mode_is_not(source: str) -> None:
+    assert not list(decisions_on_modes(ast.parse(source)))
