@@ -242,6 +242,7 @@ class Site:
             activity=nothing,
             file_writer=self._file_writer,
             tools=nothing,
+            hooks=nothing,
             grace=self.grace,
         )
 

@@ -30,6 +30,7 @@ from jupyter_codeinterp.core.events import (
     TurnEnded,
     TurnStarted,
 )
+from jupyter_codeinterp.core.hooks.hooks import Hooks
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -298,8 +299,10 @@ class Bench:
         notebook: Notebook,
         rules: Rules | None = None,
         context_window: int = 200_000,
+        hooks: Hooks | None = None,
     ) -> None:
         self.model = ScriptedModel(script, context_window)
+        self.hooks = hooks or Hooks()
         self.info = SessionInfo(
             uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0
         )
@@ -322,6 +325,7 @@ class Bench:
             self.rules,
             lambda session: None,
             ToolRegistry(),
+            self.hooks,
         )
 
     def restart_server(self) -> None:

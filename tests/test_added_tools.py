@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from jupyter_codeinterp.api import Seen, Tool, ToolContext
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.tools.registry import BUILT_IN, ToolRegistry
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
+from tests.installed import installed
 from tests.reference_window import notebook
 from tests.site import Site
 
@@ -85,16 +85,8 @@ class TestInstalled:
 
     @pytest.fixture(autouse=True)
     def package(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-        place = tmp_path / "site-packages"
-        (place / "words_tool-1.0.dist-info").mkdir(parents=True)
-        (place / "words_tool.py").write_text(PACKAGE)
-        (place / "words_tool-1.0.dist-info" / "entry_points.txt").write_text(POINTS)
-        (place / "words_tool-1.0.dist-info" / "METADATA").write_text(
-            "Metadata-Version: 2.1\nName: words_tool\nVersion: 1.0\n"
-        )
-        monkeypatch.syspath_prepend(str(place))
-        yield
-        sys.modules.pop("words_tool", None)
+        with installed(tmp_path, monkeypatch, "words_tool", PACKAGE, POINTS):
+            yield
 
     async def test_it_is_offered_and_works(self, site: Site, api: FakeAnthropic) -> None:
         book = notebook("one two three", "secret words")

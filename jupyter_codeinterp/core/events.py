@@ -226,7 +226,8 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the text of the result as the model sees it (bounded).
 
-    ``mended`` is true on the success of a cell that had failed before.
+    ``mended`` is true on the success of a cell that had failed before. ``notes`` are what
+    hooks of other packages say of the run, a line each; they stand in ``detail`` as well.
     """
 
     call_id: str
@@ -240,6 +241,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     detail: str = ""
     images: int = 0
     mended: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):

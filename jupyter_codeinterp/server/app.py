@@ -181,6 +181,7 @@ class CodeInterp(ExtensionApp):
             moved=self.notebook_kernels.move,
             seen=lambda path: self.file_ids.seen(path),
             tools=functools.cache(extensions.tools),
+            hooks=functools.cache(extensions.hooks),
         )
         self.file_ids = FileIds(
             lambda: server.web_app.settings.get("file_id_manager"), self.manager.whereabouts.found

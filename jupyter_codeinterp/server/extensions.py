@@ -1,29 +1,48 @@
-"""What other packages add, by entry points of theirs."""
+"""What other packages add, by entry points of theirs. Loaded when it is first needed, not at the
+server's start: what they import may be heavy."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..core.hooks.hooks import Hooks
     from ..core.tools.registry import ToolRegistry
 
 TOOLS = "jupyter_codeinterp.tools"
 """The group. Each entry point names a ``jupyter_codeinterp.api.Tool``."""
+HOOKS = "jupyter_codeinterp.hooks"
+"""Each names a ``jupyter_codeinterp.api.Hook``."""
 
 log = logging.getLogger(__name__)
 
 
 def tools() -> ToolRegistry:
-    """Our own and those of others; what cannot be taken is logged and left out."""
+    """Our own and those of others."""
     from ..core.tools.registry import ToolRegistry  # see ``early``
 
     registry = ToolRegistry()
-    for point in entry_points(group=TOOLS):
+    _add(TOOLS, registry.add)
+    return registry
+
+
+def hooks() -> Hooks:
+    """Our own and those of others."""
+    from ..core.hooks.hooks import Hooks
+
+    found = Hooks()
+    _add(HOOKS, found.add)
+    return found
+
+
+def _add(group: str, add: Callable[[Any], None]) -> None:
+    """What cannot be taken is logged and left out."""
+    for point in entry_points(group=group):
         try:
-            registry.add(point.load())
+            add(point.load())
         except Exception:
             # Code of others, which may raise anything; the rest works without it.
-            log.exception("The tool %s (%s) is left out", point.name, point.value)
-    return registry
+            log.exception("%s (%s, in %s) is left out", point.name, point.value, group)

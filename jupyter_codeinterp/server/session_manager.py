@@ -34,6 +34,7 @@ from .place import Files, NotebookPlace
 from .windows import Windows
 
 if TYPE_CHECKING:
+    from ..core.hooks.hooks import Hooks
     from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
@@ -54,6 +55,7 @@ class SessionManager:
         file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
         tools: Callable[[], ToolRegistry],
+        hooks: Callable[[], Hooks],
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
@@ -63,8 +65,8 @@ class SessionManager:
         works in a notebook's file when no window has had it open for ``grace`` seconds, or
         for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
         when a notebook that no window has open is elsewhere, ``seen`` when somebody looks at
-        one: it may be another that was moved there. ``tools`` are asked for with the first
-        session."""
+        one: it may be another that was moved there. ``tools`` and ``hooks`` are asked for with
+        the first session."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -73,6 +75,7 @@ class SessionManager:
         self._model = model
         self._default_model = default_model
         self._tools = tools
+        self._hooks = hooks
         self._make_file_writer = file_writer
         self._grace = grace
         self._leave_grace = leave_grace
@@ -340,7 +343,14 @@ class SessionManager:
         from ..core.session.session import Session  # see ``early``
 
         return Session(
-            info, self.store, self._model, place, self.rules, self._announce, self._tools()
+            info,
+            self.store,
+            self._model,
+            place,
+            self.rules,
+            self._announce,
+            self._tools(),
+            self._hooks(),
         )
 
     def _announce(self, session: Session) -> None:

@@ -641,7 +641,8 @@ export interface RunStarted {
 /**
  * The end of a card. ``detail`` is the text of the result as the model sees it (bounded).
  *
- * ``mended`` is true on the success of a cell that had failed before.
+ * ``mended`` is true on the success of a cell that had failed before. ``notes`` are what
+ * hooks of other packages say of the run, a line each; they stand in ``detail`` as well.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -656,6 +657,7 @@ export interface ToolDone {
   detail: string;
   images: number;
   mended: boolean;
+  notes: string[];
 }
 export interface QuestionAsked {
   type: 'question_asked';

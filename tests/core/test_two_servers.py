@@ -50,6 +50,7 @@ class Other:
             b.rules,
             lambda session: self.told.append(session.info),
             ToolRegistry(),
+            b.hooks,
         )
 
     @property

@@ -16,9 +16,11 @@ from ..approval.decisions import Decision
 from ..approval.modes import RUN_ALL
 from ..document.ops import Delete, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
+from ..hooks.hooks import Note
 from ..messages import ToolUse
 from ..ports import ExternalRun, KernelInfo
 from ..turn.turn import Result
+from . import hooked
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -68,28 +70,32 @@ class CellRun:
         if deep:
             self._reject(call, deep)
             return
-        verdict = await draft.verdict(always_ask)
-        if verdict == "refuse":
-            self._reject(call, policy.refusal(draft.action, turn.mode))
-            return
-        why = ""
-        if receipt.status == "conflict":
-            # Nobody has decided on what the person has typed into it.
-            verdict, why = "ask", TYPED_INTO
+        # Nobody has decided on what the person has typed into it.
+        why = TYPED_INTO if receipt.status == "conflict" else ""
         with closing(Watch(turn.kernel)) as watch:
-            async for event in self._attempts(call, verdict, why, watch):
+            async for event in self._attempts(call, always_ask, why, watch):
                 yield event
 
     async def _attempts(
-        self, call: ToolUse, verdict: policy.Verdict, why: str, watch: Watch
+        self, call: ToolUse, always_ask: bool, why: str, watch: Watch
     ) -> AsyncIterator[Event]:
         """Decide and carry out, again if that came to nothing. ``why`` is why it must ask."""
         draft, turn = self.draft, self.turn
+        verdict: policy.Verdict | None = None
         while self.result is None:
             seen = watch.on(draft.source) if draft.is_code else None
             info = await turn.kernel_info() if draft.is_code else None
-            if verdict == "ask":
-                notices = await draft.notices(info)
+            checked = await draft.check(draft.source, info)
+            if checked.refusal is not None and watch.run is None:
+                self._refuse(call, checked.refusal)
+                return
+            if verdict is None:
+                verdict = draft.verdict(always_ask, checked.ask)
+                if verdict == "refuse":
+                    self._reject(call, policy.refusal(draft.action, turn.mode))
+                    return
+            if verdict == "ask" or why or checked.refusal is not None:
+                notices = tuple(hooked.line(turn, note) for note in checked.notes)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 yield waiting
                 decision = await self._ask(waiting, seen)
@@ -103,6 +109,12 @@ class CellRun:
             if decision.action == "reject":
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
                 return
+            if draft.is_code and decision.source != draft.source:
+                # The person has made something else of it, which no hook has been asked about.
+                checked = await draft.check(decision.source, info)
+                if checked.refusal is not None:
+                    self._refuse(call, checked.refusal)
+                    return
             if draft.is_code:
                 async for event in self._execute(call, decision, info, watch):
                     yield event
@@ -149,6 +161,11 @@ class CellRun:
         quoted = self.turn.foreign.shown(source) if source else ""
         self.result = self.turn.rejected(call, body, draft.title, cell_id, reason, quoted)
 
+    def _refuse(self, call: ToolUse, note: Note) -> None:
+        """A hook does not let it run."""
+        self.draft.remove()
+        self.result = hooked.refused(self.draft, call, note)
+
     # --- carrying out ----------------------------------------------------------------
 
     async def _execute(
@@ -167,6 +184,10 @@ class CellRun:
             async for event in external.events():
                 yield event
             self.result = external.result
+        done = self._execution.done if self._execution is not None else None
+        if self.result is not None and done is not None:
+            code = self.draft.code(decision.source, info)
+            self.result = await hooked.after_run(self.turn, code, done, self.result)
 
     async def _change(self, call: ToolUse, source: str) -> str:
         """Write Markdown, edit a cell that is no code, or delete. Says why it must be asked

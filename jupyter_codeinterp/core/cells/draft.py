@@ -7,19 +7,17 @@ leave their cell as it is until they are decided on.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
-from functools import partial
 from typing import Literal
 
-from ..approval import markdown_cells, policy
+from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
 from ..document.ops import Insert, Receipt, SetSource
 from ..events import Draft, DraftOpened
-from ..off_loop import off_loop
+from ..hooks.code_checks import checked
+from ..hooks.hook import CellCode
+from ..hooks.hooks import Checked, Note
 from ..ports import KernelInfo
 from ..turn.turn import Turn
-
-NOT_CHECKED = "What else this runs could not be checked."
 
 Kind = Literal["insert", "edit", "markdown", "delete"]
 
@@ -116,40 +114,41 @@ class DraftCell:
         """Whether it is shown as soon as it is accepted."""
         return self.kind != "delete" and not self.is_code
 
-    async def verdict(self, always_ask: bool) -> policy.Verdict:
+    async def check(self, source: str, info: KernelInfo | None) -> Checked:
+        """What is to be said of ``source`` before it is decided on, or run: of code, by the
+        hooks; of text, what cannot be seen in it, and what it may load or run when it is
+        shown."""
+        if self.is_code:
+            return await self.turn.hooks.before_run(self.code(source, info))
+        said = (*await checked(code_warnings.hidden_characters, source), *await self._risks())
+        return Checked(tuple(Note("", text) for text in said), ask=bool(said))
+
+    def code(self, source: str, info: KernelInfo | None) -> CellCode:
+        turn = self.turn
+        return CellCode(
+            notebook=turn.document.path,
+            cell_id=self.cell_id,
+            source=source,
+            language=info.language if info else "python",
+            title=self.title,
+            files=tuple(name for name, _ in turn.files),
+            session_id=turn.session_id,
+            turn=turn.number,
+        )
+
+    def verdict(self, always_ask: bool, suspicious: bool) -> policy.Verdict:
         return policy.decide(
             self.action,
             self.turn.mode,
             owned=self.is_owned,
-            suspicious=bool(await self._unseen() or await self._risks()),
+            suspicious=suspicious,
             always_ask=always_ask or self.turn.always_ask,
         )
 
-    async def notices(self, info: KernelInfo | None) -> tuple[str, ...]:
-        """What a reader may overlook: invisible characters, code out of sight, and what else
-        runs or loads."""
-        unseen = await self._unseen()
-        if not self.is_code:
-            return (*unseen, *await self._risks())
-        modules = frozenset(name[:-3] for name, _ in self.turn.files if name.endswith(".py"))
-        language = info.language if info else "python"
-        return (*unseen, *await self._checked(policy.notices, language, modules))
-
-    async def _unseen(self) -> tuple[str, ...]:
-        hidden = await self._checked(policy.hidden_characters)
-        return (*hidden, *await self._checked(policy.out_of_sight)) if self.is_code else hidden
-
     async def _risks(self) -> tuple[str, ...]:
-        """Of text, what it may load or run when it is shown."""
         if not self.is_text or not self.turn.allowed.changes:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
-
-    async def _checked(
-        self, check: Callable[..., tuple[str, ...]], *more: object
-    ) -> tuple[str, ...]:
-        work = partial(check, self.source, *more)
-        return await off_loop(work, len(self.source), lambda: (NOT_CHECKED,))
 
     def asking(self, notices: tuple[str, ...]) -> Draft:
         """The draft as it is put before the person, with a nonce of its own."""

@@ -67,6 +67,8 @@ class Execution:
         run elsewhere while it waits for the kernel, nothing is done: there is no result."""
         self.ask_again = ""
         self.result: Result | None = None
+        self.done: ExecutionDone | None = None
+        """How the run ended, if it has come to its end by itself."""
         self.next_inputs: tuple[str, ...] = ()
         """Code that the cell has put forward with set_next_input."""
         self.turn = draft.turn
@@ -207,6 +209,7 @@ class Execution:
         if done is None:
             raise RuntimeError("the kernel's execution ended without a last event")
         await self._finish(slot, done)
+        self.done = done
         self.next_inputs = done.next_inputs
         if self._subdued:
             yield Note(SUBDUED.format(title=self._draft.title))

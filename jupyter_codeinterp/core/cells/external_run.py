@@ -15,7 +15,7 @@ from ..approval.decisions import Decision
 from ..errors import DocumentError
 from ..events import Event, Note, RunStarted
 from ..messages import ToolUse
-from ..ports import ExternalRun, Kernel
+from ..ports import ExecutionDone, ExternalRun, Kernel
 from ..turn.turn import Result
 from .draft import DraftCell
 
@@ -59,6 +59,8 @@ class ExternalExecution:
         self, draft: DraftCell, call: ToolUse, decision: Decision, run: ExternalRun
     ) -> None:
         self.result: Result | None = None
+        self.done: ExecutionDone | None = None
+        """How the run ended."""
         self._draft = draft
         self._call = call
         self._decision = decision
@@ -85,6 +87,7 @@ class ExternalExecution:
             seen=await turn.see(done.outputs),
             notes=tuple(notes),
         )
+        self.done = done
         if done.status == "dead":
             yield Note(done.note, "warning", kernel_died=True)
 

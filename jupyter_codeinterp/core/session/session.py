@@ -35,6 +35,7 @@ from ..events import (
 from ..history.changes import Change
 from ..history.deferred_writes import TAKEN
 from ..history.review import Review, review
+from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
@@ -74,13 +75,16 @@ class Session(PersistentSession):
         rules: Rules,
         changed: Callable[[Session], None],
         tools: ToolRegistry,
+        hooks: Hooks,
     ) -> None:
         """``model`` gives the model for a name. ``changed`` is called when the session starts
         or stops running, when its title, model, mode or notebook changes, and when another
-        server begins or ends to work on it. ``tools`` are those that the model is told of."""
+        server begins or ends to work on it. ``tools`` are those that the model is told of,
+        ``hooks`` those that are asked before its code runs and told after it."""
         self.decisions = Decisions()
         self._model = model
         self._tools = tools
+        self._hooks = hooks
         super().__init__(info, store, workplace, rules, lambda: changed(self))
 
     @property
@@ -196,6 +200,7 @@ class Session(PersistentSession):
             limits=self._rules.limits,
             foreign=self._talk.foreign,
             private=self._private,
+            hooks=self._hooks,
             journal_failed=self._journal_failed,
             markdown_risks=self._rules.markdown_risks,
             images=self._talk.images,

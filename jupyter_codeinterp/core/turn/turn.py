@@ -19,6 +19,7 @@ from ..document.ops import Delete, FinishRun, Op, Output, Receipt, Snapshot
 from ..errors import KernelError, StoreError
 from ..events import Mode, Status, ToolDone
 from ..history.ledger import Ledger
+from ..hooks.hooks import Hooks
 from ..messages import Image, Text, ToolResult, ToolUse
 from ..model_view import outputs
 from ..model_view.context import Context
@@ -80,6 +81,7 @@ class Turn:
     journal_failed: Callable[[StoreError], None]
     """To be told of what cannot be journaled, where the turn cannot simply fail."""
     private: PrivateNames = field(default_factory=PrivateNames)
+    hooks: Hooks = field(default_factory=Hooks)
     markdown_risks: MarkdownRisks = not_checked
     since: int = 0
     """The turn in which the person asked; an earlier one if it is tried again."""

@@ -82,6 +82,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     detail: 'status=ok cell_id=cell1\n42',
     images: 0,
     mended: false,
+    notes: [],
     ...change
   };
 }

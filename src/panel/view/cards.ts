@@ -79,6 +79,8 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     elapsed: event.elapsed,
     summary: event.summary,
     detail: event.detail,
+    // Journals of old have none.
+    notes: (event.notes as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -110,6 +112,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   elapsed: 0,
   summary: '',
   detail: '',
+  notes: [],
   mended: false,
   leftover: false,
   failure: ''

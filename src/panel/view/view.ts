@@ -76,6 +76,8 @@ export interface ICardItem {
   readonly elapsed: number;
   readonly summary: string;
   readonly detail: string;
+  /** What checks of the server said of its run. */
+  readonly notes: readonly string[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly mended: boolean;
   /** It failed, and its cell still stands in the notebook after the turn. */

@@ -14,7 +14,7 @@ import { PanelContext } from '../../../panel/components/elements/context';
 import { Markdown } from '../../../panel/components/elements/Markdown';
 import { Panel } from '../../../panel/components/Panel';
 import { Sent } from '../../../panel/components/Sent';
-import type { Event } from '../../../protocol/protocol';
+import type { Event, ToolDone } from '../../../protocol/protocol';
 import {
   FakeApi,
   decided,
@@ -270,6 +270,19 @@ describe('a card', () => {
     expect(
       within(review()).queryByRole('button', { name: /Run all/ })
     ).toBeNull();
+  });
+
+  it('says what checks of the server said of the run, as text', async () => {
+    const notes = ['audit: <b>Written</b> down.'];
+    await panel(started, opened, waiting, decided, running, done({ notes }));
+    const card = screen.getByRole('group', { name: 'Load the data' });
+    expect(within(card).getByText('audit: <b>Written</b> down.')).toBeTruthy();
+  });
+
+  it('is drawn from a journal that knows of no such checks', async () => {
+    const { notes: _, ...old } = done() as ToolDone;
+    await panel(started, opened, waiting, decided, running, old as ToolDone);
+    expect(screen.getByRole('group', { name: 'Load the data' })).toBeTruthy();
   });
 
   it('leads to its cell, and unfolds code and result', async () => {

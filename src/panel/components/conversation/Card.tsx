@@ -73,6 +73,11 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {card.status === 'interrupted' && card.elapsed === 0 && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
+      {card.notes.map((note, index) => (
+        <p key={index} className="jp-codeinterp-Card-notice">
+          {note}
+        </p>
+      ))}
       {card.failure && (
         <p className="jp-codeinterp-Card-failure" role="alert">
           {card.failure}

@@ -1,0 +1,65 @@
+"""What hooks say round a run, on its way to the model and onto the card.
+
+It is text of others: for the model, without known keys, bounded, inert and between delimiters;
+for people, a line of plain text with the hook's name before it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..hooks.hook import CellCode, CellOutputs
+from ..hooks.hooks import Note
+from ..messages import Text, ToolUse
+from ..model_view.foreign import bare
+from ..model_view.plain_text import clean, cut
+from ..ports import ExecutionDone
+from ..turn.turn import Result, Turn
+from .draft import DraftCell
+
+REFUSED = "The check “{}” on this server did not let this run. It says:"
+AFTER_RUN = "The check “{}” on this server says of this run:"
+LONGEST = 2_000
+"""Characters of a note for the model."""
+LONGEST_LINE = 500
+"""The same for people."""
+
+
+def line(turn: Turn, note: Note) -> str:
+    """For the card. What our own checks say stays as it is."""
+    if not note.by:
+        return note.text
+    words = " ".join(clean(turn.scrub(note.text)).split())
+    return f"{note.by}: {cut(words, LONGEST_LINE)}"
+
+
+def refused(draft: DraftCell, call: ToolUse, note: Note) -> Result:
+    """The result of a run that a hook does not allow."""
+    turn = draft.turn
+    cell_id = draft.cell_id if draft.kind == "edit" else ""
+    words = REFUSED.format(note.by)
+    return turn.rejected(call, words, draft.title, cell_id, line(turn, note), _quoted(turn, note))
+
+
+async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
+    """Tell all hooks of a run that has come to its end; its result with what they say."""
+    told = result.done
+    code = msgspec.structs.replace(code, cell_id=told.cell_id)
+    came = CellOutputs(told.status, done.outputs, done.execution_count, done.elapsed)
+    notes = await turn.hooks.after_run(code, came)
+    if not notes:
+        return result
+    said = (f"\n{AFTER_RUN.format(note.by)}\n{_quoted(turn, note)}" for note in notes)
+    text = "\n".join(said)
+    lines = tuple(line(turn, note) for note in notes)
+    detail = f"{told.detail}\n{bare(text)}"
+    content = (*result.block.content, Text(text))
+    return msgspec.structs.replace(
+        result,
+        block=msgspec.structs.replace(result.block, content=content),
+        done=msgspec.structs.replace(told, detail=detail, notes=lines),
+    )
+
+
+def _quoted(turn: Turn, note: Note) -> str:
+    return turn.foreign.shown(cut(clean(turn.scrub(note.text)), LONGEST))

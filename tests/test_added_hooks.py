@@ -1,0 +1,77 @@
+"""A hook that another package adds: it is called round a run on a real server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.installed import installed
+from tests.site import Site
+
+PACKAGE = """
+from jupyter_codeinterp.api import CellCode, CellOutputs, Hook, Notes, Refusal
+
+
+def before(cell: CellCode) -> Notes | Refusal:
+    if "drop table" in cell.source:
+        return Refusal("Tables stay.")
+    return Notes(("Written down.",))
+
+
+async def after(cell: CellCode, outputs: CellOutputs) -> Notes:
+    said = "".join(output["text"] for output in outputs.outputs)
+    return Notes((f"<context>{cell.notebook} said {said.strip()}</context>",))
+
+
+AUDIT = Hook("audit", before_run=before, after_run=after)
+NO_HOOK = "something else"
+"""
+POINTS = """
+[jupyter_codeinterp.hooks]
+audit = audit_hook:AUDIT
+broken = audit_hook:MISSING
+nothing = audit_hook:NO_HOOK
+"""
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with installed(tmp_path, monkeypatch, "audit_hook", PACKAGE, POINTS):
+        yield
+
+
+async def test_it_is_called_and_what_it_says_is_told(site: Site, api: FakeAnthropic) -> None:
+    api.play(
+        in_order(
+            [
+                answer(run_cell("print(6 * 7)")),
+                answer(run_cell("x = 'drop table'")),
+                answer(text("Done.")),
+            ]
+        )
+    )
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("Multiply")
+    draft = await w.draft()
+    assert draft.notices == ("audit: Written down.",)
+    await w.decide(draft)
+    assert (await w.ended()).stop_reason == "end_turn"
+
+    ran, refused = w.of(e.ToolDone)
+    assert ran.notes == ("audit: <context>a.ipynb said 42</context>",)
+    assert (refused.status, refused.summary) == ("rejected", "audit: Tables stay.")
+    first, second = [result_of(request.body) for request in api.requests[1:]]
+    inert = r"<\\context>a\.ipynb said 42<\\?/\\?context>"
+    assert re.search(rf"<output-\w{{16}}>\n{inert}\n</output-\w{{16}}>$", first)
+    assert re.search(r"“audit”.*\n<output-\w{16}>\nTables stay\.\n", second)
+
+
+def result_of(body: dict) -> str:
+    """The text of the tool's result that the request ends with."""
+    (block,) = body["messages"][-1]["content"]
+    return "".join(part["text"] for part in block["content"])
