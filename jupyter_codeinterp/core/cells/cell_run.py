@@ -13,8 +13,8 @@ from contextlib import closing
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import Decision
-from ..approval.modes import RUN_ALL
-from ..document.ops import Delete, SetSource
+from ..approval.modes import MODES, RUN_ALL
+from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
 from ..messages import ToolUse
@@ -58,28 +58,43 @@ class CellRun:
     ) -> AsyncIterator[Event]:
         """From the finished draft to ``result``. ``source`` is what the model wrote."""
         draft, turn = self.draft, self.turn
-        receipt = await draft.complete(source)
-        if receipt.status == "pending":
-            self.result = turn.result(call, "not_confirmed", NOT_CONFIRMED, title=draft.title)
-            return
-        if receipt.status not in ("done", "conflict"):
-            self._reject(call, why_not(receipt))
-            return
         self._proposed = source
+        placed = draft.complete(source)
+        why = ""
+        if placed is not None and not (draft.is_code and MODES[turn.mode].unasked):
+            # Where nobody is asked, the begin of the run tells as well what stands there.
+            why, placed = await self._placed(call, placed), None
         deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
-        if deep:
+        if deep and self.result is None:
             self._reject(call, deep)
-            return
-        # Nobody has decided on what the person has typed into it.
-        why = TYPED_INTO if receipt.status == "conflict" else ""
         with closing(Watch(turn.kernel)) as watch:
-            async for event in self._attempts(call, always_ask, why, watch):
+            async for event in self._attempts(call, always_ask, why, placed, watch):
                 yield event
 
+    async def _placed(self, call: ToolUse, answer: asyncio.Future[Receipt]) -> str:
+        """The draft stands in the notebook, or there is a result. Says why it must ask."""
+        receipt = await answer
+        if receipt.status == "conflict":
+            # Nobody has decided on what the person has typed into it.
+            self.draft.source = receipt.source
+            return TYPED_INTO
+        if receipt.status == "pending":
+            title = self.draft.title
+            self.result = self.turn.result(call, "not_confirmed", NOT_CONFIRMED, title=title)
+        elif receipt.status != "done":
+            self._reject(call, why_not(receipt))
+        return ""
+
     async def _attempts(
-        self, call: ToolUse, always_ask: bool, why: str, watch: Watch
+        self,
+        call: ToolUse,
+        always_ask: bool,
+        why: str,
+        placed: asyncio.Future[Receipt] | None,
+        watch: Watch,
     ) -> AsyncIterator[Event]:
-        """Decide and carry out, again if that came to nothing. ``why`` is why it must ask."""
+        """Decide and carry out, again if that came to nothing. ``why`` is why it must ask;
+        ``placed`` is to be awaited before somebody is asked."""
         draft, turn = self.draft, self.turn
         verdict: policy.Verdict | None = None
         while self.result is None:
@@ -95,6 +110,10 @@ class CellRun:
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
             if verdict == "ask" or why or checked.refusal is not None:
+                if placed is not None:
+                    why, placed = await self._placed(call, placed), None
+                    if why or self.result is not None:
+                        continue
                 notices = tuple(hooked.line(turn, note) for note in checked.notes)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 yield waiting

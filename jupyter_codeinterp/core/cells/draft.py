@@ -6,6 +6,7 @@ leave their cell as it is until they are decided on.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Literal
 
@@ -79,14 +80,11 @@ class DraftCell:
             self._units += len(text.encode("utf-16-le")) // 2
             self.source = source
 
-    async def complete(self, source: str) -> Receipt:
+    def complete(self, source: str) -> asyncio.Future[Receipt] | None:
         """The model has written it all. ``conflict`` if the person has typed into it: what
-        stands there now is then the receipt's source."""
-        receipt = Receipt("done", source=source)
-        if self._inserted:
-            receipt = await self.turn.apply(SetSource(self.cell_id, source, ""))
-        self.source = receipt.source if receipt.status == "conflict" else source
-        return receipt
+        stands there now is then the receipt's source. None if the cell stays as it is."""
+        self.source = source
+        return self.turn.apply(SetSource(self.cell_id, source, "")) if self._inserted else None
 
     def settle(self) -> None:
         """It has been accepted: from now on it is a cell like any other."""

@@ -235,7 +235,7 @@ class ClientConnection:
         try:
             async for seq, event in events:
                 frame = WrittenEvent(session_id, seq, msgspec.Raw(event))
-                self._send_queue.post_encoded(self._encoder.encode(frame))
+                self._send_queue.post_event(self._encoder.encode(frame))
                 await self._send_queue.room()
         except StoreError:
             log.exception("A window could not be shown more of %s", session_id)

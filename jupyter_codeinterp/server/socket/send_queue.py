@@ -37,6 +37,9 @@ PATIENCE = 60.0
 """Seconds that a window may take for a message."""
 NO_PATIENCE = 5.0
 """The same, while more than ``MOST`` wait."""
+COMPANY = 0.01
+"""Seconds that events, code and outputs wait for others: a message costs both ends half a
+millisecond. What is answered (an op, a read) does not wait, and takes along what does."""
 SLOWEST = 100_000
 """Bytes a second; a window has that much more time for a large message."""
 LOOK = 1.0
@@ -91,7 +94,8 @@ class SendQueue:
         self._hints: dict[Hashable, Hint] = {}
         self._size = 0
         self._closed = False
-        self._posted = asyncio.Event()
+        self._due = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
         self._roomy = asyncio.Event()
         self._roomy.set()
         self._delivery = asyncio.ensure_future(self._deliver())
@@ -106,23 +110,36 @@ class SendQueue:
         else:
             if isinstance(frame, OpFrame):
                 self._make_way(frame)
-            self.post_encoded(self._encoder.encode(frame))
+            self.post_event(self._encoder.encode(frame))
+            self._due.set()
 
-    def post_encoded(self, data: bytes) -> None:
-        """The same for a frame that is JSON already."""
+    def post_event(self, data: bytes) -> None:
+        """The same for an event's frame that is JSON already."""
         if self._closed:
             return
         self._waiting.append(data)
         self._resize(len(data))
-        self._posted.set()
+        self._soon()
+
+    def _soon(self) -> None:
+        if self._size >= MESSAGE:
+            self._due.set()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(COMPANY, self._due.set)
 
     async def room(self) -> None:
         """Wait until there is room for more events."""
         await self._roomy.wait()
 
+    def _no_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def close(self) -> None:
         """Nothing is sent any more."""
         self._closed = True
+        self._no_timer()
         self._waiting.clear()
         self._hints.clear()
         self._delivery.cancel()
@@ -138,7 +155,7 @@ class SendQueue:
                 self._waiting.remove(waiting)
             self._hints[key] = Hint(frame)
             self._waiting.append(self._hints[key])
-        self._posted.set()
+        self._soon()
 
     def _make_way(self, frame: OpFrame) -> None:
         """The end of a run brings all its outputs. Code is not joined across an op."""
@@ -180,8 +197,9 @@ class SendQueue:
     async def _deliver(self) -> None:
         try:
             while True:
-                await self._posted.wait()
-                self._posted.clear()
+                await self._due.wait()
+                self._due.clear()
+                self._no_timer()
                 while message := b"\n".join(self._take()):
                     await self._send(message)
         except asyncio.TimeoutError:
