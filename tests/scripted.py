@@ -50,10 +50,9 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
     ModelThinking,
     ModelToolInput,
-    SessionStore,
-    StoredOp,
 )
 from jupyter_codeinterp.core.session.session import Session
+from jupyter_codeinterp.core.stores import SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.kernels import until

@@ -13,9 +13,7 @@ import pytest
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC, OTHER
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import (
-    ModelText,
-)
+from jupyter_codeinterp.core.ports import ModelText
 from tests.anthropic_talk import (
     KEY,
     asking,

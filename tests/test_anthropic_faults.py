@@ -10,12 +10,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import (
-    ModelDone,
-    ModelEvent,
-    ModelRetry,
-    ModelText,
-)
+from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelRetry, ModelText
 from tests.anthropic_talk import (
     KEY,
     ask,

@@ -21,12 +21,7 @@ from jupyter_codeinterp.core.messages import (
     ToolUse,
     user,
 )
-from jupyter_codeinterp.core.ports import (
-    ModelDone,
-    ModelText,
-    ModelThinking,
-    ModelToolInput,
-)
+from jupyter_codeinterp.core.ports import ModelDone, ModelText, ModelThinking, ModelToolInput
 from tests.anthropic_talk import (
     KEY,
     PNG,

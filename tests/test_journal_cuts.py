@@ -23,7 +23,7 @@ from jupyter_codeinterp.core.events import (
     TurnStarted,
 )
 from jupyter_codeinterp.core.messages import Message, Text, assistant, user
-from jupyter_codeinterp.core.ports import StoredOp
+from jupyter_codeinterp.core.stores import StoredOp
 
 FILES = ("", "-wal", "-mark")
 

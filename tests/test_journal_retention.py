@@ -16,7 +16,7 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete, Output
 from jupyter_codeinterp.core.events import Note
 from jupyter_codeinterp.core.messages import Text, user
-from jupyter_codeinterp.core.ports import StoredOp
+from jupyter_codeinterp.core.stores import StoredOp
 
 DAY = 86_400.0
 

@@ -27,7 +27,7 @@ from jupyter_codeinterp.core.document.ops import (
     apply,
 )
 from jupyter_codeinterp.core.errors import DocumentError
-from jupyter_codeinterp.core.ports import StoredOp
+from jupyter_codeinterp.core.stores import StoredOp
 from tests.kernels import until
 from tests.reference_window import notebook
 

@@ -44,7 +44,7 @@ from jupyter_codeinterp.core.messages import (
     assistant,
     user,
 )
-from jupyter_codeinterp.core.ports import SessionStore, StoredOp
+from jupyter_codeinterp.core.stores import SessionStore, StoredOp
 
 
 def info(session_id: str = "s1", notebook: str = "a.ipynb", changed: float = 1.0) -> SessionInfo:

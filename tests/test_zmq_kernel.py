@@ -15,11 +15,7 @@ from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
 from jupyter_codeinterp.adapters.kernels.zmq.kernel import ZmqSlot
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.ports import (
-    ExecutionDone,
-    ExecutionEvent,
-    OutputsChanged,
-)
+from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent, OutputsChanged
 from tests.kernels import (
     Gate,
     Intruder,

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
-from ..core.ports import Kernel, SessionStore
+from ..core.ports import Kernel
+from ..core.stores import OpStore
 
 Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of the files beside a notebook (its server path)."""
@@ -15,9 +16,11 @@ Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
 class LiveNotebooks(Protocol):
     """What is asked of the session manager."""
 
-    store: SessionStore
     make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
     files: Files
+
+    @property
+    def store(self) -> OpStore: ...
 
     def notebook_of(self, session_id: str, path: str) -> LiveNotebook: ...
 

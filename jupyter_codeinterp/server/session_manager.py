@@ -22,7 +22,8 @@ from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo
 from ..core.document.ops import Receipt
 from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
-from ..core.ports import Kernel, Model, Sessions, SessionStore, StoredOps
+from ..core.ports import Kernel, Model
+from ..core.stores import Sessions, SessionStore, StoredOps
 from ..core.turn.ending import Ending
 from ..core.turn.limits import Rules
 from .activity import Activity

@@ -28,14 +28,7 @@ import msgspec
 from ... import demo
 from ...core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
 from ...core.model_view.foreign import bare
-from ...core.ports import (
-    ModelDone,
-    ModelEvent,
-    ModelInfo,
-    ModelRequest,
-    ModelText,
-    ModelToolInput,
-)
+from ...core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""

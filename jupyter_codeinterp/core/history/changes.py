@@ -10,7 +10,7 @@ from typing import Literal, Union
 import msgspec
 
 from ..document.ops import BeginRun, Cell, Delete, Insert, Op, Restore, SetSource
-from ..ports import StoredOp
+from ..stores import StoredOp
 
 CELL_TYPES = ("raw", "code", "markdown")
 

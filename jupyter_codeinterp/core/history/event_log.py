@@ -16,7 +16,7 @@ from typing import Union
 import msgspec
 
 from ..events import Event, TextDelta, ThinkingDelta
-from ..ports import SessionStore
+from ..stores import EventStore
 from .deferred_writes import TAKEN, DeferredWrites
 
 DELTA_INTERVAL = 0.05
@@ -31,7 +31,7 @@ Delta = Union[TextDelta, ThinkingDelta]
 
 class EventLog:
     def __init__(
-        self, store: SessionStore, session_id: str, last_seq: int, deferred: DeferredWrites
+        self, store: EventStore, session_id: str, last_seq: int, deferred: DeferredWrites
     ) -> None:
         self.last_seq = last_seq
         self._store = store

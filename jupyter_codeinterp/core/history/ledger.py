@@ -19,7 +19,7 @@ from ..document.ops import (
     SetSource,
     Snapshot,
 )
-from ..ports import StoredOp
+from ..stores import StoredOp
 from .changes import Change, changes_of
 
 

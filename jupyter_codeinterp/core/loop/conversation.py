@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ..history.deferred_writes import DeferredWrites
 from ..messages import Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.foreign import Foreign, bare, mended, nonce_told
-from ..ports import SessionStore
+from ..stores import MessageStore
 
 SUMMARY_LENGTH = 12_000
 """Characters of a summary: some 3,000 tokens, a small part of any model's context."""
@@ -26,7 +26,7 @@ _DESCRIPTIONS = ("<context", "<changes", "[In the text below <", "[Between <outp
 class Conversation:
     def __init__(
         self,
-        store: SessionStore,
+        store: MessageStore,
         session_id: str,
         deferred: DeferredWrites,
         scrub: Callable[[str], str] = str,

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 
 from ..errors import CommandError, StoreError
-from ..ports import LEASE_TIME, Holder, SessionStore
+from ..stores import LEASE_TIME, Holder, LeaseStore
 
 RENEWED_EVERY = LEASE_TIME / 3
 """Seconds."""
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionLease:
-    def __init__(self, store: SessionStore, session_id: str, lost: Callable[[], None]) -> None:
+    def __init__(self, store: LeaseStore, session_id: str, lost: Callable[[], None]) -> None:
         """``lost`` is called if another server has the lease when it should be renewed."""
         self._store = store
         self._session_id = session_id

@@ -25,8 +25,9 @@ from ..history.replay import Replay
 from ..loop.conversation import Conversation
 from ..messages import Text, user
 from ..model_view.context import Context
-from ..ports import Document, Kernel, SessionStore
+from ..ports import Document, Kernel
 from ..redaction.private_names import PrivateNames
+from ..stores import SessionStore
 from ..turn.ending import Ending, not_journaled
 from ..turn.limits import Rules
 from ..turn.meter import Meter

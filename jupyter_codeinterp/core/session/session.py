@@ -39,7 +39,8 @@ from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
-from ..ports import Model, SessionStore
+from ..ports import Model
+from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.limits import Rules

@@ -26,8 +26,9 @@ from ..model_view.context import Context
 from ..model_view.foreign import Foreign, bare
 from ..model_view.outputs import Seen
 from ..off_loop import INLINE, off_loop
-from ..ports import Document, ExecutionDone, Kernel, KernelInfo, SessionStore
+from ..ports import Document, ExecutionDone, Kernel, KernelInfo
 from ..redaction.private_names import PrivateNames, Variables
+from ..stores import SessionStore
 from .limits import Limits
 from .loop_guard import LoopGuard
 

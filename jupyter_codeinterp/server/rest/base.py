@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import msgspec
 from jupyter_server.base.handlers import APIHandler
 
-from ...adapters.storage.sqlite import SqliteStore
 from ...core.errors import CodeInterpError, CommandError, StoreError
+from ...core.stores import Journal
 from ..models import Models
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
@@ -63,8 +63,8 @@ class Handler(APIHandler):
         return models
 
     @property
-    def store(self) -> SqliteStore:
-        store: SqliteStore = self.settings["codeinterp_store"]
+    def store(self) -> Journal:
+        store: Journal = self.settings["codeinterp_store"]
         return store
 
     @property

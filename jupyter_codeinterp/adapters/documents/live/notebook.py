@@ -23,7 +23,7 @@ from ....core.commands import (
 )
 from ....core.document.ops import Op, Output, Receipt, Snapshot
 from ....core.errors import DocumentError
-from ....core.ports import StoredOps
+from ....core.stores import StoredOps
 from .file_holds import FileHolds
 from .hand_over import HandOver
 from .live_preview import LivePreview, StreamKind

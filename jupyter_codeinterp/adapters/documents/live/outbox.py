@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from ....core.document.ops import Op, Receipt
-from ....core.ports import StoredOps
+from ....core.stores import StoredOps
 
 RESEND_AFTER = 10.0
 """Seconds without a receipt after which an op is sent again."""

@@ -10,7 +10,7 @@ import msgspec
 
 from ....core.commands import OpenNotebook, ServerFrame
 from ....core.document.ops import Receipt
-from ....core.ports import StoredOps
+from ....core.stores import StoredOps
 
 NotebookT = TypeVar("NotebookT", contravariant=True)
 

@@ -10,7 +10,7 @@ from typing import Any
 from ....core.document.ops import Op, Output, Receipt, Snapshot
 from ....core.errors import StoreError
 from ....core.history.deferred_writes import DeferredWrites
-from ....core.ports import SessionStore, StoredOp
+from ....core.stores import OpStore, StoredOp
 from .live_preview import StreamKind
 from .notebook import LiveNotebook
 
@@ -21,7 +21,7 @@ class SessionDocument:
     """Fulfils the ``Document`` port."""
 
     def __init__(
-        self, notebook: Callable[[], LiveNotebook], store: SessionStore, session_id: str
+        self, notebook: Callable[[], LiveNotebook], store: OpStore, session_id: str
     ) -> None:
         """``notebook`` gives the session's notebook, wherever it is by now."""
         self._notebook = notebook

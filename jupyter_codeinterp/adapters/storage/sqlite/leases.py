@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ....core.errors import StoreError
-from ....core.ports import LEASE_TIME, Holder
+from ....core.stores import LEASE_TIME, Holder
 from .journal import Journal
 from .retention import Retention
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from ....core.document.ops import Output
-from ....core.ports import LEASE_TIME
+from ....core.stores import LEASE_TIME
 from . import mark
 from .file import LOCK_WAIT, in_words
 

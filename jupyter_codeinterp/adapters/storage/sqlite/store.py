@@ -23,7 +23,7 @@ from ....core.document.ops import Output, Receipt
 from ....core.errors import StoreError
 from ....core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ....core.messages import Message
-from ....core.ports import StoredOp
+from ....core.stores import StoredOp
 from .leases import Leases
 from .mark import Mark
 from .retention import CUT, cut
