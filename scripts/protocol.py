@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -36,7 +36,7 @@ def schema() -> dict[str, Any]:
         (out,), _ = msgspec.json.schema_components([union])
         unions[name] = {"anyOf": out["anyOf"]}
     # Defaults are filled in by the server when it sends: mark everything it sends as present.
-    incoming = {member.__name__ for member in commands.Command.__args__}
+    incoming = {member.__name__ for member in get_args(commands.Command)}
     for name, definition in defs.items():
         definition["additionalProperties"] = False
         if name not in incoming:

@@ -82,7 +82,7 @@ async def run(
     return events, done
 
 
-async def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+async def until(condition: Callable[[], object], seconds: float = 30) -> None:
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():
         assert asyncio.get_running_loop().time() < deadline, "it did not come true"
@@ -168,7 +168,7 @@ class Gate:
 async def person_at(kernels: AsyncMappingKernelManager, kernel_id: str) -> AsyncIterator[Person]:
     manager = kernels.get_kernel(kernel_id)
     session = Session(key=manager.session.key, session=uuid.uuid4().hex)
-    client: AsyncKernelClient = manager.client(session=session)
+    client: Any = manager.client(session=session)
     client.start_channels(hb=False)
     await client.wait_for_ready(timeout=30)
     person = Person(client)

@@ -33,7 +33,7 @@ _command = msgspec.json.Decoder(c.Command)
 _frame = msgspec.json.Decoder(c.ServerFrame)
 
 
-class _Impatient(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
+class _Impatient(selectors.DefaultSelector):
     """Never waits: nothing comes from outside."""
 
     def select(self, timeout: float | None = None) -> Any:
@@ -50,7 +50,9 @@ class Clock(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.now
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Any, *args: Any
+    ) -> asyncio.Future[Any]:
         """At once: threads would bring an order of their own."""
         done = self.create_future()
         done.set_result(func(*args))

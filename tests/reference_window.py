@@ -145,6 +145,7 @@ class ReferenceWindow:
             if message is None:
                 self.closed.set()
                 return
+            assert isinstance(message, str)
             for line in message.split("\n"):
                 frame = _decoder.decode(line)
                 self.frames.append(frame)
@@ -205,7 +206,7 @@ class ReferenceWindow:
 
 def notebook(*sources: str) -> Notebook:
     """A notebook of code cells with ids c1, c2, …"""
-    cells = [
+    cells: list[dict[str, Any]] = [
         {
             "id": f"c{number}",
             "cell_type": "code",

@@ -300,7 +300,7 @@ class Bench:
         context_window: int = 200_000,
         hooks: Hooks | None = None,
     ) -> None:
-        self.model = ScriptedModel(script, context_window)
+        self.model: Any = ScriptedModel(script, context_window)
         self.hooks = hooks or Hooks()
         self.info = SessionInfo(
             uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,7 @@ async def test_it_is_called_and_what_it_says_is_told(site: Site, api: FakeAnthro
     assert re.search(r"“audit”.*\n<output-\w{16}>\nTables stay\.\n", second)
 
 
-def result_of(body: dict) -> str:
+def result_of(body: dict[str, Any]) -> str:
     """The text of the tool's result that the request ends with."""
     (block,) = body["messages"][-1]["content"]
     return "".join(part["text"] for part in block["content"])

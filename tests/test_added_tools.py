@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -73,7 +74,7 @@ TOOL = Tool("look_up", "Look up", "Look something up.", msgspec.Struct, run=noth
         ({"label": ""}, "label"),
     ],
 )
-def test_what_is_no_tool_is_refused(changed: dict[str, str], why: str) -> None:
+def test_what_is_no_tool_is_refused(changed: dict[str, Any], why: str) -> None:
     registry = ToolRegistry()
     with pytest.raises(ValueError, match=why):
         registry.add(dataclasses.replace(TOOL, **changed))
@@ -120,7 +121,7 @@ class TestInstalled:
         assert "There is no cell 'nowhere'" in lost
 
 
-def result_of(body: dict) -> str:
+def result_of(body: dict[str, Any]) -> str:
     """The text of the tool's result that the request ends with."""
     (block,) = body["messages"][-1]["content"]
     return "".join(part["text"] for part in block["content"])

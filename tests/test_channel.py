@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import typing
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -124,7 +125,7 @@ async def test_windows_are_for_browsers_that_have_logged_in(site: Site) -> None:
         {"params": {"token": token}, "headers": {"Authorization": "none"}},
         {"headers": dict(cookies)},
     ):
-        response = await site.request("POST", "tickets", **how)  # type: ignore[arg-type]
+        response = await site.request("POST", "tickets", **how)
         assert response.code == 403, how
         assert body(response)["code"] == "no_session"
         assert "logged in" in body(response)["message"]
@@ -201,7 +202,8 @@ def example(kind: type[Any], session_id: str) -> c.Command:
             hint = hints[field.name]
             literal = typing.get_origin(hint) is typing.Literal
             given[field.name] = typing.get_args(hint)[0] if literal else values.get(hint, [])
-    return msgspec.convert(given, c.Command)
+    command: c.Command = msgspec.convert(given, c.Command)
+    return command
 
 
 @pytest.mark.parametrize("denied", [EXECUTE, CHANGE, LOOK], ids=" ".join)
@@ -299,7 +301,7 @@ async def test_frames_that_are_no_commands_are_answered(site: Site) -> None:
     for name, frame in BAD_FRAMES.items():
         seen = len(w.frames)
         await w.socket.write_message(frame)
-        await w.until(lambda seen=seen: len(w.frames) > seen)
+        await w.until(partial(_more, w.frames, seen))
         reply = w.frames[-1]
         assert isinstance(reply, c.Reply) and reply.error == "malformed", name
         assert reply.id == (
@@ -361,3 +363,7 @@ async def test_the_session_lives_on_through_all_of_it(site: Site, api: FakeAnthr
     await w.send(c.Subscribe(w.session_id, w.events[-1][0]))
     assert (await w.decide(draft)).error is None
     assert (await w.ended()).stop_reason == "end_turn"
+
+
+def _more(frames: list[c.ServerFrame], seen: int) -> bool:
+    return len(frames) > seen

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ async def test_the_demo_to_its_end(site: Site) -> None:
     assert (await w.ask(QUESTION, mode="auto")).error is None
     drafts = 0
     while not w.of(e.TurnEnded):
-        await w.until(lambda seen=drafts: len(w.of(e.DraftWaiting)) > seen or w.of(e.TurnEnded))
+        await w.until(partial(_another, w, drafts))
         for waiting in w.of(e.DraftWaiting)[drafts:]:
             drafts += 1
             assert not waiting.draft.can_run_all, "a recording always asks"
@@ -96,3 +97,8 @@ async def test_a_message_that_the_recording_does_not_know(site: Site) -> None:
     other = await site.window("mine.ipynb")
     await other.ask("Which region grew fastest?")
     assert (await other.ended()).code == "no_key"
+
+
+def _another(w: ReferenceWindow, seen: int) -> bool:
+    """A draft more, or the end."""
+    return len(w.of(e.DraftWaiting)) > seen or bool(w.of(e.TurnEnded))

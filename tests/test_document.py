@@ -64,7 +64,7 @@ def test_every_op_and_status_has_a_vector() -> None:
 IDS = st.sampled_from(["a", "b", "c", "d"])
 SOURCES = st.sampled_from(["", "x", "y\nz", "😀"])
 TYPES = st.sampled_from(["raw", "code", "markdown"])
-OUTPUTS = st.lists(
+OUTPUTS: st.SearchStrategy[Any] = st.lists(
     st.sampled_from(
         [
             {"output_type": "stream", "name": "stdout", "text": "1\n"},
@@ -123,7 +123,7 @@ def test_any_ops_leave_a_valid_notebook_and_are_idempotent(ops: list[Op]) -> Non
         if receipt.status == "done" and not isinstance(op, Delete):
             source = next(cell["source"] for cell in current["cells"] if cell["id"] == op.cell_id)
             assert receipt.source == source
-    nbformat.validate(nbformat.from_dict(current))  # type: ignore[no-untyped-call]
+    nbformat.validate(nbformat.from_dict(current))
 
 
 @given(st.lists(OPS, max_size=6), OPS)

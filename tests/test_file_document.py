@@ -53,7 +53,9 @@ async def test_a_window_comes_back_while_the_file(
     typing there again."""
     file = File()
     told: list[object] = []
-    file_writer = FileDocument(file, told.append, lambda version: None, told.append)
+    file_writer = FileDocument(
+        file, told.append, lambda version: None, lambda why, gone: told.append(why)
+    )
     file.go.set()
     await file_writer.open()
     op = Insert("n1", "raw", "print(1)", ("c1",))

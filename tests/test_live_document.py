@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
+    CellView,
     Delete,
     FinishRun,
     Insert,
@@ -72,7 +74,7 @@ class Tab:
 
     def snapshot(self, frame: c.ReadNotebook) -> None:
         cells = tuple(
-            c.CellView(cell["id"], cell["cell_type"], cell["source"]) for cell in self.book["cells"]
+            CellView(cell["id"], cell["cell_type"], cell["source"]) for cell in self.book["cells"]
         )
         self.live.answer(self, c.SnapshotTaken("a.ipynb", frame.epoch, frame.request_id, cells))
 
@@ -351,6 +353,8 @@ class Keeper:
 
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
 
+    def gone(self, live: LiveNotebook, words: str) -> None: ...
+
     def note(self, live: LiveNotebook, words: str) -> None: ...
 
 
@@ -416,7 +420,7 @@ async def test_an_old_file_that_was_put_back_is_taken_as_it_is() -> None:
     for edited in (False, True):
         tab = Tab(live)
         live.open(tab, WindowState({}, version="v1", edited=edited))
-        await until(lambda tab=tab: live.held_by(tab))
+        await until(partial(live.held_by, tab))
         assert tab.ops == [] and not tab.of(c.ReloadNotebook)
         live.close(tab)
 

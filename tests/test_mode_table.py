@@ -67,7 +67,7 @@ def decisions_on_modes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_a_mode(node: ast.expr) -> bool:
-    name = getattr(node, "id", None) or getattr(node, "attr", "")
+    name: str = getattr(node, "id", "") or getattr(node, "attr", "")
     return name == "mode" or name.endswith("_mode")
 
 

@@ -350,7 +350,7 @@ async def test_renamed_in_the_middle_of_a_save(
     await at_work_in_file(site, root)
     loop = asyncio.get_running_loop()
     written: list[str] = []
-    replace = contents_module.replace_text
+    replace: Callable[[str, str], None] = vars(contents_module)["replace_text"]
 
     def meanwhile(path: str, text: str) -> None:
         if not written:
@@ -376,7 +376,7 @@ async def test_renamed_and_back_in_the_middle_of_a_save(
     await at_work_in_file(site, root)
     loop = asyncio.get_running_loop()
     failed: list[bool] = []
-    replace = contents_module.replace_text
+    replace: Callable[[str, str], None] = vars(contents_module)["replace_text"]
 
     def move(path: str, to: str) -> None:
         asyncio.run_coroutine_threadsafe(site.rename(path, to), loop).result()

@@ -147,7 +147,7 @@ class Machine(RuleBasedStateMachine):
     # --- who is there ----------------------------------------------------------------
 
     def _open(self) -> Page:
-        page = Page(self.disk, lambda book, op: file_document.apply(book, op))
+        page = Page(self.disk, lambda book, op: vars(file_document)["apply"](book, op))
         self.pages.append(page)
         self.site.connect(page)
         return page

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def worked_in(book: dict[str, Any]) -> None:
     seen = views(book)
     assert len(seen) == len(book["cells"])
     sent = msgspec.json.encode(c.SnapshotTaken("a", 1, 1, seen))
-    assert _frame.decode(sent).cells == seen  # type: ignore[union-attr]
+    assert _frame.decode(sent).cells == seen
     for cell in seen:
         seeing.see(cell.outputs, images_left=0)
         seeing.error_signature(cell.outputs, cell.source)
@@ -154,9 +155,7 @@ async def test_a_file_that_jupyter_opens_is_worked_in(site: Site, jp_root_dir: P
         reader = ContentsFile(contents, lambda: "a.ipynb", stays)
         answers: list[Any] = []
         lost: list[str] = []
-        document = FileDocument(
-            reader, answers.append, lambda _: None, lambda why, _, lost=lost: lost.append(why)
-        )
+        document = FileDocument(reader, answers.append, lambda _: None, partial(_noted, lost))
         try:
             await document.open()
         except DocumentError as error:
@@ -189,3 +188,7 @@ async def test_a_question_in_each(site: Site, api: FakeAnthropic, part: int) -> 
         assert (await window.ask("Is it well?")).error is None
         assert (await window.ended()).stop_reason == "end_turn", book
         await window.close()
+
+
+def _noted(lost: list[str], why: str, gone: bool) -> None:
+    lost.append(why)

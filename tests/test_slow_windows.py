@@ -124,8 +124,9 @@ class Place:
     async def socket(self) -> WebSocketClientConnection:
         socket = await open_socket(self.server)
         assert socket.protocol is not None
-        stream = socket.protocol.stream.socket
-        stream.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 300_000)
+        stream = socket.protocol.stream
+        assert stream is not None
+        stream.socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_RCVBUF, 300_000)
         return socket
 
     async def window(self, path: str, kernel_id: str = "") -> ReferenceWindow:

@@ -510,7 +510,7 @@ def test_a_large_file_is_checked_after_a_crash_only(
     connect = sqlite3.connect
 
     def watched(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        db = connect(*arguments, **options)
+        db: sqlite3.Connection = connect(*arguments, **options)
         db.set_trace_callback(lambda said: checked.append(said) if "check(" in said else None)
         return db
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -327,7 +328,7 @@ async def test_conversations_follow_a_notebook_that_nobody_has_open(
         ("done/c.ipynb", "c.ipynb", "c.ipynb"),
     ):
         await site.rename(old, new)
-        await site.until(lambda path=path: known_as(path))
+        await site.until(partial(known_as, path))
         assert [info.notebook for info in site.extension.store.list(path)] == [path]
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -109,7 +110,7 @@ def free_port() -> int:
         return int(candidate.getsockname()[1])
 
 
-def wait_until_it_answers(server: Server, process: subprocess.Popen[str]) -> None:
+def wait_until_it_answers(server: Server, process: subprocess.Popen[Any]) -> None:
     deadline = time.monotonic() + DEADLINE
     while process.poll() is None and time.monotonic() < deadline:
         try:
@@ -121,7 +122,7 @@ def wait_until_it_answers(server: Server, process: subprocess.Popen[str]) -> Non
     raise RuntimeError("the server did not start")
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[Any]) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
     try:

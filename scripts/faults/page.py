@@ -366,7 +366,7 @@ class Page(ReferenceWindow):
         await self.post(c.KernelOf(self.path, kernel_id))
 
     @property
-    def ended(self) -> TurnEnded | None:
+    def ended(self) -> TurnEnded | None:  # type: ignore[override]
         """How the last turn has ended; None while it goes on, or if there was none."""
         kinds = ("turn_started", "turn_ended")
         last = [e for e in self.told.values() if e.__struct_config__.tag in kinds][-1:]

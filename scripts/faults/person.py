@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
@@ -50,7 +51,7 @@ async def run_cells(page: Page, which: Callable[[dict[str, Any]], bool]) -> None
         for cell in page.cells:
             if cell["cell_type"] == "code" and which(cell):
                 outputs, count = await _run(client, cell["source"])
-                await page.edit(lambda book, ran=(cell["id"], outputs, count): _show(book, *ran))
+                await page.edit(partial(_show, cell_id=cell["id"], outputs=outputs, count=count))
     finally:
         client.stop_channels()
 

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -166,8 +165,8 @@ class Site:
         return await login.connect((await login.ask()).ticket)
 
     @property
-    def _headers(self) -> Mapping[str, str]:
-        return self._server.headers
+    def _headers(self) -> dict[str, str]:
+        return dict(self._server.headers)
 
     @property
     def journal(self) -> Path:
@@ -177,6 +176,6 @@ class Site:
 def _lives(process: psutil.Process) -> bool:
     """A zombie does not: nobody may be there to bury it."""
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False

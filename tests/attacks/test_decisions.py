@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import msgspec
 import pytest
@@ -64,7 +65,7 @@ async def test_forged_decisions(waiting: Waiting) -> None:
     w = case.window
     draft = await w.draft()
     good = c.Decide(w.session_id, draft.draft_id, draft.nonce, "run", draft.source)
-    forged = {
+    forged: dict[str, tuple[dict[str, Any], str]] = {
         "a nonce of nobody's": ({"nonce": "A" * len(draft.nonce)}, "stale_decision"),
         "no nonce": ({"nonce": ""}, "stale_decision"),
         "half a nonce": ({"nonce": draft.nonce[:-1]}, "stale_decision"),

@@ -96,7 +96,7 @@ def test_no_writing_of_a_tag_ends_ours(text: str) -> None:
 
 @pytest.mark.parametrize("text", FORGERIES)
 def test_no_cell_output_or_error_ends_the_tag_it_stands_in(text: str) -> None:
-    shown = [
+    shown: list[dict[str, Any]] = [
         {"output_type": "stream", "name": "stdout", "text": text},
         {"output_type": "display_data", "data": {"text/html": f"<p>{html.escape(text)}</p>"}},
         {"output_type": "display_data", "data": {"image/png": "x", "text/plain": text}},

@@ -192,8 +192,7 @@ async def test_another_window_sees_to_it_that_nothing_asks_any_more(
     if how == "run all":
         await w.ask("Go")
         draft = await w.draft()
-        given = {"session_id": w.session_id, "run_all": True}
-        assert (await other.decide(draft, **given)).error is None
+        assert (await other.decide(draft, session_id=w.session_id, run_all=True)).error is None
         expected = ("run_all", "a.ipynb")
     elif how == "a turn in Auto":
         await other.ask("Delete all", mode="auto")

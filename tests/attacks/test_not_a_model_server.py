@@ -320,7 +320,7 @@ def test_an_answer_of_mere_signs_of_life_is_given_up(monkeypatch: pytest.MonkeyP
 async def test_the_longest_answer_that_was_asked_for_comes_through() -> None:
     """A token an event, of the longest that there are, in the wordiest of frames."""
     tokens = 16_000
-    wordy = [
+    wordy: list[dict[str, Any]] = [
         {
             "type": "content_block_delta",
             "index": 0,
@@ -329,12 +329,12 @@ async def test_the_longest_answer_that_was_asked_for_comes_through() -> None:
         | {"usage": {"output_tokens": n}, "padding": "." * 400}
         for n in range(tokens)
     ]
-    ends = [
+    ends: list[dict[str, Any]] = [
         {"type": "content_block_stop", "index": 0},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}},
         {"type": "message_stop"},
     ]
-    async with stranger(streaming(START, BLOCK, *map(sse, wordy), *map(sse, ends))) as there:
+    async with stranger(streaming(START, BLOCK, *(sse(one) for one in (*wordy, *ends)))) as there:
         model = AnthropicModel(lambda: (KEY, there.url), max_tokens=tokens)
         last = (await events(model, asking()))[-1]
         await model.aclose()

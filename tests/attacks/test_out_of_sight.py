@@ -8,6 +8,7 @@ import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval.out_of_sight import out_of_sight
+from jupyter_codeinterp.core.events import Mode
 from tests.busy import growth
 from tests.core.conftest import Room
 from tests.core.conftest import bench as bench
@@ -172,7 +173,7 @@ def test_takes_time_in_step_with_the_length(unit: str) -> None:
 async def test_a_payload_above_500_blank_lines_asks_in_every_mode(
     bench: Benches,
     room: Room,
-    mode: str,
+    mode: Mode,
 ) -> None:
     source, words = HIDDEN["a payload above 500 blank lines"]
     b = bench(run(source), say("Done."))

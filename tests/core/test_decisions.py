@@ -192,7 +192,7 @@ async def test_the_first_of_two_decisions_wins_and_runs_once(bench: Benches, roo
     b.decide(draft)
     for action in ("run", "reject"):
         with pytest.raises(CommandError) as error:
-            b.decide(draft, action)  # type: ignore[arg-type]
+            b.decide(draft, action)
         assert error.value.code == "already_decided"
     await b.ended()
     assert await room.ran() == ["n = 5"]

@@ -97,7 +97,7 @@ async def test_after_a_restart_of_the_server_too(bench: Benches) -> None:
 
 
 async def test_cells_of_the_old_conversation_can_still_be_edited(bench: Benches) -> None:
-    b = bench(
+    b: Bench = bench(
         long(run("a = 1")),
         lambda r: call("edit_cell", cell_id=b.of(e.ToolDone)[0].cell_id, source="a = 2"),
         call("edit_cell", cell_id="c1", source="x = 1"),

@@ -253,7 +253,7 @@ def raising_later(error: BaseException) -> Callable[..., Any]:
     return hook
 
 
-FAULTS = {
+FAULTS: dict[str, Any] = {
     "it raises": raising(ZeroDivisionError("mine")),
     "it raises what ends a program": raising(SystemExit(1)),
     "it raises what ends an iteration": raising(StopIteration()),

@@ -122,21 +122,21 @@ async def test_a_stream_that_ends_too_early_is_a_broken_one(
     whole = b.model.stream
 
     async def cut(request: object) -> object:
-        async for event in whole(request):  # type: ignore[arg-type]
+        async for event in whole(request):
             if isinstance(event, ModelDone):
                 if ending is not None:
                     raise ending
                 return
             yield event
 
-    b.model.stream = cut  # type: ignore[method-assign,assignment]
+    b.model.stream = cut
     b.model.replies = []
     ended = await b.turn()
     b.model.replies = [None] * len(b.model.requests)
     assert (ended.stop_reason, ended.code, ended.retry) == ("error", "broken_stream", True)
     assert await room.ran() == [] and b.document.sources() == ["x = 20"]
     assert len(b.of(e.StepDiscarded)) == 2
-    b.model.stream = whole  # type: ignore[method-assign]
+    b.model.stream = whole
     b.model.script = [say("Done.")]
     b.session.retry()
     assert (await b.ended(2)).stop_reason == "end_turn"

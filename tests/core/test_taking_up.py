@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -244,7 +244,7 @@ async def test_a_follower_of_a_journal_with_holes_waits(
     event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
     event_log.show(e.TurnStarted(1, "", "auto", "m"))
     event_log.show(e.Note("x"))
-    event_log._store.delete("s")
+    cast(SqliteStore, event_log._store).delete("s")
     following = asyncio.ensure_future(take(event_log, 0, 1))
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, Union, cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -135,14 +135,14 @@ class World:
     ) -> Op | None:
         cell_id, now = cell["id"], cell["source"]
         ours = cell["metadata"].get("codeinterp")
-        run_id = ours.get("run_id") if isinstance(ours, dict) else None
+        run_id = str(ours.get("run_id")) if isinstance(ours, dict) else ""
         ops: dict[str, Op | None] = {
             "edit": SetSource(cell_id, source, now),
             "retype": SetSource(cell_id, source, now, cell_type),
             "run": BeginRun(cell_id, now, name, {"turn": turn}),
             "finish": FinishRun(
                 cell_id,
-                run_id if str(run_id).startswith(f"{turn}-") else "none",
+                run_id if run_id.startswith(f"{turn}-") else "none",
                 ({"output_type": "stream", "name": "stdout", "text": "new"},),
                 9,
             ),
@@ -177,7 +177,7 @@ class World:
         return {cell_id for cell_id in {**was, **now} if was.get(cell_id) != now.get(cell_id)}
 
     def undo(self, turn: int, changes: Sequence[Change]) -> TurnUndone:
-        return asyncio.run(undo.undo(turn, changes, self.document, self.ledger))
+        return asyncio.run(undo.undo(turn, changes, cast(Any, self.document), self.ledger))
 
 
 @settings(deadline=None, max_examples=200)
