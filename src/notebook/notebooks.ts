@@ -29,8 +29,9 @@ const SERVER_DRIVES = ['', 'RTC'];
 
 export class Notebooks implements INotebooks, IDisposable {
   /**
-   * `folder` says where a new notebook goes, as a server path. Drafts are followed once
-   * `follow` has been called: who keeps them needs the notebooks first.
+   * `folder` says where a new notebook goes, as a path of the contents manager ('' is the
+   * root). Drafts are followed once `follow` has been called: who keeps them needs the
+   * notebooks first.
    */
   constructor(
     private readonly _options: {
@@ -148,17 +149,21 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   async createNotebook(): Promise<string> {
-    const { docManager, folder } = this._options;
+    const { docManager } = this._options;
     await docManager.services.kernelspecs.ready;
     const name = docManager.services.kernelspecs.specs?.default;
     const model = await docManager.newUntitled({
       type: 'notebook',
-      path: folder?.() ?? ''
+      path: this._folder()
     });
     const panel = docManager.openOrReveal(model.path, 'default', {
       name
     }) as NotebookPanel | undefined;
-    await panel?.context.ready;
+    if (panel) {
+      // The tracker tells of it only in a moment; what is said about it must not come first.
+      this._onPanel(this._options.tracker, panel);
+      await panel.context.ready;
+    }
     return docManager.services.contents.localPath(model.path);
   }
 
@@ -210,7 +215,7 @@ export class Notebooks implements INotebooks, IDisposable {
 
   private _onPanel(_: unknown, panel: NotebookPanel): void {
     const path = this._pathOf(panel.context);
-    if (path === undefined) {
+    if (path === undefined || this._bars.has(panel)) {
       return;
     }
     const live =
@@ -358,10 +363,22 @@ export class Notebooks implements INotebooks, IDisposable {
     return panels.find(panel => panel === front) ?? panels[0];
   }
 
+  /** Where a new notebook goes: on a foreign drive the agent could not work in it. */
+  private _folder(): string {
+    const folder = this._options.folder?.() ?? '';
+    return this._isOurs(folder) ? folder : '';
+  }
+
+  /** Whether this path of the contents manager is one of the server's own. */
+  private _isOurs(path: string): boolean {
+    const { contents } = this._options.docManager.services;
+    return SERVER_DRIVES.includes(contents.driveName(path));
+  }
+
   /** The path as the server knows it; undefined if the file is on a foreign drive. */
   private _pathOf(context: Context): string | undefined {
     const contents = this._options.docManager.services.contents;
-    return SERVER_DRIVES.includes(contents.driveName(context.path))
+    return this._isOurs(context.path)
       ? contents.localPath(context.path)
       : undefined;
   }

@@ -9,6 +9,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { IDocumentManager } from '@jupyterlab/docmanager';
+import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
@@ -42,7 +43,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     ISettingRegistry,
     ICommandPalette,
     ILabShell,
-    ILayoutRestorer
+    ILayoutRestorer,
+    IDefaultFileBrowser
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -56,7 +58,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     settingRegistry: ISettingRegistry | null,
     palette: ICommandPalette | null,
     labShell: ILabShell | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    files: IDefaultFileBrowser | null
   ) => {
     const { commands, shell } = app;
     const trans = (translator ?? nullTranslator).load('jupyter_codeinterp');
@@ -69,6 +72,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       client,
       docManager,
       editorServices,
+      // Without a file browser, as on Notebook 7's page of a notebook, the root.
+      folder: () => files?.model.path ?? '',
       trans
     });
     const store = new Store({ api, client, notebooks, trans });

@@ -83,3 +83,19 @@ test('with no notebook open the first message makes one', async ({
   expect(await notebook.executed()).toEqual(['1 + 1']);
   await page.request.delete(`/api/contents/${path}`);
 });
+
+test('with no notebook open the first message makes one where the file browser is', async ({
+  model,
+  notebook,
+  page,
+  panel,
+  tmpPath
+}) => {
+  await page.goto(`tree/${tmpPath}`);
+  await expect(page.locator('.jp-FileBrowser .jp-BreadCrumbs')).toContainText(
+    tmpPath
+  );
+  await panel.tab.click();
+  await panel.add(model);
+  expect(await notebook.front()).toBe(`${tmpPath}/Untitled.ipynb`);
+});
