@@ -1,5 +1,5 @@
 """A page in a browser, with one notebook: a ``ReferenceWindow`` that keeps its copy as
-``src/notebook/live.ts`` does, saves as ``src/notebook/document/saving.ts``, and lives longer than
+``src/notebook/live.ts`` does, saves as ``src/notebook/saving/saver.ts``, and lives longer than
 its socket.
 """
 

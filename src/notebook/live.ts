@@ -23,7 +23,7 @@ import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp, readBack } from './document/ops';
 import { Runs } from './document/runs';
-import { Saver } from './document/saving';
+import { Saver } from './saving/saver';
 import { takeSnapshot } from './document/snapshot';
 import type { KnownDrafts } from './review/known';
 import { Proposals } from './review/proposal';
@@ -67,7 +67,10 @@ export class LiveNotebook implements IDisposable {
       changed: () => this._tellFile(),
       // Ops that are on their way build on others that are gone with the rest: they are
       // dropped until the server has heard of it, and come again in order.
-      replaced: () => (this.lease = undefined),
+      replaced: () => {
+        this.lease = undefined;
+        this._saver.drop();
+      },
       reverted: () => this.announce(true)
     });
     this._disposables.add(this._file);
@@ -262,7 +265,7 @@ export class LiveNotebook implements IDisposable {
     );
     this._hints.forget(op.cell_id);
     if (receipt.status === 'done') {
-      this._worked = true;
+      this._noteWork();
       if (!idsLast) {
         // From now on the file has the ids that the server knows.
         this.saveWork();
@@ -284,13 +287,18 @@ export class LiveNotebook implements IDisposable {
     return this.model.readOnly || !writable ? 'the notebook is read-only' : '';
   }
 
+  private _noteWork(): void {
+    this._worked = true;
+    this._saver.note();
+  }
+
   // --- hints ------------------------------------------------------------------------
 
   private _stream(frame: StreamFrame): void {
     if (frame.kind === 'edit') {
       this.proposals.get(frame.draft_id).append(frame.start, frame.text);
     } else if (this._hints.append(frame.cell_id, frame.start, frame.text)) {
-      this._worked = true;
+      this._noteWork();
     }
   }
 
@@ -353,7 +361,7 @@ export class LiveNotebook implements IDisposable {
     this._ours += 1;
     try {
       keepFocus(this.panels, work);
-      this._worked = true;
+      this._noteWork();
     } finally {
       this._ours -= 1;
     }
