@@ -138,6 +138,33 @@ def test_what_was_json_is_json_afterwards(before: str, after: str, one: int, two
 SECRETS = knowing(LONG, SHORT)
 
 
+def test_an_escape_that_ends_as_a_part_of_a_key_begins_is_not_cut_in_two() -> None:
+    """A line's end before "new", say, where the key has "nnew": JSON has an "n" there."""
+    tried = set()
+    for place, letter in enumerate(LONG[:80]):
+        rest = LONG[place + 1 :]
+        escapes = [f"\\{letter}"] if letter in "bfnrt" else []
+        if letter in string.hexdigits:
+            escapes += [f"\\u000{letter}", f"\\u010{letter}", f"\\ud83d\\ude0{letter}"]
+        for escape in escapes:
+            tried.add(escape)
+            for before in ("", "x", "\\\\"):
+                left = SECRETS.scrub(f'"{before}{escape}{rest}"')
+                json.loads(left)
+                assert REMOVED in left
+    assert len(tried) > 30
+
+
+@pytest.mark.parametrize("writing", ["with Python's escapes", "with JSON's escapes"])
+@pytest.mark.parametrize("after", ['"', "\n", "\x01", '\\"', "\\", "ä"])
+def test_an_escape_behind_an_escaped_key_is_not_cut_in_two(writing: str, after: str) -> None:
+    written = WRITINGS[writing](LONG[:40])
+    for text in (written + after, written + after + "x", [written, after]):
+        left = SECRETS.scrub(json.dumps(text))
+        json.loads(left)
+        assert REMOVED in left
+
+
 @pytest.mark.parametrize("fill", [0, 5_990, 9_990, 179_990, 299_990, 300_100])
 def test_an_output_is_cut_after_its_keys_are_removed(fill: int) -> None:
     for offset in range(0, 24, 3):
