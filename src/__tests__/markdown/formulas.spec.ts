@@ -104,7 +104,9 @@ describe('too much', () => {
     '| a '.repeat(4_000) + '|\n|---|',
     '```python\n' + '('.repeat(20_000) + '\n```',
     'word '.repeat(5_000).trim(),
-    'x'.repeat(20_000)
+    'x'.repeat(20_000),
+    // Few signs, not deep, and 9,000 elements.
+    ('- '.repeat(15) + 'x\n').repeat(300)
   ])('is shown as it was written: %#', async source => {
     const host = await new ModelMarkdown().render(source);
     expect(host.querySelector('pre')!.textContent).toBe(source);

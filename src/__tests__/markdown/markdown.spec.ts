@@ -36,6 +36,8 @@ describe('what a model wrote', () => {
     '<img src="attachment:a.png" srcset="https://evil.example/a.png 2x">',
     '<video poster="https://evil.example/a.png"></video>',
     '<picture><source srcset="https://evil.example/a.png"></picture>',
+    '![x](data:image/svg+xml;base64,PHN2Zy8+)',
+    '<img src="data:image/svg+xml,<svg/>">',
     '<table background="https://evil.example/a.png"><tr><td>a</td></tr></table>',
     '<p style="background: url(https://evil.example/a.png)">a</p>',
     '<svg><image href="https://evil.example/a.png"/></svg>',
@@ -43,6 +45,8 @@ describe('what a model wrote', () => {
     '<iframe src="https://evil.example/a"></iframe>',
     '<link rel="stylesheet" href="https://evil.example/a.css">',
     '<style>@import "https://evil.example/a.css";</style>',
+    'x <style>@import "https://evil.example/a.css";</style>',
+    'x <link rel="stylesheet" href="https://evil.example/a.css">',
     '<input type="image" src="https://evil.example/a.png">'
   ])('loads nothing: %s', async source => {
     const host = await render(source);
