@@ -24,26 +24,81 @@ A check round each run by one of the group ``jupyter_codeinterp.hooks`` that nam
         return Notes(("The audit log has it.",))
 
     AUDIT = Hook("audit", before_run=no_production, after_run=rows)
+
+Models of another provider by one of the group ``jupyter_codeinterp.providers``, called as the
+provider is, that names a ``Provider``. Its ``connect`` makes an object with the methods of
+``Connection``; ``stream`` yields ``ModelText``, ``ModelToolInput``, …, and ``ModelDone`` last::
+
+    def connect(credentials: Callable[[], Credentials], settings: Settings) -> Connection:
+        return AcmeModels(credentials, settings.max_tokens)
+
+    ACME = Provider("acme", "Acme", connect, "fast", key_variables=("ACME_KEY",))
 """
 
 from __future__ import annotations
 
 from .core.document.ops import CellView
-from .core.errors import DocumentError, KernelError
+from .core.errors import DocumentError, KernelError, ModelError
 from .core.hooks.hook import CellCode, CellOutputs, Hook, Notes, Refusal
+from .core.messages import (
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    Usage,
+    assistant,
+    tool_uses,
+)
 from .core.model_view.outputs import Seen
+from .core.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRequest,
+    ModelRetry,
+    ModelText,
+    ModelThinking,
+    ModelToolInput,
+    ToolSpec,
+)
+from .core.providers import Connection, Credentials, Provider, Settings
 from .core.tools.base import Tool, ToolContext
 
 __all__ = [
     "CellCode",
     "CellOutputs",
     "CellView",
+    "Connection",
+    "Credentials",
     "DocumentError",
     "Hook",
+    "Image",
     "KernelError",
+    "Message",
+    "ModelDone",
+    "ModelError",
+    "ModelEvent",
+    "ModelInfo",
+    "ModelRequest",
+    "ModelRetry",
+    "ModelText",
+    "ModelThinking",
+    "ModelToolInput",
     "Notes",
+    "Provider",
     "Refusal",
     "Seen",
+    "Settings",
+    "Text",
+    "Thinking",
     "Tool",
     "ToolContext",
+    "ToolResult",
+    "ToolSpec",
+    "ToolUse",
+    "Usage",
+    "assistant",
+    "tool_uses",
 ]

@@ -20,7 +20,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from nbformat.v4 import output_from_msg
 
-from jupyter_codeinterp.adapters.providers.replay import ReplayModel
+from jupyter_codeinterp.adapters.providers.replay.model import ReplayModel
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult, ToolUse, tool_uses, user
 from jupyter_codeinterp.core.model_view.outputs import result_text, see
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.adapters.providers.replay.provider import NAME as DEMO_MODEL
+from jupyter_codeinterp.adapters.providers.replay.provider import is_demo
+from jupyter_codeinterp.core.providers import Credentials
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import DEMO_MODEL, Models, is_demo
+from jupyter_codeinterp.server.models import Models
 
 KEY = "sk-ant-a-key-that-is-kept"
 
@@ -58,7 +61,7 @@ async def test_a_key_goes_where_it_was_tried_and_nowhere_else(
     keep(tmp_path, b'{"api_key": "%s"}' % KEY.encode())
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere.example")
     found = models(tmp_path, base_url="http://other.example")
-    assert found._endpoint() == (KEY, "https://api.anthropic.com")
+    assert found._credentials(found._keyed) == Credentials(KEY, "https://api.anthropic.com")
     assert (found.source, found.host) == ("stored", "api.anthropic.com")
 
 

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from jupyter_codeinterp import demo
-from jupyter_codeinterp.adapters.providers.replay import ReplayModel
+from jupyter_codeinterp.adapters.providers.replay.model import ReplayModel
 from jupyter_codeinterp.core.approval import policy
 from jupyter_codeinterp.core.messages import (
     Message,

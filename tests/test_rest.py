@@ -12,9 +12,9 @@ import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
+from jupyter_codeinterp.adapters.providers.anthropic import local_servers
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.server import models as models_module
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import body
@@ -315,7 +315,7 @@ async def test_local_servers(
 ) -> None:
     async with FakeAnthropic() as other:
         servers = (("Ours", api.url), ("Else", other.url), ("None", "http://127.0.0.1:9"))
-        monkeypatch.setattr(models_module, "LOCAL_SERVERS", servers)
+        monkeypatch.setattr(local_servers, "LOCAL_SERVERS", servers)
         (found,) = (await site.get("local"))["servers"]
         assert (found["name"], found["base_url"]) == ("Ours", api.url)
         assert "claude-sonnet-5-5" in found["models"]

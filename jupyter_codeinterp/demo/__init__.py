@@ -9,6 +9,8 @@ from pathlib import Path
 NOTEBOOK = "sales.ipynb"
 FILES = (NOTEBOOK, "sales.csv")
 FOLDER = "codeinterp-demo"
+MODEL = "offline-demo"
+"""The id of the model that plays the recording."""
 
 
 def read(name: str) -> bytes:

@@ -22,6 +22,7 @@ from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
 
 from .._version import __version__
 from ..adapters.documents.live import FileWriter, LiveNotebook
+from ..adapters.providers.anthropic.provider import DEFAULT_MODEL
 from ..adapters.storage.sqlite import Retention, SqliteStore
 from ..core.approval.modes import BY_RANK, HIGHEST
 from ..core.commands import OpReceipt, SnapshotTaken
@@ -30,6 +31,7 @@ from ..core.redaction.secrets import Secrets
 from ..core.turn.limits import Limits, Rules
 from . import extensions
 from .activity import Activity
+from .early import import_early
 from .files.file_ids import FileIds
 from .files.whereabouts import clean
 from .models import Models
@@ -39,6 +41,7 @@ from .session_manager import SessionManager
 
 if TYPE_CHECKING:
     from ..adapters.kernels.zmq import KernelPool
+    from ..core.tools.registry import ToolRegistry
 
 CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 MAX_FILES = 50
@@ -60,7 +63,10 @@ class CodeInterp(ExtensionApp):
     app_name = "Code Interpreter"
     load_other_extensions = True
 
-    model = Unicode("claude-sonnet-5-5", help="The model that answers by default.").tag(config=True)
+    model = Unicode(
+        DEFAULT_MODEL,
+        help="The model that answers by default: an id of the default provider, or provider/model.",
+    ).tag(config=True)
     base_url = Unicode(
         None,
         allow_none=True,
@@ -160,6 +166,8 @@ class CodeInterp(ExtensionApp):
         )
         self.notebook_kernels = NotebookKernels(server.session_manager, server.contents_manager)
         self.store = SqliteStore(folder / "sessions.db", secrets.scrub, retention)
+        self._added_tools = functools.cache(extensions.tools)
+        self._hooks = functools.cache(extensions.hooks)
         self.manager = SessionManager(
             self.store,
             model=self.models.get,
@@ -180,8 +188,9 @@ class CodeInterp(ExtensionApp):
             leave_grace=self.leave_grace,
             moved=self.notebook_kernels.move,
             seen=lambda path: self.file_ids.seen(path),
-            tools=functools.cache(extensions.tools),
-            hooks=functools.cache(extensions.hooks),
+            tools=self._tools,
+            hooks=self._hooks,
+            early=lambda: import_early(self.models.load, self._added_tools, self._hooks),
         )
         self.file_ids = FileIds(
             lambda: server.web_app.settings.get("file_id_manager"), self.manager.whereabouts.found
@@ -211,6 +220,11 @@ class CodeInterp(ExtensionApp):
 
     def initialize_handlers(self) -> None:
         self.handlers.extend(handlers("/"))
+
+    def _tools(self) -> ToolRegistry:
+        # The keys of all providers must be known before anything is said in a session.
+        self.models.learn_secrets()
+        return self._added_tools()
 
     def _limits(self) -> Limits:
         return Limits(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from importlib import import_module
 
 NOT_AT_THE_START = (
@@ -12,7 +13,10 @@ NOT_AT_THE_START = (
 )
 
 
-def import_early() -> None:
-    """Before they are needed, in threads."""
+def import_early(*others: Callable[[], object]) -> None:
+    """Before they are needed, in threads; and what makes ``others``, which are then kept."""
+    run = asyncio.get_running_loop().run_in_executor
     for name in NOT_AT_THE_START:
-        asyncio.get_running_loop().run_in_executor(None, import_module, name)
+        run(None, import_module, name)
+    for make in others:
+        run(None, make)

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..core.hooks.hooks import Hooks
+    from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
 
 TOOLS = "jupyter_codeinterp.tools"
 """The group. Each entry point names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
+PROVIDERS = "jupyter_codeinterp.providers"
+"""Each names a ``jupyter_codeinterp.api.Provider`` and is called as it is."""
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +41,19 @@ def hooks() -> Hooks:
     return found
 
 
-def _add(group: str, add: Callable[[Any], None]) -> None:
+def add_providers(providers: Providers) -> None:
+    """Those of others."""
+    _add(PROVIDERS, providers.add, providers.miss)
+
+
+def _add(
+    group: str, add: Callable[[Any], None], miss: Callable[[str], None] = lambda name: None
+) -> None:
     """What cannot be taken is logged and left out."""
     for point in entry_points(group=group):
         try:
             add(point.load())
-        except Exception:
+        except (Exception, SystemExit):
             # Code of others, which may raise anything; the rest works without it.
             log.exception("%s (%s, in %s) is left out", point.name, point.value, group)
+            miss(point.name)

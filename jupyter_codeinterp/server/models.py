@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-import re
-from collections.abc import Callable
-from functools import cached_property
+import threading
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
-from urllib.parse import urlsplit
+from typing import Any, Union
 
 import msgspec
 
-from .. import demo
-from ..adapters.providers.anthropic.credentials import ANTHROPIC_URL, origin
+from ..adapters.providers.anthropic import provider as anthropic
+from ..adapters.providers.replay import provider as replay
 from ..core.errors import CommandError, ModelError
 from ..core.ports import Model, ModelInfo
-from ..core.redaction.secrets import Secrets
-
-if TYPE_CHECKING:
-    from ..adapters.providers.anthropic.model import AnthropicModel
-    from ..adapters.providers.replay import ReplayModel
-
-DEMO_MODEL = "offline-demo"
-LOCAL_SERVERS = (
-    ("Ollama", "http://127.0.0.1:11434"),
-    ("llama.cpp", "http://127.0.0.1:8080"),
-    ("vLLM", "http://127.0.0.1:8000"),
-    ("LM Studio", "http://127.0.0.1:1234"),
-    ("LiteLLM", "http://127.0.0.1:4000"),
+from ..core.providers import (
+    Connection,
+    Credentials,
+    NamedModel,
+    Provider,
+    Providers,
+    Settings,
+    Source,
+    failed,
+    origin,
 )
-"""Servers on this machine that speak the Messages API, at their usual ports."""
-LOCAL_TIMEOUT = 2.0
-"""Seconds that a local server has to list its models."""
+from ..core.redaction.secrets import Secrets
+from . import extensions
 
+LIST_TIMEOUT = 15.0
+"""Seconds that a provider has to list its models. (Ours give up earlier, in words.)"""
 
-KEY_VARIABLES = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+CLOSE_TIMEOUT = 2.0
+
+log = logging.getLogger(__name__)
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -57,22 +56,25 @@ class Models:
         default_model: str,
         base_url: str | None,
         demo_pace: float | None = None,
-        **options: Any,
+        **settings: Any,
     ) -> None:
-        """``folder`` keeps a pasted key (mode 0600). ``options`` go to AnthropicModel."""
+        """``folder`` keeps a pasted key (mode 0600). ``settings`` are those for all models.
+        A key is entered for the default provider; others have theirs from the environment."""
         self.warning = ""
         """What the person should know of the kept key; "" if nothing."""
         self._file = folder / "credentials.json"
         self._secrets = secrets
         self._default_model = default_model
-        self._base_url = base_url
+        self._settings = Settings(**settings)
+        self._providers = Providers(anthropic.provider(base_url), replay.provider(demo_pace))
+        self._keyed = self._providers.default
+        self._connections: dict[str, Connection] = {}
+        self._loading = threading.Lock()
+        self._loaded = False
         self._stored = self._load()
-        self._options = options
-        self._demo_pace = demo_pace
-        for name in KEY_VARIABLES:
-            secrets.add(os.environ.get(name, ""))
-        for line in os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n"):
-            secrets.add(line.partition(":")[2])
+        self._learnt: set[str] = set()
+        """Providers whose secrets are kept out of everything."""
+        self._learn(self._providers)
         secrets.add(self._stored.api_key or "")
 
     def _load(self) -> Stored:
@@ -93,65 +95,125 @@ class Models:
             )
             return Stored()
         if stored.api_key and not stored.base_url:
-            return msgspec.structs.replace(stored, base_url=ANTHROPIC_URL)
+            return msgspec.structs.replace(stored, base_url=self._keyed.url)
         return stored
 
-    def _endpoint(self) -> tuple[str | None, str | None]:
-        return self._stored.api_key, self._stored.base_url or self._base_url
+    # --- providers -------------------------------------------------------------------
 
-    @property
-    def _home(self) -> str:
-        """Where requests go unless the person has named another address."""
-        return self._base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
+    def load(self) -> None:
+        """Know the providers of other packages, from the first call on; any thread may make it.
+        Not at the server's start: they may import what is heavy."""
+        with self._loading:
+            if not self._loaded:
+                extensions.add_providers(self._providers)
+                self._loaded = True
 
-    @cached_property
-    def _asked(self) -> AnthropicModel:
-        return _anthropic(self._endpoint, **self._options)
+    def learn_secrets(self) -> None:
+        """Keep the keys of all providers out of everything, from now on."""
+        self.load()
+        self._learn(self._providers)
 
-    @cached_property
-    def _demo(self) -> ReplayModel:
-        """Made when it is first asked for: it reads the recording."""
-        from ..adapters.providers.replay import ReplayModel
+    def _learn(self, providers: Iterable[Provider]) -> None:
+        new = [one for one in providers if one.name not in self._learnt]
+        for provider in new:
+            self._learnt.add(provider.name)
+            try:
+                found = [str(secret) for secret in provider.known_secrets()]
+            except Exception:
+                log.exception("The keys of %s are not known", provider.name)
+                continue
+            for secret in found:
+                self._secrets.add(secret)
 
-        pace = self._demo_pace
-        return ReplayModel() if pace is None else ReplayModel(pace=pace)
+    def _credentials(self, provider: Provider) -> Credentials:
+        """What has been entered for it."""
+        stored = self._stored if provider is self._keyed else Stored()
+        return Credentials(stored.api_key, stored.base_url)
+
+    def _connection(self, provider: Provider) -> Connection:
+        """Made when it is first asked for. Raises ModelError."""
+        if provider.name not in self._connections:
+            try:
+                made = provider.connect(lambda: self._credentials(provider), self._settings)
+            except Exception as error:
+                raise failed(provider, error) from None
+            self._connections[provider.name] = made
+        return self._connections[provider.name]
+
+    def _find(self, model_id: str) -> tuple[Provider, str]:
+        if "/" in model_id:
+            self.load()
+        return self._providers.find(model_id)
 
     # --- what there is ---------------------------------------------------------------
 
     @property
-    def source(self) -> str:
+    def _chosen(self) -> Provider:
+        """Of the model that answers by default."""
+        try:
+            return self._find(self.default)[0]
+        except ModelError:
+            return self._keyed
+
+    @property
+    def configured(self) -> bool:
+        """Whether the model that answers by default can be asked."""
+        chosen = self._chosen
+        return chosen.ready(self._credentials(chosen))
+
+    @property
+    def source(self) -> Source:
         """Where the key comes from: ``stored``, ``env`` or ``none``."""
-        if self._stored.api_key or self._stored.base_url:
-            return "stored"
-        elsewhere = origin(self._home) != origin(ANTHROPIC_URL)
-        return "env" if elsewhere or any(os.environ.get(name) for name in KEY_VARIABLES) else "none"
+        chosen = self._chosen
+        return chosen.source(self._credentials(chosen))
 
     @property
     def host(self) -> str:
         """Host and port that requests go to; never what else an address may carry."""
-        return urlsplit(self._stored.base_url or self._home).netloc.rpartition("@")[2]
+        chosen = self._chosen
+        return chosen.host(self._credentials(chosen))
 
     @property
     def default(self) -> str:
         return self._stored.model or self._default_model
 
     def default_for(self, notebook: str) -> str:
-        """The demo's notebook is answered by the recording as long as there is no key."""
-        demo = self.source == "none" and is_demo(notebook)
-        return DEMO_MODEL if demo else self.default
+        """A provider may answer in notebooks of its own as long as there is no key."""
+        if not self.configured:
+            for provider in self._providers:
+                if provider.answers(notebook):
+                    return self._providers.id_of(provider, provider.default_model)
+        return self.default
 
-    def get(self, name: str) -> Model:
-        return self._demo if name == DEMO_MODEL else self._asked
+    def get(self, model_id: str) -> Model:
+        """Raises ModelError."""
+        provider, model = self._find(model_id)
+        connection = self._connection(provider)
+        if self._providers.is_ours(provider) and model == model_id:
+            return connection
+        return NamedModel(provider, connection, model)
 
     async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
         """What can be chosen (the recording always), and why there is no more."""
-        demo = await self._demo.info(DEMO_MODEL)
-        if self.source == "none":
-            return [demo], None
+        await asyncio.to_thread(self.load)
+        ready = [one for one in self._providers if one.ready(self._credentials(one))]
+        listed = await asyncio.gather(*(self._listed(provider) for provider in ready))
+        errors = [error for _, error in listed if error is not None]
+        return [info for infos, _ in listed for info in infos], next(iter(errors), None)
+
+    async def _listed(self, provider: Provider) -> tuple[list[ModelInfo], ModelError | None]:
         try:
-            return [*await self._asked.list_models(), demo], None
+            models = self._connection(provider).list_models()
+            found = list(await asyncio.wait_for(models, LIST_TIMEOUT))
+            name = self._providers.id_of
+            return [
+                msgspec.structs.replace(info, id=name(provider, info.id)) for info in found
+            ], None
         except ModelError as error:
-            return [demo], error
+            return [], error
+        except Exception as error:
+            # Code of others, which may raise anything; what the rest has can be chosen.
+            return [], ModelError("server_error", str(failed(provider, error)))
 
     # --- keys ------------------------------------------------------------------------
 
@@ -163,14 +225,20 @@ class Models:
             raise CommandError("bad_address", "The address must begin with http:// or https://.")
         if not key and not base_url:
             raise CommandError("empty_key", "Paste a key first.")
-        tried = Stored(key or None, base_url or self._home, model or None)
+        tried = Stored(key or None, base_url or self._keyed.home, model or None)
         self._secrets.add(key)
-        probe = _anthropic(lambda: (tried.api_key, tried.base_url))
+        entered = Credentials(tried.api_key, tried.base_url)
+        probe = self._keyed.connect(lambda: entered, self._settings)
         try:
             await probe.list_models()
         finally:
             await probe.aclose()
         self._keep(tried)
+
+    @property
+    def key_host(self) -> str:
+        """Where the key that can be entered goes."""
+        return self._keyed.host(self._credentials(self._keyed))
 
     def forget_key(self) -> None:
         self._stored = Stored()
@@ -196,49 +264,13 @@ class Models:
 
     async def local_servers(self) -> list[dict[str, Any]]:
         """Model servers that answer at their usual ports on this machine."""
-        found = await asyncio.gather(*(_probe(name, url) for name, url in LOCAL_SERVERS))
-        return [server for server in found if server is not None]
+        looking = [one.local_servers() for one in self._providers if one.local_servers]
+        return [server for found in await asyncio.gather(*looking) for server in found]
 
     async def close(self) -> None:
-        if "_asked" in vars(self):
-            await self._asked.aclose()
-
-
-def _anthropic(
-    endpoint: Callable[[], tuple[str | None, str | None]], **options: Any
-) -> AnthropicModel:
-    from ..adapters.providers.anthropic.model import AnthropicModel  # not at the server's start
-
-    return AnthropicModel(endpoint, **options)
-
-
-async def _probe(name: str, url: str) -> dict[str, Any] | None:
-    port = urlsplit(url).port
-    try:
-        _, writer = await asyncio.wait_for(
-            asyncio.open_connection("127.0.0.1", port), LOCAL_TIMEOUT
-        )
-    except (OSError, asyncio.TimeoutError):
-        return None
-    writer.close()
-    model = _anthropic(lambda: (None, url), attempts=1)
-    try:
-        models = await asyncio.wait_for(model.list_models(), LOCAL_TIMEOUT)
-    except (ModelError, asyncio.TimeoutError):
-        return None  # Something else listens there.
-    finally:
-        await model.aclose()
-    return {"name": name, "base_url": url, "models": [info.id for info in models]}
-
-
-def is_demo(notebook: str) -> bool:
-    """Whether the notebook lies in a folder named as the demo names its own.
-
-    A name is no proof, and need not be one: without a key such a notebook is answered by
-    the recording, which comes from the package and never from the folder, and whose code
-    is asked for cell by cell in every mode.
-    """
-    return any(_DEMO_FOLDER.fullmatch(part) for part in notebook.split("/")[:-1])
-
-
-_DEMO_FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")
+        for name, connection in self._connections.items():
+            try:
+                await asyncio.wait_for(connection.aclose(), CLOSE_TIMEOUT)
+            except Exception as error:
+                # Code of others; the server stops all the same.
+                log.warning("The connections of %s cannot be closed: %r", name, error)

@@ -57,6 +57,7 @@ class SessionManager:
         grace: float,
         tools: Callable[[], ToolRegistry],
         hooks: Callable[[], Hooks],
+        early: Callable[[], None] = import_early,
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
@@ -67,7 +68,7 @@ class SessionManager:
         for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
         when a notebook that no window has open is elsewhere, ``seen`` when somebody looks at
         one: it may be another that was moved there. ``tools`` and ``hooks`` are asked for with
-        the first session."""
+        the first session; ``early`` is called with each window."""
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -77,6 +78,7 @@ class SessionManager:
         self._default_model = default_model
         self._tools = tools
         self._hooks = hooks
+        self._early = early
         self._make_file_writer = file_writer
         self._grace = grace
         self._leave_grace = leave_grace
@@ -101,7 +103,7 @@ class SessionManager:
     # --- windows ---------------------------------------------------------------------
 
     def join(self, window: FrontWindow) -> None:
-        import_early()
+        self._early()
         self._windows.join(window)
         for session in self._sessions.values():
             if session.running:

@@ -110,6 +110,7 @@ OTHERS = {
     "hooked": "passes on what `plain_text` and `foreign` make",
     "hooks": "passes on what hooks say; their notes are bounded",
     "modes": "our own words",
+    "providers": "compares ids",
     "policy": "passes on what `code_warnings` says",
     "ports": "types",
     "system_prompt": "our own words",

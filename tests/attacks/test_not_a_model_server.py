@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic import bounded
+from jupyter_codeinterp.adapters.providers.anthropic import bounded, local_servers
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server import models as server_models
 from jupyter_codeinterp.server.models import Models
 from tests.anthropic_talk import KEY, asking, events
 from tests.anthropic_talk import environment as environment  # a fixture
@@ -228,7 +227,7 @@ def test_looking_for_local_servers_passes_others_over(
     async def run() -> None:
         async with stranger({**STRANGERS, **FAILING}[name]) as there, FakeAnthropic() as fake:
             fake._routes["GET /v1/models"] = lambda _: {"data": [{"id": "here"}]}
-            monkeypatch.setattr(server_models, "LOCAL_SERVERS", (("A", there.url), ("B", fake.url)))
+            monkeypatch.setattr(local_servers, "LOCAL_SERVERS", (("A", there.url), ("B", fake.url)))
             models = Models(tmp_path, Secrets(), default_model="m", base_url=None)
             found = await models.local_servers()
             assert found == [{"name": "B", "base_url": fake.url, "models": ["here"]}]

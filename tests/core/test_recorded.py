@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from jupyter_codeinterp import demo
-from jupyter_codeinterp.adapters.providers.replay import ReplayModel
+from jupyter_codeinterp.adapters.providers.replay.model import ReplayModel
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.history.recording import recording
 from jupyter_codeinterp.core.messages import Text

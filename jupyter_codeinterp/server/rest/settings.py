@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +9,19 @@ from jupyter_server.auth.decorator import authorized
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
-from ... import demo
+from ...adapters.providers.replay import provider as replay
 from ...core.commands import DoneElsewhere
 from ...core.errors import CommandError
-from ..models import DEMO_MODEL, is_demo
 from .base import Handler
 
 
 def _status(handler: Handler) -> dict[str, Any]:
     models, store = handler.models, handler.store
     return {
-        "configured": models.source != "none",
+        "configured": models.configured,
         "source": models.source,
         "default_model": models.default,
-        "demo_model": DEMO_MODEL,
+        "demo_model": replay.NAME,
         "highest_mode": handler.manager.rules.highest_mode,
         "base_url_host": models.host,
         "version": handler.settings["codeinterp_version"],
@@ -56,7 +54,7 @@ class KeyHandler(Handler):
         await self.models.set_key(
             self.text(given, "key"), self.text(given, "base_url"), self.text(given, "model")
         )
-        self.manager.tell_others(DoneElsewhere(window, "key", self.models.host), put_back)
+        self.manager.tell_others(DoneElsewhere(window, "key", self.models.key_host), put_back)
         self.answer(_status(self))
 
     @web.authenticated
@@ -89,20 +87,17 @@ class DemoHandler(Handler):
     @authorized("write")
     async def post(self) -> None:
         """Copy the demo into a new folder, unless the notebook in front is a demo's."""
-        notebook = self.text(self.body(), "notebook")
-        if not is_demo(notebook):
-            notebook = await self._copy()
-        self.answer({"notebook": notebook, "model": DEMO_MODEL})
+        try:
+            front = self.text(self.body(), "notebook")
+            notebook = await replay.notebook_for(front, self._root)
+        except OSError as error:
+            words = f"The demo could not be copied to this server's folder: {error.strerror}."
+            raise CommandError("not_writable", words) from None
+        self.answer({"notebook": notebook, "model": replay.NAME})
 
-    async def _copy(self) -> str:
+    def _root(self) -> Path:
         """Kernels must find the data beside the notebook, so both must be files here."""
         if not isinstance(self.contents_manager, FileContentsManager):
             words = "This server keeps notebooks elsewhere than in files: the demo needs files."
             raise CommandError("no_files", words)
-        root = Path(self.contents_manager.root_dir)
-        try:
-            copied = await asyncio.to_thread(demo.copy_demo, root)
-        except OSError as error:
-            words = f"The demo could not be copied to this server's folder: {error.strerror}."
-            raise CommandError("not_writable", words) from None
-        return copied.relative_to(root).as_posix()
+        return Path(self.contents_manager.root_dir)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ....core.errors import ModelError
+from ....core.providers import origin
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 
@@ -33,6 +34,17 @@ class Credentials(msgspec.Struct, frozen=True):
     def is_anthropic(self) -> bool:
         host = urlsplit(self.base_url).hostname or ""
         return host == "anthropic.com" or host.endswith(".anthropic.com")
+
+    def own_name(self, model: str) -> str:
+        """What the server calls the model. Anthropic has no names with a slash: one before it
+        may be the provider's, else nothing is asked there. Other servers' names may have any.
+        Raises ModelError ``unknown_model``."""
+        if not self.is_anthropic:
+            return model
+        name = model.removeprefix("anthropic/")
+        if "/" in name:
+            raise ModelError("unknown_model", f"Neither Anthropic nor a provider has “{model}”.")
+        return name
 
     @property
     def place(self) -> str:
@@ -61,18 +73,6 @@ def resolve(
     key = _header_safe(environment.get("ANTHROPIC_API_KEY"))
     token = None if key else _header_safe(environment.get("ANTHROPIC_AUTH_TOKEN"))
     return Credentials(url, api_key=key, auth_token=token, custom_headers=True)
-
-
-def origin(url: str) -> str:
-    """Scheme, host and port; "" if the address is not one of http or https."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return ""
-    if port is None or not parts.hostname:
-        return ""
-    return f"{parts.scheme}://{parts.hostname}:{port}"
 
 
 def _header_safe(secret: str | None) -> str | None:

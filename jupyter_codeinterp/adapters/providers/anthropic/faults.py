@@ -10,7 +10,8 @@ from email.utils import parsedate_to_datetime
 from time import time
 from typing import TYPE_CHECKING
 
-from .credentials import Credentials, origin
+from ....core.providers import origin
+from .credentials import Credentials
 
 if TYPE_CHECKING:
     from anthropic import APIStatusError

@@ -14,6 +14,8 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ....core.errors import ModelError
 from ....core.ports import ModelEvent, ModelInfo, ModelRequest, ModelRetry
 from .accumulator import Accumulator
@@ -120,6 +122,7 @@ class AnthropicModel:
         never an error."""
         try:
             connection = await self._connect()
+            model = connection.credentials.own_name(model)
         except (Fault, ModelError):
             return self._priced(known_info(model, self._profile or ANTHROPIC))
         key = (connection.credentials, model)
@@ -156,6 +159,8 @@ class AnthropicModel:
 
     async def _answer(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         connection = await self._connect()
+        name = connection.credentials.own_name(request.model)
+        request = msgspec.structs.replace(request, model=name)
         body = request_body(request, connection.profile, self._max_tokens, self._effort)
         accumulator = Accumulator(taken=call_ids(request.messages))
         async with aclosing(connection.events(body)) as events:

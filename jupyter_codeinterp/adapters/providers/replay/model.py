@@ -25,10 +25,17 @@ from typing import Any, Literal, Union
 
 import msgspec
 
-from ... import demo
-from ...core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
-from ...core.model_view.foreign import bare
-from ...core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
+from .... import demo
+from ....core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
+from ....core.model_view.foreign import bare
+from ....core.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRequest,
+    ModelText,
+    ModelToolInput,
+)
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
@@ -120,6 +127,12 @@ class ReplayModel:
 
     async def info(self, model: str) -> ModelInfo:
         return ModelInfo(model, "Offline demo", 200_000, prices=(0.0, 0.0, 0.0, 0.0))
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        return (await self.info(demo.MODEL),)
+
+    async def aclose(self) -> None:
+        """There is nothing open."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         blocks = self._reply(request.messages)

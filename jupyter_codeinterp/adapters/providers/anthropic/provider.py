@@ -1,0 +1,50 @@
+"""Anthropic, and servers that speak its Messages API, as a provider."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ....core.providers import Credentials, Provider, Settings
+from . import local_servers
+from .credentials import ANTHROPIC_URL
+
+if TYPE_CHECKING:
+    from .model import AnthropicModel
+
+NAME = "anthropic"
+DEFAULT_MODEL = "claude-sonnet-5-5"
+
+
+def provider(base_url: str | None = None) -> Provider:
+    """``base_url`` is an admin's, over that of the environment."""
+
+    def other_url() -> str:
+        return base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip()
+
+    def connect(credentials: Callable[[], Credentials], settings: Settings) -> AnthropicModel:
+        from .model import AnthropicModel  # not at the server's start
+
+        def endpoint() -> tuple[str | None, str | None]:
+            entered = credentials()
+            return entered.key, entered.url or base_url
+
+        return AnthropicModel(endpoint, max_tokens=settings.max_tokens, prices=settings.prices)
+
+    return Provider(
+        NAME,
+        "Anthropic",
+        connect,
+        default_model=DEFAULT_MODEL,
+        key_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        secrets=_of_headers,
+        url=ANTHROPIC_URL,
+        other_url=other_url,
+        local_servers=local_servers.found,
+    )
+
+
+def _of_headers() -> Iterator[str]:
+    for line in os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n"):
+        yield line.partition(":")[2]

@@ -1,0 +1,7 @@
+"""The offline demo: a recorded conversation as a model.
+
+provider.py   what is known of it, and the notebooks that are its own
+model.py      plays the recording
+
+Nothing is imported here: the server's start needs ``provider`` alone.
+"""
