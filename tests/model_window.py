@@ -210,7 +210,7 @@ class Page:
             if isinstance(frame, c.OpFrame):
                 self._receive_op(frame)
             elif frame.request_id:
-                shown = views(self.book)
+                shown = views(self.book, frame.cell_ids)
                 self._post(c.SnapshotTaken(PATH, frame.epoch, frame.request_id, shown))
 
     def _receive_op(self, frame: c.OpFrame) -> None:

@@ -179,7 +179,7 @@ class ReferenceWindow:
                     self.path,
                     frame.epoch,
                     frame.request_id,
-                    views(self.notebook),
+                    views(self.notebook, frame.cell_ids),
                     self.active_cell_id,
                 )
             )

@@ -184,6 +184,8 @@ class MemoryDocument:
         self.answers = True
         """Whether ops are applied when they come; a frozen window does that later."""
         self.saves = 0
+        self.looks = 0
+        """How often the whole notebook was read."""
         self._waiting: list[tuple[int, Op, asyncio.Future[Receipt]]] = []
         self._store = store
         self._session_id = session_id
@@ -193,7 +195,14 @@ class MemoryDocument:
     async def snapshot(self) -> Snapshot:
         if not self.is_open:
             raise DocumentError("not_open", "The notebook is not open in any window.")
+        self.looks += 1
         return Snapshot(self.path, tuple(map(view, self.notebook["cells"])), self.active_cell_id)
+
+    async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
+        if not self.is_open:
+            raise DocumentError("not_open", "The notebook is not open in any window.")
+        shown = map(view, self.notebook["cells"])
+        return tuple(cell for cell in shown if cell.cell_id in cell_ids)
 
     def apply(self, op: Op) -> asyncio.Future[Receipt]:
         self._seq += 1

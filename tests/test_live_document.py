@@ -74,7 +74,9 @@ class Tab:
 
     def snapshot(self, frame: c.ReadNotebook) -> None:
         cells = tuple(
-            CellView(cell["id"], cell["cell_type"], cell["source"]) for cell in self.book["cells"]
+            CellView(cell["id"], cell["cell_type"], cell["source"])
+            for cell in self.book["cells"]
+            if not frame.cell_ids or cell["id"] in frame.cell_ids
         )
         self.live.answer(self, c.SnapshotTaken("a.ipynb", frame.epoch, frame.request_id, cells))
 

@@ -384,13 +384,15 @@ class DisplayFrame(_Frame, frozen=True, tag="display"):
 class ReadNotebook(_Frame, frozen=True, tag="read"):
     """Answer with a snapshot. With ``save`` the window saves the notebook as well.
 
-    Nobody waits for the answer to ``request_id`` 0: it may be left out.
+    Nobody waits for the answer to ``request_id`` 0: it may be left out. With ``cell_ids`` it
+    is about these cells.
     """
 
     notebook: str
     epoch: int
     request_id: int
     save: bool = False
+    cell_ids: tuple[str, ...] = ()
 
 
 class ReloadNotebook(_Frame, frozen=True, tag="reload"):

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Union
 
 import msgspec
 
-from .document.ops import Op, Output, Receipt, Snapshot
+from .document.ops import CellView, Op, Output, Receipt, Snapshot
 from .messages import Message, Usage
 
 # --- the model -----------------------------------------------------------------------
@@ -250,6 +250,10 @@ class Document(Protocol):
 
     async def snapshot(self) -> Snapshot:
         """Raises DocumentError ``not_open`` when nothing holds the notebook."""
+
+    async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
+        """Those of these cells that there are, in order; at least one id is given. Raises
+        DocumentError as ``snapshot``."""
 
     def apply(self, op: Op) -> Awaitable[Receipt]:
         """Number the op, journal it, send it. The receipt may be awaited later; ops are

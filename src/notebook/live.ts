@@ -311,7 +311,7 @@ export class LiveNotebook implements IDisposable {
         notebook: this.path,
         epoch: frame.epoch,
         request_id: frame.request_id,
-        cells: takeSnapshot(this.model),
+        cells: takeSnapshot(this.model, frame.cell_ids),
         active_cell_id: this.activeCellId
       });
     }

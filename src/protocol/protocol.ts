@@ -847,7 +847,8 @@ export interface DisplayFrame {
 /**
  * Answer with a snapshot. With ``save`` the window saves the notebook as well.
  *
- * Nobody waits for the answer to ``request_id`` 0: it may be left out.
+ * Nobody waits for the answer to ``request_id`` 0: it may be left out. With ``cell_ids`` it
+ * is about these cells.
  */
 export interface ReadNotebook {
   type: 'read';
@@ -855,6 +856,7 @@ export interface ReadNotebook {
   epoch: number;
   request_id: number;
   save: boolean;
+  cell_ids: string[];
 }
 /**
  * The agent has worked in the file since this window read it: read it anew, and say

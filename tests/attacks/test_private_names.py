@@ -8,8 +8,16 @@ import pytest
 
 from jupyter_codeinterp.adapters.documents.file.assigned import assigned, by_pattern
 from tests.busy import growth
-from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
-from tests.fake_anthropic.turns import call
+from tests.fake_anthropic import (
+    FakeAnthropic,
+    Request,
+    answer,
+    edit_cell,
+    in_order,
+    run_cell,
+    text,
+)
+from tests.fake_anthropic.turns import Turn, call
 from tests.reference_window import notebook
 from tests.site import Site
 
@@ -51,6 +59,25 @@ async def test_the_model_reads_a_private_cells_variables(
     assert "horse" not in sent
     assert all(f'\\"{name}\\"' in sent or f"{name}:" in sent for name in NAMES)
     assert "42" in sent, "what is not private is told"
+
+
+async def test_a_cell_that_becomes_private_in_mid_turn(site: Site, api: FakeAnthropic) -> None:
+    """An edit reads its own cell alone; who asks for variables reads them all."""
+
+    def edited(request: Request) -> Turn:
+        (cell,) = (cell for cell in w.notebook["cells"] if cell["source"] == "told = 'horse'")
+        cell["metadata"] = {**cell["metadata"], "tags": ["codeinterp-private"]}
+        return answer(edit_cell("c1", "x = 21"))
+
+    looked = answer(call("inspect_variables", {}))
+    api.play(in_order([answer(run_cell("told = 'horse'")), edited, looked, answer(text("Done."))]))
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("Go")
+    await w.decide(await w.draft())
+    await w.decide(await w.draft(2))
+    assert (await w.ended()).stop_reason == "end_turn"
+    result = json.dumps(api.requests[-1].body["messages"][-1])
+    assert "told" in result and "horse" not in result
 
 
 @pytest.mark.parametrize(

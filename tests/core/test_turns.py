@@ -310,3 +310,20 @@ async def test_a_run_is_on_the_disk_before_the_kernel_has_it(
     written.set()
     await b.ended()
     assert await room.ran() == ["a = 1"]
+
+
+async def test_an_edit_reads_its_cell_and_not_the_notebook(bench: Benches) -> None:
+    b: Bench = bench(
+        run("a = 1"),
+        lambda request: call("edit_cell", cell_id=b.of(e.ToolDone)[0].cell_id, source="a = 2"),
+        call("edit_cell", cell_id="c1", source="x = 1"),
+        call("delete_cell", cell_id="c1"),
+        say("Done."),
+    )
+    b.send(mode="auto")
+    for number in (1, 2):  # a cell of the person's
+        b.decide(await b.draft(number))
+    await b.ended()
+    assert [done.status for done in b.of(e.ToolDone)] == ["ok"] * 4
+    assert b.document.sources() == ["a = 2"]
+    assert b.document.looks == 1, "when the turn began"

@@ -99,7 +99,7 @@ class ExternalExecution:
         """
         draft, turn = self._draft, self._draft.turn
         try:
-            cell = (await turn.look()).cell(draft.cell_id)
+            cell = await turn.look_at(draft.cell_id)
         except DocumentError:
             draft.settle()
             return ELSEWHERE, ""

@@ -11,6 +11,7 @@ Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, Literal, Union
 
 import msgspec
@@ -191,6 +192,18 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     def cell(self, cell_id: str) -> CellView | None:
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
+
+    def with_cell(self, cell_id: str, cell: CellView | None, above: Sequence[str]) -> Snapshot:
+        """With this cell as it is now, or without it. One that was not seen before goes below
+        the first of ``above`` that was, else to the end."""
+        ids = [seen.cell_id for seen in self.cells]
+        known = cell_id in ids
+        at = ids.index(cell_id) if known else len(ids)
+        if not known:
+            at = next((ids.index(one) + 1 for one in above if one in ids), at)
+        now = (cell,) if cell is not None else ()
+        cells = (*self.cells[:at], *now, *self.cells[at + known :])
+        return msgspec.structs.replace(self, cells=cells)
 
 
 # --- sources -------------------------------------------------------------------------

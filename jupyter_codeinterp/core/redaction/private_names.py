@@ -3,10 +3,10 @@ names and types, and nothing of their values. What other cells make of them is n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Union
 
-from ..document.ops import Snapshot
+from ..document.ops import CellView
 
 Variables = Union[list[dict[str, Any]], None]
 
@@ -17,8 +17,8 @@ class PrivateNames:
     def __init__(self) -> None:
         self._names: set[str] = set()
 
-    def learn(self, snapshot: Snapshot) -> None:
-        for cell in snapshot.cells:
+    def learn(self, cells: Iterable[CellView]) -> None:
+        for cell in cells:
             self._names.update(cell.assigns)
 
     def veil(self, variables: Variables) -> Variables:

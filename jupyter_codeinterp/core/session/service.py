@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Literal, Protocol
 
-from ..approval.modes import MODES
+from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere
 from ..errors import CommandError
 from ..events import Mode
@@ -44,7 +44,7 @@ class SessionService:
 
     # --- a turn ----------------------------------------------------------------------
 
-    def create(self, notebook: str, mode: Mode = "review", model: str = "") -> Session:
+    def create(self, notebook: str, mode: Mode = ASKING, model: str = "") -> Session:
         """A conversation on a notebook (its server path); nothing begins."""
         return self._sessions.new_session(notebook, mode, model)
 
@@ -54,7 +54,7 @@ class SessionService:
         *,
         session_id: str = "",
         notebook: str = "",
-        mode: Mode = "review",
+        mode: Mode = ASKING,
         model: str = "",
         by: int = 0,
         headless: bool = False,

@@ -8,12 +8,14 @@ others may add (see ``registry``).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
 
 from ..document.ops import PRIVATE, CellView, Snapshot
+from ..errors import DocumentError
 from ..model_view.foreign import Foreign
 from ..model_view.outputs import Seen
 from ..ports import ToolSpec
@@ -52,6 +54,8 @@ class ToolContext:
     async def variables(self, names: Sequence[str] = ()) -> Variables:
         """Of the kernel, without running code; all without ``names``. None while it is busy.
         Values of private ones are left out."""
+        with suppress(DocumentError):  # A cell may have become private since the last look.
+            await self.turn.look()
         return await self.turn.variables(tuple(names))
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any, Union
 
 import msgspec
 
-from ..errors import DocumentError
 from ..model_view import outputs
 from ..model_view.outputs import Seen
 from .base import Tool, ToolContext
@@ -21,8 +19,6 @@ class InspectVariables(msgspec.Struct, frozen=True):
 
 
 async def _run(context: ToolContext, arguments: InspectVariables) -> Seen:
-    with suppress(DocumentError):  # A cell may have become private since the last look.
-        await context.cells()
     found = await context.variables(arguments.names or ())
     if found is None:
         raise LookupError(

@@ -246,7 +246,7 @@ class Tools:
         run = self._runs.get(call.id)
         if run is None or run.draft.kind != "edit":
             return False
-        cell = (await self.turn.look()).cell(run.draft.cell_id)
+        cell = await self.turn.look_at(run.draft.cell_id)
         if cell is not None and cell.source == run.draft.old_source:
             return False
         self.turn.ledger.failed.pop(run.draft.cell_id, None)
@@ -310,7 +310,7 @@ class Tools:
         """Why a cell cannot be changed, None if it can: it is not there, or not as the model
         knows it. With the source that stands there, if it is told now."""
         turn = self.turn
-        cell = (await turn.look()).cell(cell_id)
+        cell = await turn.look_at(cell_id)
         if cell is None:
             return self._no_cell(cell_id), ""
         if PRIVATE in cell.tags:

@@ -15,7 +15,7 @@ import msgspec
 from ..approval.decisions import Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, Permissions
-from ..document.ops import Delete, FinishRun, Op, Output, Receipt, Snapshot
+from ..document.ops import CellView, Delete, FinishRun, Op, Output, Receipt, Snapshot
 from ..errors import KernelError, StoreError
 from ..events import Mode, Status, ToolDone
 from ..history.ledger import Ledger
@@ -169,8 +169,16 @@ class Turn:
 
     async def look(self) -> Snapshot:
         self.snapshot = await self.document.snapshot()
-        self.private.learn(self.snapshot)
+        self.private.learn(self.snapshot.cells)
         return self.snapshot
+
+    async def look_at(self, cell_id: str) -> CellView | None:
+        """One cell as it is now; None if there is none. The others stay as they were seen."""
+        cells = await self.document.cells((cell_id,))
+        self.private.learn(cells)
+        cell = next((cell for cell in cells if cell.cell_id == cell_id), None)
+        self.snapshot = self.snapshot.with_cell(cell_id, cell, self.above(cell_id))
+        return cell
 
     async def variables(self, names: tuple[str, ...] = ()) -> Variables:
         """As the kernel tells them, but for the values of private ones."""

@@ -17,9 +17,16 @@ const TEXT_LIMIT = 20_000;
 const IMAGE_LIMIT = 1_000_000;
 const IMAGES = ['image/png', 'image/jpeg'];
 
-export function takeSnapshot(model: INotebookModel): CellView[] {
-  return model.sharedModel.cells.map((cell, index) =>
-    view(cell, model.cells.get(index))
+/** All cells, or those with these ids. */
+export function takeSnapshot(
+  model: INotebookModel,
+  ids: readonly string[] = []
+): CellView[] {
+  const wanted = new Set(ids);
+  return model.sharedModel.cells.flatMap((cell, index) =>
+    !ids.length || wanted.has(joined(cell.getId()))
+      ? [view(cell, model.cells.get(index))]
+      : []
   );
 }
 

@@ -112,7 +112,7 @@ class FileDocument:
                     OpReceipt(frame.notebook, frame.epoch, frame.session_id, frame.seq, receipt)
                 )
             elif frame.request_id:
-                cells = views(notebook)
+                cells = views(notebook, frame.cell_ids)
                 answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
         if self._closing:
             return []  # A person may be at work in a window again.

@@ -3,7 +3,7 @@ the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....core.document.ops import PRIVATE, Cell, CellView, Notebook, Output, id_of, joined, shaped
@@ -16,8 +16,10 @@ IMAGE_LIMIT = 1_000_000
 IMAGES = ("image/png", "image/jpeg")
 
 
-def views(notebook: Notebook) -> tuple[CellView, ...]:
-    return tuple(_view(shaped(cell)) for cell in notebook["cells"])
+def views(notebook: Notebook, cell_ids: Sequence[str] = ()) -> tuple[CellView, ...]:
+    """All cells, or these."""
+    cells = (shaped(cell) for cell in notebook["cells"])
+    return tuple(_view(cell) for cell in cells if not cell_ids or id_of(cell) in cell_ids)
 
 
 def _view(cell: Cell) -> CellView:

@@ -29,7 +29,7 @@ from .hand_over import HandOver
 from .live_preview import LivePreview, StreamKind
 from .outbox import Outbox, Parcel
 from .parties import Owner, Window, WindowState
-from .reads import SAVE_ONLY, Reads
+from .reads import SAVE_ONLY, CellIds, Reads
 
 NEWS = 5.0
 """Seconds in which it is heard that a file was renamed, which happens just before: at once, but
@@ -369,14 +369,14 @@ class LiveNotebook:
             return DocumentError("collaborative", COLLABORATIVE)
         return DocumentError("not_open", self._hand_over.why_nobody or CLOSED)
 
-    async def read(self) -> Snapshot:
-        """The notebook as the holder has it; waits while no window has it open, until
-        somebody works in its file.
+    async def read(self, cell_ids: CellIds = ()) -> Snapshot:
+        """The notebook as the holder has it, or only these cells of it. Waits while no window
+        has it open, until somebody works in its file.
 
         Raises DocumentError ``not_open`` if nobody can, or the window that has it does not
         answer.
         """
-        return await self._reads.read()
+        return await self._reads.read(cell_ids)
 
     async def _somebody(self) -> None:
         self._need_somebody()
@@ -384,8 +384,8 @@ class LiveNotebook:
         if self._holder is None:
             raise self.why_not
 
-    def _ask(self, number: int) -> None:
-        self._post(ReadNotebook(self.path, self.epoch, number))
+    def _ask(self, number: int, cell_ids: CellIds) -> None:
+        self._post(ReadNotebook(self.path, self.epoch, number, cell_ids=cell_ids))
 
     def answer(self, window: Window, command: SnapshotTaken) -> None:
         if window is self._holder and command.epoch == self.epoch:

@@ -15,11 +15,16 @@ SAVE_ONLY = 0
 """The number of a read whose answer nobody waits for: the window is only to save."""
 SILENT = "The notebook's window does not answer. Reload it and try again."
 
+CellIds = tuple[str, ...]
+
 
 class Reads:
-    def __init__(self, ask: Callable[[int], None], somebody: Callable[[], Awaitable[None]]) -> None:
-        """``ask`` sends a request for the notebook, by its number (from 1), to ``somebody``
-        who has it: that is waited for. It raises DocumentError if there will be nobody."""
+    def __init__(
+        self, ask: Callable[[int, CellIds], None], somebody: Callable[[], Awaitable[None]]
+    ) -> None:
+        """``ask`` sends a request for the notebook (these cells of it; all without any), by its
+        number (from 1), to ``somebody`` who has it: that is waited for. It raises
+        DocumentError if there will be nobody."""
         self._ask = ask
         self._somebody = somebody
         self._waiting = 0
@@ -30,14 +35,14 @@ class Reads:
         """Whether any wait."""
         return self._waiting > 0
 
-    async def read(self) -> Snapshot:
+    async def read(self, cell_ids: CellIds) -> Snapshot:
         """Raises DocumentError ``not_open`` if who has it does not answer, or what
         ``somebody`` raises."""
         self._waiting += 1
         try:
             while True:
                 await self._somebody()
-                snapshot = await self._read_once()
+                snapshot = await self._read_once(cell_ids)
                 if snapshot is not None:
                     return snapshot
         except asyncio.TimeoutError:
@@ -45,13 +50,13 @@ class Reads:
         finally:
             self._waiting -= 1
 
-    async def _read_once(self) -> Snapshot | None:
+    async def _read_once(self, cell_ids: CellIds) -> Snapshot | None:
         """None if the lease has gone elsewhere meanwhile. Raises asyncio.TimeoutError."""
         self._last += 1
         request_id = self._last
         answer: asyncio.Future[Union[Snapshot, None]] = asyncio.get_running_loop().create_future()
         self._open[request_id] = answer
-        self._ask(request_id)
+        self._ask(request_id, cell_ids)
         try:
             return await asyncio.wait_for(answer, TIMEOUT)
         finally:

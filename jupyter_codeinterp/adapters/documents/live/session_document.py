@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ....core.document.ops import Op, Output, Receipt, Snapshot
+from ....core.document.ops import CellView, Op, Output, Receipt, Snapshot
 from ....core.errors import StoreError
 from ....core.history.deferred_writes import DeferredWrites
 from ....core.stores import OpStore, StoredOp
@@ -55,11 +55,17 @@ class SessionDocument:
     async def snapshot(self) -> Snapshot:
         """A turn does not begin without the notebook. One that is closed in mid-turn is
         waited for, as ops wait."""
+        return await self._read(())
+
+    async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
+        return (await self._read(cell_ids)).cells
+
+    async def _read(self, cell_ids: tuple[str, ...]) -> Snapshot:
         notebook = self._notebook()
         if not (self._looked or notebook.may_begin):
             raise notebook.why_not
         self._looked = True
-        return await notebook.read()
+        return await notebook.read(cell_ids)
 
     async def save(self) -> None:
         """A request: neither awaited nor answered."""

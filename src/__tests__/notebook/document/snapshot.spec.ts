@@ -39,6 +39,24 @@ describe('a snapshot', () => {
       }
     ]);
   });
+
+  it('of some cells holds these, in order', () => {
+    const cells = ['a', 'b', 'c', 'd'].map(id => ({
+      id,
+      cell_type: 'code',
+      metadata: {},
+      source: id,
+      outputs: [],
+      execution_count: null
+    }));
+    const json = { nbformat: 4, nbformat_minor: 5, metadata: {}, cells };
+    model.fromJSON(json as never);
+    const ids = (...asked: string[]) =>
+      takeSnapshot(model, asked).map(one => one.cell_id);
+    expect(ids('d', 'a')).toEqual(['a', 'd']);
+    expect(ids('none')).toEqual([]);
+    expect(ids()).toEqual(['a', 'b', 'c', 'd']);
+  });
 });
 
 describe('a bounded output', () => {
