@@ -20,7 +20,11 @@ export class Others {
     }
   }
 
+  /** Only a person says so: a script in this page may be who opened the other window. */
   wasMe(done: DoneElsewhere): void {
+    if (!this._state.byPerson()) {
+      return;
+    }
     if (decides(done)) {
       this._confirmed.add(turnOf(done));
     }

@@ -87,6 +87,8 @@ for (const [what, markdown] of Object.entries({
         '[src], [srcset], [data-commandlinker-command], iframe, object, svg'
       )
     ).toHaveCount(0);
+    // Formulas with commands that are not listed are never typeset.
+    await expect(answer.locator('mjx-container')).toHaveCount(0);
     await notebook.value('0');
     expect(await notebook.executed()).toEqual([]);
     expect(await page.evaluate(() => window.hacked)).toBeUndefined();

@@ -53,7 +53,16 @@ for (const [how, script] of Object.entries({
       for (const props of handlers(button)) props.onClick?.({preventDefault() {}});`,
   'by the keys of a draft': `await later(1500);
     const cell = all('.jp-codeinterp-draft')[0];
-    for (const node of [cell, cell.querySelector('.cm-content')])
+    const code = cell.querySelector('.cm-content');
+    // Go there first, by the pointer and by a key.
+    for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'])
+      code.dispatchEvent(new MouseEvent(type, {bubbles: true, composed: true}));
+    code.focus();
+    code.dispatchEvent(new KeyboardEvent('keydown',
+      {key: 'ArrowDown', code: 'ArrowDown', keyCode: 40, bubbles: true}));
+    await later(1500);
+    if (!cell.matches('.jp-mod-active')) throw Error('it is not the active cell');
+    for (const node of [cell, code])
       for (const change of [{shiftKey: true}, {ctrlKey: true}, {altKey: true}])
         node.dispatchEvent(new KeyboardEvent('keydown',
           {key: 'Enter', code: 'Enter', keyCode: 13, bubbles: true, ...change}));`
@@ -101,6 +110,41 @@ test('a script in an output presses Run while the person clicks elsewhere', asyn
   await notebook.value('0');
   expect(await notebook.executed()).not.toContain('1 + 1');
   await panel.waiting('Add');
+});
+
+test('a script in an output calls what Run calls while the person clicks on a button in the output', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const script = `${RUNS}
+    const bait = document.createElement('button');
+    bait.textContent = 'Show more rows';
+    all('.jp-OutputArea-output b')[0].append(bait);
+    const call = () => {
+      for (const button of buttons())
+        for (const props of handlers(button)) props.onClick?.({preventDefault() {}});
+    };
+    for (const type of ['click', 'keydown'])
+      document.addEventListener(type, event => {
+        if (!event.isTrusted) return;
+        call();
+        // And when the event is over.
+        setTimeout(() => { call(); window.attacked = 'called'; });
+      }, true);`;
+  await notebook.start([shows(script)]);
+  await panel.add(model);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await page.getByRole('button', { name: 'Show more rows' }).click();
+  await expect
+    .poll(() => page.evaluate(() => window.attacked))
+    .toBe('called');
+  await notebook.value('0');
+  expect(await notebook.executed()).not.toContain('1 + 1');
+  await panel.waiting('Add');
+  await expect(panel.root).toContainText(STILL);
 });
 
 test('a script in an output chooses Auto', async ({ notebook, page, panel }) => {
@@ -214,6 +258,29 @@ test('a script in an output opens a window of its own and decides', async ({
   await panel.add(model);
   await panel.decide('Run', 'Add');
   await panel.ended();
+});
+
+test('a script in an output opens a window of its own and says that it was the person', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const script = `${OWN_WINDOW}
+    const mine = () => all('button').filter(b => b.textContent.trim() === 'That was me');
+    while (mine().length < 2) await later(100);
+    await later(1500);
+    for (const button of mine()) {
+      press(button);
+      for (const props of handlers(button)) props.onClick?.({preventDefault() {}});
+    }`;
+  await notebook.start([shows(script)]);
+  await panel.add(model);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await expect(panel.root).toContainText(STILL);
+  await expect(other(panel.root, 'ran “Add”.')).toBeVisible();
+  await expect(other(panel.root, 'set the mode to Auto.')).toBeVisible();
 });
 
 test('a window that another has closed says so, and works again when it is loaded anew', async ({

@@ -113,6 +113,15 @@ describe('what another window has done', () => {
     expect(lines()).toHaveLength(0);
   });
 
+  it('is not waved through by what no person has done', async () => {
+    await told(done());
+    person.acts = () => false;
+    fireEvent.click(screen.getByRole('button', { name: 'That was me' }));
+    await drawn();
+    expect(lines()).toHaveLength(1);
+    expect(screen.getByText(/and not you, used a button/)).toBeTruthy();
+  });
+
   it('may be that this window is closed for good', async () => {
     const made = await told();
     made.client.refused.emit({ closed: true, message: '' });
