@@ -73,6 +73,7 @@ const OTHERS: Record<string, (url: string) => string> = {
   'an image': url => `![x](${url})`,
   'an image without a scheme': url => `![x](${url.replace('http:', '')})`,
   'an image by reference': url => `![x][r]\n\n[r]: ${url}`,
+  'an image by reference in one block': url => `[s]: ${url}\n![x][s]`,
   'an image with entities': url =>
     `![x](${url.replace('h', '&#104;').replace(':', '&colon;')})`,
   'an image with escapes': url => `![x](${url.replace('//', '\\/\\/')})`,

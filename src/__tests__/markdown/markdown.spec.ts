@@ -11,6 +11,7 @@ const render = (source: string) => markdown.render(source);
 describe('what a model wrote', () => {
   it.each([
     ['![x](https://evil.example/a.png)', 'https://evil.example/a.png'],
+    ['[y]: https://evil.example/a.png\n![x][y]', 'https://evil.example/a.png'],
     ['<img src="https://evil.example/a.png">', 'https://evil.example/a.png'],
     [
       '<video src="https://evil.example/a.mp4"></video>',

@@ -60,7 +60,7 @@ test('hostile words of the model do nothing', async ({
 
 for (const [what, markdown] of Object.entries({
   'an image': `![x](https://${FOREIGN}/a.png) end`,
-  'an image by reference': `![x][y] end\n\n[y]: https://${FOREIGN}/a.png`,
+  'an image by reference': `[y]: https://${FOREIGN}/a.png\n![x][y] end`,
   'raw media': `<video src="https://${FOREIGN}/a"></video><iframe src="https://${FOREIGN}/b"></iframe><object data="https://${FOREIGN}/c"></object><svg><image href="https://${FOREIGN}/d"/></svg><img srcset="https://${FOREIGN}/e 2x"> end`,
   styles: `<div style="background: url(https://${FOREIGN}/a)">x</div><style>@import "https://${FOREIGN}/b";</style><link rel="stylesheet" href="https://${FOREIGN}/c"> end`,
   scripts:
