@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from .core.document.ops import CellView
 from .core.errors import DocumentError, KernelError, ModelError
-from .core.hooks.hook import CellCode, CellOutputs, Hook, Notes, Refusal
+from .core.hooks.hook import AfterRun, BeforeRun, CellCode, CellOutputs, Hook, Notes, Refusal
 from .core.messages import (
     Image,
     Message,
@@ -67,6 +67,8 @@ from .core.providers import Connection, Credentials, Provider, Settings
 from .core.tools.base import Tool, ToolContext
 
 __all__ = [
+    "AfterRun",
+    "BeforeRun",
     "CellCode",
     "CellOutputs",
     "CellView",

@@ -5,12 +5,11 @@ from typing import get_args
 
 import pytest
 
+from jupyter_codeinterp.core.approval.code_warnings import hidden_characters, notices
 from jupyter_codeinterp.core.approval.modes import cap
 from jupyter_codeinterp.core.approval.policy import (
     Action,
     decide,
-    hidden_characters,
-    notices,
     refusal,
 )
 from jupyter_codeinterp.core.events import Mode

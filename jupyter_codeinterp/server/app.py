@@ -190,7 +190,7 @@ class CodeInterp(ExtensionApp):
             seen=lambda path: self.file_ids.seen(path),
             tools=self._tools,
             hooks=self._hooks,
-            early=lambda: import_early(self.models.load, self._added_tools, self._hooks),
+            early=self._early,
         )
         self.file_ids = FileIds(
             lambda: server.web_app.settings.get("file_id_manager"), self.manager.whereabouts.found
@@ -220,6 +220,14 @@ class CodeInterp(ExtensionApp):
 
     def initialize_handlers(self) -> None:
         self.handlers.extend(handlers("/"))
+
+    @cached_property
+    def _others_installed(self) -> bool:
+        return extensions.installed()
+
+    def _early(self) -> None:
+        others = (self.models.load, self._added_tools, self._hooks)
+        import_early(*(others if self._others_installed else ()))
 
     def _tools(self) -> ToolRegistry:
         # The keys of all providers must be known before anything is said in a session.

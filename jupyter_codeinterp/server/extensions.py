@@ -23,6 +23,12 @@ PROVIDERS = "jupyter_codeinterp.providers"
 log = logging.getLogger(__name__)
 
 
+def installed() -> bool:
+    """Whether there is anything to be loaded. Takes some milliseconds."""
+    found = entry_points()
+    return any(found.select(group=group) for group in (TOOLS, HOOKS, PROVIDERS))
+
+
 def tools() -> ToolRegistry:
     """Our own and those of others."""
     from ..core.tools.registry import ToolRegistry  # see ``early``

@@ -71,13 +71,13 @@ class Models:
         self._connections: dict[str, Connection] = {}
         self._loading = threading.Lock()
         self._loaded = False
-        self._stored = self._load()
+        self._stored = self._kept()
         self._learnt: set[str] = set()
         """Providers whose secrets are kept out of everything."""
         self._learn(self._providers)
         secrets.add(self._stored.api_key or "")
 
-    def _load(self) -> Stored:
+    def _kept(self) -> Stored:
         """A file that cannot be read stops nobody: there is then no kept key."""
         try:
             stored = msgspec.json.decode(self._file.read_bytes(), type=Stored)
@@ -195,7 +195,9 @@ class Models:
 
     async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
         """What can be chosen (the recording always), and why there is no more."""
-        await asyncio.to_thread(self.load)
+        if not self._loaded and extensions.installed():
+            await asyncio.to_thread(self.load)
+        self.load()
         ready = [one for one in self._providers if one.ready(self._credentials(one))]
         listed = await asyncio.gather(*(self._listed(provider) for provider in ready))
         errors = [error for _, error in listed if error is not None]

@@ -10,20 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..events import Mode
-from .code_warnings import hidden_characters, notices
 from .modes import ASKING, MODES
-from .out_of_sight import out_of_sight
-
-__all__ = [
-    "Action",
-    "Verdict",
-    "decide",
-    "hidden_characters",
-    "notices",
-    "out_of_sight",
-    "refusal",
-    "refused",
-]
 
 Action = Literal["run_new", "edit", "markdown", "delete", "read", "inspect", "ask"]
 Verdict = Literal["run", "ask", "refuse"]
