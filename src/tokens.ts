@@ -1,5 +1,6 @@
 /**
- * What the parts of the front end know of each other: interfaces only.
+ * What the parts of the front end know of each other, and what other extensions may ask for
+ * (`src/index.ts` exports it): interfaces and tokens only.
  *
  *   protocol/         what travels, the socket (IClient) and REST
  *   notebook/         the live notebooks of this window (INotebooks)
@@ -13,8 +14,11 @@
  *     components/     drawn from the store
  *   plugins/          wires them
  */
+import { Token } from '@lumino/coreutils';
+import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
-import type { Draft } from './protocol/protocol';
+import type React from 'react';
+import type { Draft, Event, SessionInfo, ToolDone } from './protocol/protocol';
 
 export type { IClient } from './protocol/client';
 
@@ -118,3 +122,85 @@ export interface INotebooks {
   /** Make a new notebook with the default kernel, open it, and return its path. */
   createNotebook(): Promise<string>;
 }
+
+// --- for other extensions -------------------------------------------------------------
+
+/**
+ * A call of a tool, as its card in the panel shows it. All text is a model's, a notebook's or
+ * of an output: show it as text, never as HTML.
+ */
+export interface IToolCall {
+  readonly callId: string;
+  /** The tool's name, as the model knows it. */
+  readonly tool: string;
+  readonly title: string;
+  /** `decided` on, held until the `kernel` is idle, `running`, or `done`. */
+  readonly phase: 'decided' | 'kernel' | 'running' | 'done';
+  /** How it ended; null until it is done. */
+  readonly status: ToolDone['status'] | null;
+  /** The cell that it concerns; '' if none. */
+  readonly cellId: string;
+  /** The code that was decided on; '' for tools that run none. */
+  readonly source: string;
+  /** What the model was told of the result, within bounds; '' until it is done. */
+  readonly result: string;
+  /** Seconds. */
+  readonly elapsed: number;
+}
+
+/** A React component that draws the result of one call of a tool. */
+export type ToolRenderer = React.ComponentType<{ readonly call: IToolCall }>;
+
+/**
+ * Draws the results of tools in the panel, by the tool's name, in place of the ordinary text.
+ * The card's line, what waits for a decision, and what has failed are drawn as ever; so is
+ * the whole card where a renderer throws.
+ */
+export interface IToolRenderers {
+  /** Emitted with the tool's name. */
+  readonly changed: ISignal<IToolRenderers, string>;
+  get(tool: string): ToolRenderer | null;
+  /** Until it is disposed of. Throws if the tool has one already. */
+  add(tool: string, renderer: ToolRenderer): IDisposable;
+}
+
+export const IToolRenderers = new Token<IToolRenderers>(
+  'jupyter-codeinterp:IToolRenderers',
+  'Draws the results of tools in the panel of the code interpreter.'
+);
+
+/** An event of a conversation; they are numbered from 1, without gaps. */
+export interface ISessionEvent {
+  readonly seq: number;
+  readonly event: Event;
+}
+
+/** The conversations with the code interpreter, for other extensions. */
+export interface ICodeInterpreter {
+  /** Emitted, at most once a frame, when `current` or a conversation may have changed. */
+  readonly changed: ISignal<ICodeInterpreter, void>;
+  /** The conversation shown for the notebook in front; null if it is a new one. */
+  readonly current: SessionInfo | null;
+  /** The conversations about a notebook, newest first. Rejects in words for people. */
+  sessions(notebook: string): Promise<readonly SessionInfo[]>;
+  /**
+   * Send a message in the current conversation, or begin one; its id. A message can run code,
+   * so it is sent only while the person's own click or key in the panel, in the result of a
+   * tool that you draw there, for instance, is being handled. Else, and if the server does
+   * not take it, rejects in words for people. What is to be sent from elsewhere is given to
+   * the person with `compose`.
+   */
+  send(text: string): Promise<string>;
+  /** Open the panel with this text as the message to be sent; the person sends it. */
+  compose(text: string): void;
+  /** What has happened in a conversation after event number `after`, and what happens, until
+   * the iteration is broken off. */
+  follow(sessionId: string, after?: number): AsyncIterable<ISessionEvent>;
+  /** Open the panel. Nothing happens if its plugin is disabled. */
+  open(): void;
+}
+
+export const ICodeInterpreter = new Token<ICodeInterpreter>(
+  'jupyter-codeinterp:ICodeInterpreter',
+  'The conversations with the code interpreter.'
+);

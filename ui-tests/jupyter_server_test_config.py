@@ -26,3 +26,8 @@ c.LabApp.news_url = None
 c.JupyterNotebookApp.expose_app_in_browser = True
 # A turn whose window is gone goes on in the file soon, but not during a reload.
 c.CodeInterp.window_grace = 6
+
+# A package of others with a tool, and with the extension that draws its results.
+if extension := os.environ.get("CODEINTERP_TEST_EXTENSION"):
+    sys.path.append(str(Path(extension) / "site-packages"))
+    c.LabApp.extra_labextensions_path = [str(Path(extension) / "labextensions")]

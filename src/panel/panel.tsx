@@ -6,6 +6,7 @@ import type { Message } from '@lumino/messaging';
 import React from 'react';
 import type { ModelMarkdown } from '../markdown/markdown';
 import { showDiff } from '../notebook/review/diff';
+import type { IToolRenderers } from '../tokens';
 import { PanelContext } from './components/elements/context';
 import { Panel } from './components/Panel';
 import { Sent } from './components/Sent';
@@ -13,11 +14,14 @@ import { codeInterpreterIcon } from './icon';
 import { elsewhere } from './store/panel-state';
 import type { Store } from './store/store';
 
+export const PANEL_ID = 'codeinterp-panel';
+
 export class CodeInterpreterPanel extends ReactWidget {
   constructor(
     private _options: {
       store: Store;
       markdown: ModelMarkdown;
+      renderers: IToolRenderers;
       trans: TranslationBundle;
       editors: IEditorServices;
       openNotebook: (path: string) => Promise<void>;
@@ -25,7 +29,7 @@ export class CodeInterpreterPanel extends ReactWidget {
   ) {
     super();
     const { store, trans } = _options;
-    this.id = 'codeinterp-panel';
+    this.id = PANEL_ID;
     this.addClass('jp-codeinterp-Panel');
     this.title.icon = codeInterpreterIcon;
     this.title.caption = trans.__('Code Interpreter');
@@ -38,12 +42,14 @@ export class CodeInterpreterPanel extends ReactWidget {
   }
 
   protected render(): JSX.Element {
-    const { store, markdown, trans, openNotebook, editors } = this._options;
+    const { store, markdown, renderers, trans, openNotebook, editors } =
+      this._options;
     return (
       <PanelContext.Provider
         value={{
           store,
           markdown,
+          renderers,
           trans,
           openNotebook,
           showSent: () => this._showSent(),

@@ -1,4 +1,4 @@
-/** The panel's commands. Their shortcuts are in `schema/plugin.json`. */
+/** The panel's commands, with their shortcuts in `schema/panel.json`; and those that are called. */
 import type { ICommandPalette } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
@@ -7,6 +7,20 @@ import type { Store } from '../panel/store/store';
 export const FOCUS = 'codeinterp:focus';
 export const NEW_CONVERSATION = 'codeinterp:new-conversation';
 export const STOP = 'codeinterp:stop';
+
+export async function openNotebook(
+  commands: CommandRegistry,
+  path: string
+): Promise<void> {
+  await commands.execute('docmanager:open', { path });
+}
+
+/** If there is one: its plugin may be disabled. */
+export async function openPanel(commands: CommandRegistry): Promise<void> {
+  if (commands.hasCommand(FOCUS)) {
+    await commands.execute(FOCUS);
+  }
+}
 
 export function addCommands(options: {
   commands: CommandRegistry;

@@ -401,4 +401,12 @@ FAULTS: dict[str, Script] = {
     "stalls": scenario(answer(*_CELL).cut_by("stall", after=5)),
 }
 
-SCENARIOS: dict[str, Script] = {**OBEDIENT, **DISOBEDIENT, **FAULTS, **HIDING}
+ADDED: dict[str, Script] = {
+    "count_words": scenario(
+        answer(call("count_words", {"cell_id": "cell-0"})),
+        _done("I have counted them."),
+    ),
+}
+"""With tools that other packages add."""
+
+SCENARIOS: dict[str, Script] = {**OBEDIENT, **DISOBEDIENT, **FAULTS, **HIDING, **ADDED}

@@ -9,8 +9,14 @@ import { FOLDER, freePort, LANE, serverEnvironment } from './servers';
 const PATIENCE = 60_000;
 
 export class OwnServer {
-  /** `traits` are given on the command line: `--ServerApp.ip=127.0.0.1`, say. */
-  constructor(private readonly _traits: readonly string[]) {
+  /**
+   * `traits` are given on the command line: `--ServerApp.ip=127.0.0.1`, say; `more` is added
+   * to its environment.
+   */
+  constructor(
+    private readonly _traits: readonly string[],
+    more: Record<string, string> = {}
+  ) {
     const port = freePort();
     const name = `own-${port}`;
     this.url = `http://127.0.0.1:${port}`;
@@ -19,7 +25,8 @@ export class OwnServer {
     this._environment = {
       ...serverEnvironment(name, this.url, this.notebooks),
       ANTHROPIC_BASE_URL: LANE.model,
-      ANTHROPIC_API_KEY: 'sk-ant-test-0123456789'
+      ANTHROPIC_API_KEY: 'sk-ant-test-0123456789',
+      ...more
     };
     // A run that is broken off leaves nothing behind either.
     process.once('exit', this._killAll);

@@ -5,6 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { ModelMarkdown } from '../../markdown/markdown';
 import { Seen } from '../../notebook/review/seen';
 import type { IPanelContext } from '../../panel/components/elements/context';
+import { ToolRenderers } from '../../panel/renderers';
 import { person } from '../../panel/store/by-person';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
@@ -400,6 +401,7 @@ export function surroundings(
     store,
     trans,
     markdown: new ModelMarkdown(),
+    renderers: new ToolRenderers(),
     openNotebook: async () => undefined,
     showSent: async () => undefined,
     showDiff: noDiff,

@@ -7,6 +7,7 @@ import { usePanel } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
 import { Decision, WaitingCode, useWaiting } from './Decision';
+import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
 
 /** Where a result begins with its figures for the model: the card shows them as signs. */
@@ -21,7 +22,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const waiting = useWaiting(card);
   const source = waiting?.source ?? (card.source || card.draft?.source || '');
   const result = card.detail.replace(STATUS_LINE, '');
-  const foldable = Boolean(source || result);
+  const [renderer, onFault] = useRenderer(card);
+  const foldable = Boolean(source || result) && !renderer;
   return (
     <div
       className="jp-codeinterp-Card"
@@ -56,13 +58,20 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           </Button>
         )}
       </div>
+      {renderer && (
+        <OwnResult
+          renderer={renderer}
+          call={callOf(card, source, result)}
+          onFault={onFault}
+        />
+      )}
       {open && waiting && <WaitingCode {...waiting} />}
-      {open && !waiting && source && (
+      {open && !waiting && !renderer && source && (
         <pre className="jp-codeinterp-Card-code">
           <LongText text={source} />
         </pre>
       )}
-      {open && result && (
+      {open && !renderer && result && (
         <pre className="jp-codeinterp-Card-result">
           <LongText text={result} />
         </pre>

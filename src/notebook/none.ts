@@ -1,0 +1,53 @@
+/** In place of the notebooks, where the code interpreter is not to work in any. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
+import type { INotebooks } from '../tokens';
+import { Seen } from './review/seen';
+
+export class NoNotebooks implements INotebooks {
+  constructor(private readonly _trans: TranslationBundle) {}
+
+  readonly currentPath = '';
+  readonly currentChanged = new Signal<this, string>(this);
+  readonly renamed = new Signal<this, { from: string; to: string }>(this);
+  readonly leaseChanged = new Signal<this, string>(this);
+  readonly kernelChanged = new Signal<this, string>(this);
+  readonly seen = new Seen();
+
+  sourceOf(): null {
+    return null;
+  }
+
+  isShown(): boolean {
+    return false;
+  }
+
+  holdsLease(): undefined {
+    return undefined;
+  }
+
+  async reveal(): Promise<boolean> {
+    return false;
+  }
+
+  async runAbove(): Promise<boolean> {
+    return false;
+  }
+
+  runEnded(): void {}
+
+  hasLost(): boolean {
+    return false;
+  }
+
+  codeMimeType(): string {
+    return 'text/plain';
+  }
+
+  createNotebook(): Promise<string> {
+    const words = this._trans.__(
+      'The notebook part of Code Interpreter is disabled (jupyter-codeinterp:notebook).'
+    );
+    return Promise.reject(new Error(words));
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The plugins of this extension. Each can be disabled alone, and the others go on without it:
+ * so they ask for each other's tokens as optional, and do nothing where they need one.
+ *
+ *   connection   the socket and REST
+ *   notebook     the notebooks that are open here: where the agent works
+ *   core         the conversations that this window follows
+ *   interpreter  the conversations, for other extensions
+ *   renderers    what other extensions draw results of tools with
+ *   panel        the sidebar, its commands and their shortcuts
+ *   notifier     says when a conversation about another notebook waits
+ */
+import connection from './connection';
+import core from './core';
+import interpreter from './interpreter';
+import notebook from './notebook';
+import notifier from './notifier';
+import panel from './panel';
+import renderers from './renderers';
+
+export default [
+  connection,
+  notebook,
+  core,
+  interpreter,
+  renderers,
+  panel,
+  notifier
+];

@@ -1,0 +1,53 @@
+/**
+ * An extension of another package, as a builder would make it: a container of module
+ * federation. It takes the tokens and React from the page's shared modules.
+ */
+(() => {
+  let shared;
+  /** The module that the page shares under this name, in its only or its first version. */
+  const load = async name => (await Object.values(shared[name])[0].get())();
+
+  const extension = async () => {
+    const { ICodeInterpreter, IToolRenderers } =
+      await load('jupyter-codeinterp');
+    const React = await load('react');
+    const h = React.createElement;
+
+    const activate = (app, renderers, interpreter) => {
+      const Words = ({ call }) => {
+        const [failure, setFailure] = React.useState('');
+        const ask = () =>
+          interpreter
+            .send('How many letters?')
+            .catch(error => setFailure(error.message));
+        return h(
+          'div',
+          { className: 'words-card' },
+          h('meter', { value: parseInt(call.result, 10), max: 10 }),
+          h('span', null, call.result),
+          h('button', { onClick: ask }, 'And the letters?'),
+          failure && h('p', null, failure)
+        );
+      };
+      renderers.add('count_words', Words);
+      globalThis.wordsCard = { interpreter, renderers, React };
+    };
+    return {
+      id: 'words-card:plugin',
+      autoStart: true,
+      requires: [IToolRenderers, ICodeInterpreter],
+      activate
+    };
+  };
+
+  globalThis._JUPYTERLAB ??= {};
+  globalThis._JUPYTERLAB['words-card'] = {
+    init: scope => {
+      shared = scope;
+    },
+    get: async () => {
+      const plugin = await extension();
+      return () => ({ __esModule: true, default: plugin });
+    }
+  };
+})();

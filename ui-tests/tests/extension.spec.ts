@@ -1,0 +1,96 @@
+/** An extension of another package: it has a tool, draws its results, and talks for the person. */
+import { mkdirSync } from 'fs';
+import path from 'path';
+import { expect, test as base } from '../support/fixtures';
+import { OwnServer } from '../support/own-server';
+
+declare global {
+  interface Window {
+    /** What the extension was given (`extension/labextensions/words-card`). */
+    wordsCard: {
+      interpreter: {
+        send(text: string): Promise<string>;
+        compose(text: string): void;
+        current: { session_id: string } | null;
+        follow(id: string): AsyncIterable<{ event: { type: string } }>;
+      };
+    };
+  }
+}
+
+const test = base.extend<{ server: OwnServer }>({
+  server: async ({ model: _ }, use, info) => {
+    const server = new OwnServer([], {
+      CODEINTERP_TEST_EXTENSION: path.join(path.dirname(__dirname), 'extension')
+    });
+    try {
+      await server.start();
+      await use(server);
+    } finally {
+      await server.stop();
+      if (info.status !== info.expectedStatus) {
+        await info.attach('server.log', { path: server.log });
+      }
+    }
+  },
+  baseURL: async ({ server }, use) => use(server.url),
+  // The folder goes with the server, and so do conversations and kernels.
+  tmpPath: async ({ server }, use) => {
+    mkdirSync(path.join(server.notebooks, 'work'));
+    await use('work');
+  },
+  cleanUp: async ({ server: _ }, use) => use(),
+  terminals: null
+});
+
+test.setTimeout(120_000);
+
+test('another extension draws the result of its tool, and sends by a click in it alone', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  await notebook.start(['total = price * amount']);
+  await model.play('count_words');
+  await panel.ask('Count');
+  await panel.ended();
+  const card = panel.log.locator('.words-card');
+  await expect(card).toContainText('5 words: total = price * amount');
+  await expect(card.locator('meter')).toBeVisible();
+  await page.screenshot({ path: info.outputPath('card.png') });
+
+  // Nobody has clicked: nothing is sent, and the words say what to do instead.
+  const sent = (await model.requests()).length;
+  await page.waitForFunction(async () =>
+    window.wordsCard.interpreter.send('By itself').then(
+      () => false,
+      error => /and not you/.test(error.message)
+    )
+  );
+  await expect(panel.said).toHaveText(['Count']);
+  expect(await model.requests()).toHaveLength(sent);
+  await page.evaluate(() => window.wordsCard.interpreter.compose('Look at it'));
+  await expect(panel.message).toHaveValue('Look at it');
+
+  await card.getByRole('button', { name: 'And the letters?' }).click();
+  await expect(panel.said).toHaveText(['Count', 'How many letters?']);
+  await panel.ended();
+  const types = await page.evaluate(async () => {
+    const { current, follow } = window.wordsCard.interpreter;
+    const seen: string[] = [];
+    const events = follow.call(
+      window.wordsCard.interpreter,
+      current!.session_id
+    );
+    for await (const { event } of events) {
+      seen.push(event.type);
+      if (seen.filter(type => type === 'turn_ended').length === 2) {
+        break;
+      }
+    }
+    return seen;
+  });
+  expect(types).toContain('tool_done');
+  expect(types.filter(type => type === 'turn_started')).toHaveLength(2);
+});
