@@ -30,4 +30,9 @@ c.CodeInterp.window_grace = 6
 # A package of others with a tool, and with the extension that draws its results.
 if extension := os.environ.get("CODEINTERP_TEST_EXTENSION"):
     sys.path.append(str(Path(extension) / "site-packages"))
-    c.LabApp.extra_labextensions_path = [str(Path(extension) / "labextensions")]
+    # Galata's own is one of them.
+    galata = c.LabServerApp.extra_labextensions_path
+    c.LabServerApp.extra_labextensions_path = [
+        *([galata] if isinstance(galata, str) else galata),
+        str(Path(extension) / "labextensions"),
+    ]
