@@ -1,0 +1,37 @@
+"""The table in CONTRIBUTING.md that says which files a change touches: they are there, and few."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+SECTION = TEXT.split("## What a change touches")[1].split("\n## ")[0]
+ROWS = {
+    change.strip(): (re.findall("`([^`]+)`", files), re.findall("`([^`]+)`", example))
+    for change, files, example in re.findall(r"^\| (.+?)\|(.+?)\|(.*)\|$", SECTION, re.MULTILINE)
+    if "`" in files
+}
+
+
+def there(path: str) -> bool:
+    """In the tree; of something new, where it goes."""
+    place = path.rstrip("/")
+    if "NAME" in place:
+        place = place.rpartition("/")[0]
+    package = place.startswith(("core/", "adapters/", "server/")) or place == "server"
+    return (ROOT / ("jupyter_codeinterp" if package else "") / place).exists()
+
+
+def test_the_table_has_ten_changes() -> None:
+    assert len(ROWS) == 10
+
+
+@pytest.mark.parametrize("change", ROWS)
+def test_a_change_touches_at_most_three_files_that_are_there(change: str) -> None:
+    files, example = ROWS[change]
+    assert 0 < len(files) <= 3
+    assert [path for path in (*files, *example) if not there(path)] == []
