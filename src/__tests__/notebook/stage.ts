@@ -246,7 +246,14 @@ export class Stage {
   }
 
   read(request_id: number, save: boolean): void {
-    this.receive({ type: 'read', notebook: PATH, epoch: 1, request_id, save });
+    this.receive({
+      type: 'read',
+      notebook: PATH,
+      epoch: 1,
+      request_id,
+      save,
+      cell_ids: []
+    });
   }
 
   bars(panel = this.panel): HTMLElement[] {

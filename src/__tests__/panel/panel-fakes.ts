@@ -33,6 +33,7 @@ globalThis.ResizeObserver = class {
 // Events that a test makes are not trusted: whoever acts in it is a person, unless it says
 // otherwise.
 person.acts = () => true;
+person.decides = () => person.acts();
 
 export const trans = nullTranslator.load('');
 

@@ -10,20 +10,52 @@
 /** Where this extension's controls are: the panel, the bars, and the cells whose keys decide. */
 const OURS =
   '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target';
+/** Where Lab's run keys decide. */
+const DRAFTS = '.jp-codeinterp-draft, .jp-codeinterp-target';
 /** Milliseconds from a person's key to what it does: Lab may hold keys back for a moment. */
 const SOON = 1000;
 const now = performance.now.bind(performance);
 
+/** What has a click or a key of the person's been about: code, or something else of ours. */
+type About = 'a decision' | 'something else';
+
 let last = -Infinity;
+let about: About = 'something else';
+
+/**
+ * What a trusted event can be about; null if it makes none of our controls do anything: a
+ * script could else wait for a click into a field, or for a letter that is typed there.
+ */
+function subject(event: Event): About | null {
+  const { target } = event;
+  if (!(target instanceof Element) || !target.closest(OURS)) {
+    return null;
+  }
+  if (event instanceof KeyboardEvent) {
+    const { key, shiftKey, ctrlKey, altKey, metaKey } = event;
+    const enter = key === 'Enter';
+    if (target.closest(DRAFTS)) {
+      // Lab's own, or what the person has made of them.
+      const runs = (enter && shiftKey) || ctrlKey || altKey || metaKey;
+      return runs ? 'a decision' : null;
+    }
+    return enter ? 'something else' : null;
+  }
+  if (event.type === 'click') {
+    return target.closest('button') ? 'a decision' : null;
+  }
+  return 'something else';
+}
 
 /** First of all listeners, so that none can keep it from hearing. */
 for (const type of ['click', 'change', 'keydown']) {
   window.addEventListener(
     type,
     event => {
-      const { isTrusted, target } = event;
-      if (isTrusted && target instanceof Element && target.closest(OURS)) {
+      const found = event.isTrusted ? subject(event) : null;
+      if (found) {
         last = now();
+        about = found;
       }
     },
     true
@@ -31,12 +63,17 @@ for (const type of ['click', 'change', 'keydown']) {
 }
 
 export const person = {
-  /** Whether a person has just clicked, chosen or pressed a key in one of our controls. */
+  /** Whether a person has just clicked, chosen or pressed Enter in one of our controls. */
   acts(): boolean {
     // Of the event that is being handled; `submit` may be trusted and a script's own, which
     // is why a click or a key must have been before.
     const trusted = window.event?.isTrusted ?? true;
     const active = navigator.userActivation?.isActive ?? true;
     return trusted && active && now() - last < SOON;
+  },
+
+  /** The same, with a button or with a key in a draft: nothing else decides on code. */
+  decides(): boolean {
+    return about === 'a decision' && person.acts();
   }
 };

@@ -39,7 +39,7 @@ export class Drafts implements IDrafts {
   ): Promise<void> {
     const { state, sessions, client, notebooks } = this._options;
     const found = sessions.findDraft(draftId);
-    if (found?.card.phase !== 'waiting' || !state.byPerson()) {
+    if (found?.card.phase !== 'waiting' || !state.decidedByPerson()) {
       return;
     }
     const draft = draftView(found.view, found.card);

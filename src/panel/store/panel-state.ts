@@ -76,7 +76,15 @@ export class PanelState {
 
   /** Whether a person wants what is about to be done; if not, the panel says so. */
   byPerson(): boolean {
-    const acts = person.acts();
+    return this._orSaid(person.acts());
+  }
+
+  /** The same of a decision on code. */
+  decidedByPerson(): boolean {
+    return this._orSaid(person.decides());
+  }
+
+  private _orSaid(acts: boolean): boolean {
     if (!acts) {
       const failure = this.trans.__(
         'Something in this page, and not you, used a button of the Code Interpreter. Nothing was done.'

@@ -112,6 +112,43 @@ test('a script in an output presses Run while the person clicks elsewhere', asyn
   await panel.waiting('Add');
 });
 
+test('a script in an output calls what Run calls while the person writes and sends a message', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const script = `${RUNS}
+    let calls = 0;
+    const call = () => {
+      for (const button of buttons())
+        for (const props of handlers(button)) props.onClick?.({preventDefault() {}});
+      window.attacked = 'called ' + ++calls;
+    };
+    for (const type of ['click', 'keydown', 'input'])
+      document.addEventListener(type, event => {
+        if (!event.isTrusted) return;
+        call();
+        // And when the event is over.
+        setTimeout(call);
+        setTimeout(call, 300);
+      }, true);`;
+  await notebook.start([shows(script)]);
+  await panel.add(model);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await panel.message.click();
+  await page.keyboard.type('And');
+  await page.keyboard.press('Enter');
+  await expect
+    .poll(() => page.evaluate(() => Number(window.attacked?.split(' ')[1])))
+    .toBeGreaterThan(15);
+  await notebook.value('0');
+  expect(await notebook.executed()).not.toContain('1 + 1');
+  await panel.waiting('Add');
+  await expect(panel.root).toContainText(STILL);
+});
+
 test('a script in an output calls what Run calls while the person clicks on a button in the output', async ({
   model,
   notebook,

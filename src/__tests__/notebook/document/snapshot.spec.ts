@@ -41,6 +41,7 @@ describe('a snapshot', () => {
   });
 
   it('of some cells holds these, in order', () => {
+    const model = new NotebookModel();
     const cells = ['a', 'b', 'c', 'd'].map(id => ({
       id,
       cell_type: 'code',
