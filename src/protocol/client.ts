@@ -21,9 +21,10 @@ export interface IClient {
   readonly refused: ISignal<IClient, { closed: boolean; message: string }>;
   /**
    * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
-   * (code, message) when the server refuses or the socket is lost before the reply.
+   * (code, message) when the server refuses or the socket is lost before the reply. `heard`
+   * is called when the reply comes, before the frames that come after it.
    */
-  send(command: Command): Promise<Record<string, unknown>>;
+  send(command: Command, heard?: () => void): Promise<Record<string, unknown>>;
   /** Send without asking for a reply (receipts, snapshots, notices). Dropped offline. */
   post(command: Command): void;
 }
@@ -87,13 +88,16 @@ export class Client implements IClient, IDisposable {
     }
   }
 
-  send(command: Command): Promise<Record<string, unknown>> {
+  send(command: Command, heard?: () => void): Promise<Record<string, unknown>> {
     if (!this._connected) {
       return Promise.reject(lost());
     }
     const id = ++this._lastId;
     const reply = new PromiseDelegate<Record<string, unknown>>();
     this._pending.set(id, reply);
+    if (heard) {
+      this._heard.set(id, heard);
+    }
     this._write(JSON.stringify({ ...command, id }));
     return reply.promise;
   }
@@ -169,6 +173,8 @@ export class Client implements IClient, IDisposable {
   private _settle(reply: Reply): void {
     const pending = this._pending.get(reply.id);
     this._pending.delete(reply.id);
+    this._heard.get(reply.id)?.();
+    this._heard.delete(reply.id);
     if (reply.error === null) {
       pending?.resolve(reply.result);
     } else {
@@ -184,6 +190,7 @@ export class Client implements IClient, IDisposable {
     if (!connected) {
       const pending = [...this._pending.values()];
       this._pending.clear();
+      this._heard.clear();
       pending.forEach(reply => reply.reject(lost()));
     }
     this._connectedChanged.emit(connected);
@@ -210,6 +217,7 @@ export class Client implements IClient, IDisposable {
     number,
     PromiseDelegate<Record<string, unknown>>
   >();
+  private _heard = new Map<number, () => void>();
   private _frames = new Signal<this, ServerFrame>(this);
   private _refused = new Signal<this, { closed: boolean; message: string }>(
     this

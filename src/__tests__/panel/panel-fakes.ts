@@ -172,8 +172,14 @@ export class FakeClient implements IClient {
       session_id: 's1'
     });
 
-  send(command: Command): Promise<Record<string, unknown>> {
+  /** Called when replies come; by default at once. */
+  heard: (heard: () => void) => void = heard => heard();
+
+  send(command: Command, heard?: () => void): Promise<Record<string, unknown>> {
     this.sent.push(command);
+    if (heard) {
+      this.heard(heard);
+    }
     return this.answer(command);
   }
 

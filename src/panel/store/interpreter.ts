@@ -59,18 +59,26 @@ export class CodeInterpreter implements ICodeInterpreter {
     const { client } = this._options;
     const came: ISessionEvent[] = [];
     let last = after;
+    let begun = false;
     let wake: () => void = () => undefined;
     const onFrame = (_: IClient, frame: ServerFrame) => {
       const next = frame.type === 'event' && frame.session_id === sessionId;
-      // Others are those of before, or come once more after what is missing.
-      if (next && frame.seq === last + 1) {
+      // Until the server has begun anew they are of before. Numbers have holes in the journal.
+      if (next && begun && frame.seq > last) {
         last = frame.seq;
         came.push({ seq: frame.seq, event: frame.event });
         wake();
       }
     };
-    const subscribe = () =>
-      client.send({ type: 'subscribe', session_id: sessionId, after: last });
+    const subscribe = () => {
+      begun = false;
+      return client.send(
+        { type: 'subscribe', session_id: sessionId, after: last },
+        () => {
+          begun = true;
+        }
+      );
+    };
     const onConnected = (_: IClient, connected: boolean) => {
       if (connected) {
         // If it is lost again, this is done again.

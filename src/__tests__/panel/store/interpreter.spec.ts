@@ -67,14 +67,18 @@ it('follows a conversation from its first event, each once and in order', async 
       }
     }
   };
+  let replied: () => void = () => undefined;
+  client.heard = heard => (replied = heard);
   const over = iterate();
   await settled();
+  client.heard = heard => heard();
   const subscribed = client.ofType('subscribe');
   expect(subscribed.pop()).toMatchObject({ session_id: 's1', after: 0 });
   const play = (seq: number, event: ISessionEvent['event']) =>
     client.frames.emit({ type: 'event', session_id: 's1', seq, event });
   // One that was on its way before the server began anew.
   play(2, title);
+  replied();
   play(1, started);
   client.frames.emit({
     type: 'event',
@@ -102,4 +106,26 @@ it('follows a conversation from its first event, each once and in order', async 
   const before = client.ofType('subscribe').length;
   client.connect(true);
   expect(client.ofType('subscribe')).toHaveLength(before);
+});
+
+it('follows a conversation whose numbers have holes, as journals have', async () => {
+  const { client, interpreter } = make();
+  client.play('s1', started);
+  const seen: number[] = [];
+  const iterate = async () => {
+    for await (const { seq } of interpreter.follow('s1')) {
+      seen.push(seq);
+      if (seq === 9) {
+        break;
+      }
+    }
+  };
+  const over = iterate();
+  await settled();
+  const title = { type: 'title_changed', title: 'x' } as const;
+  for (const seq of [1, 4, 5, 5, 4, 9]) {
+    client.frames.emit({ type: 'event', session_id: 's1', seq, event: title });
+  }
+  await over;
+  expect(seen).toEqual([1, 4, 5, 9]);
 });
