@@ -319,6 +319,7 @@ async def test_moved_with_its_folder_and_back(
         await site.rename(old, new)
     go_on(root)
     await until(lambda: not site.extension.manager.running)
+    assert await ended(site, w.session_id) == ("end_turn", "")
     assert sources(root / path) == SOURCES
     assert await listed(site, path) == [w.session_id]
     assert notebooks(root) == [path.rpartition("/")[2]]
@@ -397,6 +398,38 @@ async def test_renamed_and_back_in_the_middle_of_a_save(
     assert failed
     assert sources(root / FIRST) == SOURCES
     assert notebooks(root) == ["a.ipynb"]
+
+
+@pytest.mark.parametrize("back", [False, True])
+async def test_renamed_in_the_middle_of_a_read(
+    site: Site, begin: Begin, root: Path, monkeypatch: pytest.MonkeyPatch, back: bool
+) -> None:
+    """It was there when it was looked for, and Jupyter's reader finds "no file" there."""
+    w = await begin(Grace.SHORT, "auto")
+    await away(site, w)
+    await at_work_in_file(site, root)
+    contents: Any = site.extension.serverapp.contents_manager
+    read_notebook = contents._read_notebook
+    renamed: list[bool] = []
+
+    async def meanwhile(*arguments: Any, **named: Any) -> Any:
+        if renamed:
+            return await read_notebook(*arguments, **named)
+        renamed.append(True)
+        await site.rename(FIRST, "work/b.ipynb")
+        try:
+            return await read_notebook(*arguments, **named)
+        finally:
+            if back:
+                await site.rename("work/b.ipynb", FIRST)
+
+    monkeypatch.setattr(contents, "_read_notebook", meanwhile)
+    go_on(root)
+    await until(lambda: not site.extension.manager.running)
+    assert renamed
+    assert await ended(site, w.session_id) == ("end_turn", "")
+    assert sources(root / (FIRST if back else "work/b.ipynb")) == SOURCES
+    assert len(notebooks(root)) == 1
 
 
 async def test_a_window_that_has_it_open_speaks_for_itself(
