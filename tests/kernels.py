@@ -119,6 +119,13 @@ class Person:
     async def begun(self, msg_id: str) -> None:
         await until(lambda: self.has(msg_id, "execute_input"))
 
+    async def arrived(self) -> None:
+        """What was sent has come to the kernel, which may be at work: it answers on the other
+        channel to what was sent later."""
+        client = self._client
+        client.control_channel.send(client.session.msg("kernel_info_request"))
+        await client.get_control_msg(timeout=30)
+
     async def finished(self, msg_id: str) -> None:
         await until(lambda: self.has(msg_id, "status", "idle"))
 

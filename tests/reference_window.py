@@ -173,7 +173,7 @@ class ReferenceWindow:
                 self.streamed[frame.cell_id] = before + frame.text
         elif isinstance(frame, c.OpFrame) and self.answering:
             await self._apply(frame)
-        elif isinstance(frame, c.ReadNotebook) and self.answering:
+        elif isinstance(frame, c.ReadNotebook) and frame.request_id and self.answering:
             await self.post(
                 c.SnapshotTaken(
                     self.path,

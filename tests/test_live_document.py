@@ -27,6 +27,7 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     SetSource,
     apply,
+    digest,
 )
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.stores import StoredOp
@@ -200,7 +201,7 @@ async def test_receipts_of_another_window_or_epoch_are_ignored() -> None:
     assert not receipt.done(), "of an older epoch"
     other.answer()
     assert receipt.result().status == "conflict" or receipt.result().status == "done"
-    assert receipt.result() == Receipt("done", source="cell 1")
+    assert receipt.result() == Receipt("done")
 
 
 async def test_a_receipt_that_was_lost_is_asked_for_again(impatient: None) -> None:
@@ -248,7 +249,7 @@ async def test_a_window_gets_what_its_document_lacks_in_order_and_once() -> None
         inserted(1),
         SetSource("n1", "1 + 1", "cell 1"),
         SetSource("n1", "never", "something else"),
-        BeginRun("n1", "1 + 1", "r1"),
+        BeginRun("n1", digest("1 + 1"), "r1"),
         FinishRun("n1", "r1", (), 1),
         Delete("gone", ""),
     ]
@@ -361,7 +362,7 @@ class Keeper:
 
 
 def stored(*numbers: int) -> list[StoredOp]:
-    return [StoredOp(n, 1, inserted(n), Receipt("done", source=f"cell {n}")) for n in numbers]
+    return [StoredOp(n, 1, inserted(n), Receipt("done")) for n in numbers]
 
 
 async def test_a_tab_that_slept_while_another_saved_reads_the_file_first() -> None:

@@ -408,7 +408,7 @@ async def test_renamed_in_the_middle_of_a_read(
     w = await begin(Grace.SHORT, "auto")
     await away(site, w)
     await at_work_in_file(site, root)
-    contents: Any = site.extension.serverapp.contents_manager
+    contents: Any = site.extension._server.contents_manager
     read_notebook = contents._read_notebook
     renamed: list[bool] = []
 

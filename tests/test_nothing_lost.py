@@ -58,6 +58,7 @@ from jupyter_codeinterp.core.document.ops import (
     Op,
     Receipt,
     SetSource,
+    digest,
 )
 from jupyter_codeinterp.core.history.ledger import Ledger
 from jupyter_codeinterp.server.session_manager import SessionManager
@@ -217,7 +218,7 @@ class Machine(RuleBasedStateMachine):
         if agent.known:
             cell_id = list(agent.known)[which % len(agent.known)]
             agent.runs[cell_id] = f"r{self.world.next()}"
-            self._apply(agent, BeginRun(cell_id, agent.known[cell_id], agent.runs[cell_id]))
+            self._apply(agent, BeginRun(cell_id, digest(agent.known[cell_id]), agent.runs[cell_id]))
 
     @rule(who=ANY)
     def agent_finishes_a_run(self, who: int) -> None:

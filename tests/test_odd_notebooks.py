@@ -78,14 +78,16 @@ _changes = st.lists(
 
 OPS: list[d.Op] = [
     d.Insert("new", "raw", "1 + 1", ("code",)),
-    d.BeginRun("new", "1 + 1", "run"),
+    d.BeginRun("new", d.digest("1 + 1"), "run", tell=True),
     d.FinishRun("new", "run", ({"output_type": "stream", "name": "stdout", "text": "2"},), 2),
     d.SetSource("code", "x = 21", "x = 20"),
-    d.BeginRun("code", "x = 21", "again"),
+    d.BeginRun("code", d.digest("x = 21"), "again", tell=True),
     d.FinishRun("code", "again", (), 3),
     d.SetSource("note", "", "# Note", "raw"),
     d.Delete("bare", "raw"),
 ]
+LEFT = {"new": "1 + 1", "code": "x = 21", "note": ""}
+"""Their sources afterwards."""
 
 
 def worked_in(book: dict[str, Any]) -> None:
@@ -106,7 +108,7 @@ def worked_in(book: dict[str, Any]) -> None:
         if receipt.before is not None:
             receipt = msgspec.json.decode(msgspec.json.encode(receipt), type=d.Receipt)
             assert receipt.before is not None
-            expect = None if isinstance(op, d.Delete) else receipt.source
+            expect = None if isinstance(op, d.Delete) else LEFT[op.cell_id]
             back = d.Restore(op.cell_id, receipt.before, expect, receipt.after)
             book, undone = d.apply(book, back)
             assert undone.status in ("done", "conflict", "refused")

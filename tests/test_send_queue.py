@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, SetSource
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, SetSource, digest
 from jupyter_codeinterp.server.socket import send_queue as send_queues
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from tests.fake_anthropic import on_loop
@@ -113,14 +113,14 @@ async def test_a_message_is_not_filled_without_end() -> None:
 
 @on_loop
 async def test_outputs_of_a_run_wait_in_one_frame() -> None:
-    begin = op(BeginRun("c1", "1", "r1"))
+    begin = op(BeginRun("c1", digest("1"), "r1"))
     frames = [begin, outputs(0, "a"), outputs(1, "b", "c"), reply(1), outputs(2, "C", "d")]
     assert await arrived(frames) == [begin, outputs(0, "a", "b", "C", "d"), reply(1)]
 
 
 @on_loop
 async def test_outputs_never_overtake_the_beginning_of_their_run() -> None:
-    begin = op(BeginRun("c1", "2", "r2"))
+    begin = op(BeginRun("c1", digest("2"), "r2"))
     frames = [outputs(0, "old"), begin, outputs(0, "new", run="r2"), outputs(1, "x", run="r2")]
     assert await arrived(frames) == [
         outputs(0, "old"),

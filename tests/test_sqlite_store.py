@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -7,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
 from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.ops import BeginRun, Delete, Insert, Receipt
+from jupyter_codeinterp.core.document.ops import BeginRun, Delete, Insert, Receipt, digest
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.events import (
     Draft,
@@ -317,7 +319,7 @@ def test_the_system_prompt_is_kept_once(store: SqliteStore, path: Path) -> None:
 
 def test_ops_and_receipts(store: SqliteStore) -> None:
     first = StoredOp(1, 1, Insert("a", "raw", "x", ("b",), {"codeinterp": {"turn": 1}}))
-    second = StoredOp(2, 1, BeginRun("a", "x", "run"))
+    second = StoredOp(2, 1, BeginRun("a", digest("x"), "run"))
     store.append_op("s1", first)
     store.append_op("s1", second)
     assert store.ops("s1") == [first, second]
@@ -590,6 +592,19 @@ def test_the_climb_from_version_1(path: Path) -> None:
     third = StoredOp(3, 2, Delete("c2", ""))
     store.append_op("s1", third)
     assert store.unsaved_ops("a.ipynb") == [("s1", [third])]
+    store.close()
+
+
+def test_a_run_that_an_older_journal_names_by_its_source(path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((Path(__file__).parent / "journal_version_1.sql").read_text("utf-8"))
+        begun = {"op": "begin_run", "cell_id": "c1", "source": "é", "run_id": "r"}
+        row = json.dumps({"seq": 3, "turn": 1, "op": begun, "receipt": {"status": "done"}})
+        db.execute("INSERT INTO ops VALUES ('s1', 3, ?)", (row.replace(": ", ":"),))
+        db.commit()
+    store = SqliteStore(path)
+    assert store.ops("s1", 2) == [StoredOp(3, 1, BeginRun("c1", digest("é"), "r"), Receipt("done"))]
     store.close()
 
 

@@ -192,14 +192,15 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 
 
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
-    """``source`` is what was decided on; ``edited`` if the person changed the model's.
-    ``window`` is the number of the one that decided; 0: no window did, or it is not known."""
+    """``source`` is what was decided on, None if it is that of the draft as it waited;
+    ``edited`` if the person changed the model's. ``window`` is the number of the one that
+    decided; 0: no window did, or it is not known."""
 
     call_id: str
     draft_id: str
     action: Literal["run", "reject"]
     by: Literal["person", "policy", "stop"]
-    source: str
+    source: Union[str, None] = None
     edited: bool = False
     reason: str = ""
     window: int = 0

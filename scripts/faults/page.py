@@ -255,7 +255,7 @@ class Page(ReferenceWindow):
     def _read_back(self, frame: c.OpFrame) -> Receipt:
         cell = self.cell(frame.op.cell_id)
         if cell is not None:
-            return Receipt("done", source=cell["source"])
+            return Receipt("done")
         if isinstance(frame.op, Delete):
             return Receipt("done")
         return Receipt("missing", reason="the cell is not in the notebook")

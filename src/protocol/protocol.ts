@@ -279,10 +279,11 @@ export interface OpReceipt {
 /**
  * What the document answered to an op.
  *
- * ``source`` is the cell's source as read back after the op; on ``conflict`` it is what
- * stands there instead of what was expected. ``before`` is the whole cell before the op
- * (with ``after``, the ids above it, nearest first), for ``set_source``, ``begin_run``
- * and ``delete`` that changed something: what undo puts back.
+ * ``done``: it is in the document, which was read back. ``source`` is given with
+ * ``conflict`` alone: what stands there instead of what was expected. ``before`` is the whole
+ * cell before the op (with ``after``, the ids above it, nearest first), for ``set_source``
+ * and ``delete`` that changed something, and ``begin_run`` that asks for it: what undo puts
+ * back.
  */
 export interface Receipt {
   status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
@@ -604,8 +605,9 @@ export interface Draft {
   runs: boolean;
 }
 /**
- * ``source`` is what was decided on; ``edited`` if the person changed the model's.
- * ``window`` is the number of the one that decided; 0: no window did, or it is not known.
+ * ``source`` is what was decided on, None if it is that of the draft as it waited;
+ * ``edited`` if the person changed the model's. ``window`` is the number of the one that
+ * decided; 0: no window did, or it is not known.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -613,7 +615,7 @@ export interface DraftDecided {
   draft_id: string;
   action: 'reject' | 'run';
   by: 'person' | 'policy' | 'stop';
-  source: string;
+  source: string | null;
   edited: boolean;
   reason: string;
   window: number;
@@ -744,20 +746,22 @@ export interface SetSource {
 /**
  * Just before a run: compare the source; make it a code cell; clear outputs; show [*].
  *
- * Refused with ``conflict`` when the cell's source is not ``source``. ``metadata`` is
+ * Refused with ``conflict`` when ``digest`` is not that of the cell's source. ``metadata`` is
  * merged into the cell's (provenance; it grants nothing). ``trusted``: a person has decided
- * on this very run, so that HTML and scripts in its outputs are shown as those of a cell
- * that they run themselves; else the cell is not trusted, whatever it was before.
+ * on this very run, so that HTML and scripts in its outputs are shown as those of a cell that
+ * they run themselves; else the cell is not trusted, whatever it was before. ``tell``:
+ * whether the receipt is to tell how the cell was, as none before has.
  */
 export interface BeginRun {
   op: 'begin_run';
   cell_id: string;
-  source: string;
+  digest: string;
   run_id: string;
   metadata: {
     [k: string]: unknown;
   };
   trusted: boolean;
+  tell: boolean;
 }
 /**
  * The end of a run: all outputs and the execution count (None if it never started).

@@ -148,6 +148,7 @@ async def test_run_was_pressed_and_waited_for_the_kernel(
     b.decide(draft)
     await b.event(e.KernelWaiting)
     room.person.run("print('once')")
+    await room.person.arrived()
     gate.open()
     await b.ended()
     assert await room.ran() == [gate.source, "print('once')"]

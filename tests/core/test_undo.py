@@ -19,6 +19,7 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     SetSource,
     apply,
+    digest,
 )
 from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.history.changes import Change
@@ -326,8 +327,8 @@ async def test_a_cell_that_held_a_key_is_not_put_back_without_it(bench: Benches)
 async def test_how_a_cell_was_may_not_be_known(bench: Benches) -> None:
     """The page was reloaded before it could tell: its receipt is of the cell as it is."""
     ledger = Ledger()
-    ledger.record(1, SetSource("c1", "new", "old"), Receipt("done", source="new"))
-    ledger.record(1, BeginRun("c1", "new", "r"), Receipt("done", source="new", before={"id": "c1"}))
+    ledger.record(1, SetSource("c1", "new", "old"), Receipt("done"))
+    ledger.record(1, BeginRun("c1", digest("new"), "r"), Receipt("done", before={"id": "c1"}))
     (change,) = ledger.changes(1)
     assert (change.kind, change.undoable) == ("edited", False)
     assert ledger.undo_cell(1, "c1") is None

@@ -22,6 +22,7 @@ from jupyter_codeinterp.core.document.ops import (
     SetSource,
     Snapshot,
     apply,
+    digest,
 )
 from jupyter_codeinterp.core.events import TurnUndone
 from jupyter_codeinterp.core.history.changes import Change
@@ -139,7 +140,7 @@ class World:
         ops: dict[str, Op | None] = {
             "edit": SetSource(cell_id, source, now),
             "retype": SetSource(cell_id, source, now, cell_type),
-            "run": BeginRun(cell_id, now, name, {"turn": turn}),
+            "run": BeginRun(cell_id, digest(now), name, {"turn": turn}, tell=True),
             "finish": FinishRun(
                 cell_id,
                 run_id if run_id.startswith(f"{turn}-") else "none",

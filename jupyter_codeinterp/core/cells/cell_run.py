@@ -49,6 +49,8 @@ class CellRun:
         """Code that the cell has put forward with set_next_input."""
         self._proposed = ""
         self._waits = False
+        self._shown: str | None = None
+        """The source that the person was asked about last."""
         self._execution: Execution | ExternalExecution | None = None
         self._again = ""
         """Why it must be asked once more."""
@@ -77,6 +79,7 @@ class CellRun:
         if receipt.status == "conflict":
             # Nobody has decided on what the person has typed into it.
             self.draft.source = receipt.source
+            self.draft.is_theirs = True
             return TYPED_INTO
         if receipt.status == "pending":
             title = self.draft.title
@@ -116,6 +119,7 @@ class CellRun:
                         continue
                 notices = tuple(hooked.line(turn, note) for note in checked.notes)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
+                self._shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting, seen)
                 if info is None and draft.is_code:
@@ -166,7 +170,7 @@ class CellRun:
             self.draft.draft_id,
             decision.action,
             decision.by,
-            decision.source,
+            None if decision.source == self._shown else decision.source,
             decision.edited,
             decision.reason,
             decision.window,

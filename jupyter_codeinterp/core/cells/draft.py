@@ -53,6 +53,8 @@ class DraftCell:
         self.source = ""
         self.is_code = kind in ("insert", "edit")
         """Whether it runs once it is accepted (an edited cell may be Markdown)."""
+        self.is_theirs = False
+        """Whether the person has typed it: ``source`` is not what an op has put there."""
         self._inserted = False
         self._units = 0
         """UTF-16 units of what has been streamed: counted once, as it grows."""

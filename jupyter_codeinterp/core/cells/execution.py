@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from ..approval.decisions import Decision
-from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource
+from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
 from ..events import Event, KernelWaiting, Note, RunStarted
@@ -125,18 +125,27 @@ class Execution:
         edit = draft.kind == "edit"
         expect = draft.old_source if edit else draft.source
         self._touched = True
-        if self._source != expect:
+        told = not edit
+        if self._source != expect or draft.is_theirs:
+            # Also where it stands already: from now on it is known whose it is.
             receipt = await turn.apply(SetSource(self._cell_id, self._source, expect))
             if receipt.status == "conflict" and edit:
                 self._refused_edit(receipt)
                 return False
             if not self._accepted(receipt):
                 return False
+            told |= receipt.before is not None
         draft.source = draft.old_source = self._source
-        receipt = await turn.apply(
-            BeginRun(self._cell_id, self._source, self._run_id, self._provenance, self._trusted)
+        draft.is_theirs = False
+        begin = BeginRun(
+            self._cell_id,
+            digest(self._source),
+            self._run_id,
+            self._provenance,
+            self._trusted,
+            tell=not told,
         )
-        return self._accepted(receipt)
+        return self._accepted(await turn.apply(begin))
 
     @property
     def _provenance(self) -> dict[str, object]:
@@ -151,6 +160,7 @@ class Execution:
     def _accepted(self, receipt: Receipt) -> bool:
         if receipt.status == "conflict":
             self._draft.source = self._draft.old_source = receipt.source
+            self._draft.is_theirs = True
             self.ask_again = CHANGED
         elif receipt.status == "pending":
             self._never_ran("not_confirmed", NOT_CONFIRMED)

@@ -11,6 +11,7 @@ Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal, Union
 
@@ -95,17 +96,19 @@ class SetSource(msgspec.Struct, frozen=True, tag_field="op", tag="set_source"):
 class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
     """Just before a run: compare the source; make it a code cell; clear outputs; show [*].
 
-    Refused with ``conflict`` when the cell's source is not ``source``. ``metadata`` is
+    Refused with ``conflict`` when ``digest`` is not that of the cell's source. ``metadata`` is
     merged into the cell's (provenance; it grants nothing). ``trusted``: a person has decided
-    on this very run, so that HTML and scripts in its outputs are shown as those of a cell
-    that they run themselves; else the cell is not trusted, whatever it was before.
+    on this very run, so that HTML and scripts in its outputs are shown as those of a cell that
+    they run themselves; else the cell is not trusted, whatever it was before. ``tell``:
+    whether the receipt is to tell how the cell was, as none before has.
     """
 
     cell_id: str
-    source: str
+    digest: str
     run_id: str
     metadata: dict[str, Any] = {}
     trusted: bool = False
+    tell: bool = False
 
 
 class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
@@ -153,10 +156,11 @@ Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Restore]
 class Receipt(msgspec.Struct, frozen=True):
     """What the document answered to an op.
 
-    ``source`` is the cell's source as read back after the op; on ``conflict`` it is what
-    stands there instead of what was expected. ``before`` is the whole cell before the op
-    (with ``after``, the ids above it, nearest first), for ``set_source``, ``begin_run``
-    and ``delete`` that changed something: what undo puts back.
+    ``done``: it is in the document, which was read back. ``source`` is given with
+    ``conflict`` alone: what stands there instead of what was expected. ``before`` is the whole
+    cell before the op (with ``after``, the ids above it, nearest first), for ``set_source``
+    and ``delete`` that changed something, and ``begin_run`` that asks for it: what undo puts
+    back.
     """
 
     status: Literal["done", "conflict", "missing", "refused", "pending"]
@@ -221,6 +225,11 @@ def normalise(source: str) -> str:
     return text
 
 
+def digest(source: str) -> str:
+    """SHA-256 of its UTF-8, in hexadecimal: names a source without repeating it."""
+    return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 # --- apply: the reference ------------------------------------------------------------
 
 
@@ -235,9 +244,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     if len(matches) > 1:
         return notebook, Receipt("refused", reason="two cells have this id")
     if isinstance(op, Insert):
-        if matches:
-            return notebook, Receipt("done", source=shaped(cells[matches[0]])["source"])
-        return _insert(notebook, op)
+        return (notebook, Receipt("done")) if matches else _insert(notebook, op)
     if not matches:
         if isinstance(op, Delete):
             return notebook, Receipt("done")
@@ -249,16 +256,14 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     if isinstance(op, FinishRun):
         return _finish_run(notebook, index, op)
     if reason := _locked(cell, op):
-        return notebook, Receipt("refused", source=cell["source"], reason=reason)
+        return notebook, Receipt("refused", reason=reason)
     if isinstance(op, Restore):
         return _restore(notebook, index, op)
     if isinstance(op, SetSource) and cell["source"] == op.source:
         if op.cell_type in (None, cell["cell_type"]):
-            return notebook, Receipt("done", source=op.source)
-    elif cell["source"] != (op.source if isinstance(op, BeginRun) else op.expect):
-        return notebook, Receipt(
-            "conflict", source=cell["source"], reason="the cell has changed since"
-        )
+            return notebook, Receipt("done")
+    elif not _expected(cell["source"], op):
+        return notebook, _conflict(cell)
     above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     before = copy.deepcopy(cell)
     if isinstance(op, Delete):
@@ -266,12 +271,19 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return {**notebook, "cells": kept}, Receipt("done", before=before, after=above)
     if isinstance(op, BeginRun):
         if _run_id(cell) == op.run_id:
-            return notebook, Receipt("done", source=cell["source"])
-        changed = _begun(cell, op)
-    else:
-        changed = {**_typed(cell, op.cell_type), "source": op.source}
-    receipt = Receipt("done", source=changed["source"], before=before, after=above)
-    return _replace(notebook, index, changed), receipt
+            return notebook, Receipt("done")
+        told = Receipt("done", before=before, after=above) if op.tell else Receipt("done")
+        return _replace(notebook, index, _begun(cell, op)), told
+    changed = {**_typed(cell, op.cell_type), "source": op.source}
+    return _replace(notebook, index, changed), Receipt("done", before=before, after=above)
+
+
+def _expected(source: str, op: Union[SetSource, BeginRun, Delete]) -> bool:
+    return digest(source) == op.digest if isinstance(op, BeginRun) else source == op.expect
+
+
+def _conflict(cell: Cell) -> Receipt:
+    return Receipt("conflict", source=cell["source"], reason="the cell has changed since")
 
 
 def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
@@ -319,25 +331,21 @@ def _trust(metadata: dict[str, Any], trusted: bool) -> dict[str, Any]:
 
 def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook, Receipt]:
     cell = shaped(notebook["cells"][index])
-    receipt = Receipt("done", source=cell["source"])
     # The person may have made it a Markdown cell while it ran: that has no outputs.
     if _run_id(cell) != op.run_id or cell["cell_type"] != "code":
-        return notebook, receipt
+        return notebook, Receipt("done")
     outputs = [_saved(output) for output in op.outputs]
     changed = {**cell, "outputs": outputs, "execution_count": op.execution_count}
     changed["metadata"] = _trust(cell["metadata"], op.trusted)
-    return _replace(notebook, index, changed), receipt
+    return _replace(notebook, index, changed), Receipt("done")
 
 
 def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Receipt]:
     cell, was = shaped(notebook["cells"][index]), op.cell
-    receipt = Receipt("done", source=was["source"])
     if cell["source"] not in (op.expect, was["source"]):
-        return notebook, Receipt(
-            "conflict", source=cell["source"], reason="the cell has changed since"
-        )
+        return notebook, _conflict(cell)
     if op.expect is None:
-        return notebook, receipt
+        return notebook, Receipt("done")
     kept = was if cell["cell_type"] != was["cell_type"] else cell
     changed = {**kept, "id": op.cell_id, "source": was["source"]}
     if "attachments" in was:
@@ -349,7 +357,7 @@ def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Rec
     changed["metadata"] = _trust(others, was["metadata"].get("trusted") is True)
     if "codeinterp" in was["metadata"]:
         changed["metadata"]["codeinterp"] = was["metadata"]["codeinterp"]
-    return _replace(notebook, index, changed), receipt
+    return _replace(notebook, index, changed), Receipt("done")
 
 
 def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:
@@ -359,7 +367,7 @@ def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:
     cell = {**copy.deepcopy(op.cell), "id": op.cell_id}
     return (
         {**notebook, "cells": [*cells[:place], cell, *cells[place:]]},
-        Receipt("done", source=cell["source"]),
+        Receipt("done"),
     )
 
 
@@ -376,7 +384,7 @@ def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
     cell = _typed(cell, op.cell_type)
     return (
         {**notebook, "cells": [*cells[:place], cell, *cells[place:]]},
-        Receipt("done", source=op.source),
+        Receipt("done"),
     )
 
 

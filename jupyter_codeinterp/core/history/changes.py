@@ -57,7 +57,7 @@ class _Track:
             self.remade |= op.cell_type not in (None, self.cell_type)
             self.source, self.cell_type = op.source, op.cell_type or self.cell_type
         elif isinstance(op, BeginRun):
-            self.source, self.cell_type, self.remade = op.source, "code", True
+            self.cell_type, self.remade = "code", True
         elif isinstance(op, Restore):
             self.exists, self.remade = True, op.cell != self.before
             self.source, self.cell_type = op.cell["source"], op.cell["cell_type"]

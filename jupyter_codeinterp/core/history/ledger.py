@@ -53,7 +53,7 @@ class Ledger:
             if op.cell_type == "raw":
                 self.drafts[op.cell_id] = None
         elif isinstance(op, (SetSource, BeginRun)):
-            if op.cell_id in self._written:
+            if isinstance(op, SetSource) and op.cell_id in self._written:
                 self._written[op.cell_id] = op.source
             if isinstance(op, BeginRun) or op.cell_type not in (None, "raw"):
                 self.drafts.pop(op.cell_id, None)

@@ -12,6 +12,7 @@ from typing import Union
 from ..events import (
     DraftDecided,
     DraftOpened,
+    DraftWaiting,
     Event,
     Note,
     QuestionAnswered,
@@ -31,14 +32,15 @@ from ..events import (
 
 @dataclass
 class Card:
-    """A tool call. ``source`` is what was decided on, "" while nothing was; ``edited`` whether
-    the person had changed it; ``ran`` whether it was sent to the kernel; ``done`` is None
-    where the end is not in the journal."""
+    """A tool call. ``waiting`` is what the person was asked about, ``source`` what was decided
+    on, "" while nothing was; ``edited`` whether the person had changed it; ``ran`` whether it
+    was sent to the kernel; ``done`` is None where the end is not in the journal."""
 
     call_id: str
     name: str
     title: str
     kind: str = ""
+    waiting: str = ""
     source: str = ""
     edited: bool = False
     ran: bool = False
@@ -108,7 +110,7 @@ def turns(events: Iterable[Event]) -> list[Turn]:
         elif isinstance(event, ToolStarted):
             card = cards[event.call_id] = Card(event.call_id, event.name, event.title)
             told[-1].steps[-1].items.append(card)
-        elif call_id := getattr(event, "call_id", ""):
+        elif call_id := _call_of(event):
             if call_id in cards:
                 _note(cards[call_id], event)
         else:
@@ -116,12 +118,21 @@ def turns(events: Iterable[Event]) -> list[Turn]:
     return told
 
 
+def _call_of(event: Event) -> str:
+    """ "" if it is about no tool call."""
+    call_id: str = getattr(getattr(event, "draft", event), "call_id", "")
+    return call_id
+
+
 def _note(card: Card, event: Event) -> None:
     """What an event says of a card."""
     if isinstance(event, DraftOpened):
         card.kind, card.title = event.kind, event.title or card.title
+    elif isinstance(event, DraftWaiting):
+        card.waiting = event.draft.source
     elif isinstance(event, DraftDecided) and event.action == "run":
-        card.source, card.edited = event.source, event.edited
+        card.source = card.waiting if event.source is None else event.source
+        card.edited = event.edited
     elif isinstance(event, RunStarted):
         card.ran = True
     elif isinstance(event, QuestionAsked):

@@ -13,6 +13,7 @@ import { ServiceManagerMock } from '@jupyterlab/services/lib/testutils';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
+import { digest } from '../../notebook/document/digest';
 import type { Op } from '../../notebook/document/ops';
 import { Notebooks } from '../../notebook/notebooks';
 import type {
@@ -122,10 +123,11 @@ export const INSERT: Insert = {
 export const BEGIN: BeginRun = {
   op: 'begin_run',
   cell_id: 'a',
-  source: 'x = 1',
+  digest: digest('x = 1'),
   run_id: 'r1',
   metadata: {},
-  trusted: true
+  trusted: true,
+  tell: false
 };
 
 export class Stage {

@@ -6,11 +6,7 @@
  * also writes the marker that it has been applied. Outputs need a transaction of their
  * own; it comes first, within the same task, so that no save can fall between the two.
  */
-import type {
-  ISharedBaseCell,
-  ISharedMarkdownCell,
-  YNotebook
-} from '@jupyter/ydoc';
+import type { ISharedMarkdownCell, YNotebook } from '@jupyter/ydoc';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -36,6 +32,7 @@ import {
   transact
 } from './cells';
 import type { CellType } from './cells';
+import { digest } from './digest';
 import { isCode, showOutputs } from './outputs';
 import type { Output } from './outputs';
 
@@ -67,10 +64,9 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
   if (places.length === 0) {
     return withoutCell(target, op);
   }
-  const cell = shared.cells[places[0]];
   switch (op.op) {
     case 'insert':
-      return unchanged(target, cell);
+      return unchanged(target);
     case 'set_source':
       return setSource(target, places[0], op);
     case 'begin_run':
@@ -86,11 +82,8 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
 
 /** What to answer to an op that was applied before, if its receipt is not known any more. */
 export function readBack(model: INotebookModel, op: Op): Receipt {
-  const places = placesOf(model, op.cell_id);
-  if (places.length === 0) {
-    return op.op === 'delete' ? answer('done') : missing();
-  }
-  return answer('done', model.sharedModel.cells[places[0]].getSource());
+  const gone = placesOf(model, op.cell_id).length === 0;
+  return gone && op.op !== 'delete' ? missing() : answer('done');
 }
 
 function edit(target: IOpTarget, change: () => void): void {
@@ -134,14 +127,14 @@ function insert(target: IOpTarget, op: Insert): Receipt {
       metadata: op.metadata
     });
   });
-  return answer('done', target.model.sharedModel.cells[place].getSource());
+  return stands(target.model, place, op.source);
 }
 
 function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {
   const cell = target.model.sharedModel.cells[index];
   const old = cell.getSource();
   if (cell.getMetadata('editable') === false) {
-    return lockedCell(cell, 'editable');
+    return lockedCell('editable');
   }
   if (
     old !== op.source &&
@@ -150,26 +143,26 @@ function setSource(target: IOpTarget, index: number, op: SetSource): Receipt {
   ) {
     return conflict(old);
   }
-  const receipt = { ...answer('done'), ...standing(target.model, index) };
   const same =
     old === op.source && [null, cell.cell_type].includes(op.cell_type);
+  const was = same ? {} : standing(target.model, index);
   edit(target, () => rewrite(target.model, index, op.source, op.cell_type));
-  const source = target.model.sharedModel.cells[index].getSource();
-  return same ? answer('done', source) : { ...receipt, source };
+  return { ...stands(target.model, index, op.source), ...was };
 }
 
 function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
   const cell = target.model.sharedModel.cells[index];
-  if (cell.getSource() !== op.source) {
-    return conflict(cell.getSource());
+  const source = cell.getSource();
+  if (digest(source) !== op.digest) {
+    return conflict(source);
   }
   if (runIdOf(cell) === op.run_id) {
-    return unchanged(target, cell);
+    return unchanged(target);
   }
   if (!target.model.cells.get(index)) {
-    return { ...answer('refused', op.source), reason: UNSHOWN };
+    return { ...answer('refused'), reason: UNSHOWN };
   }
-  const receipt = { ...answer('done'), ...standing(target.model, index) };
+  const was = op.tell ? standing(target.model, index) : {};
   const ours = { ...provenance(cell), ...op.metadata, run_id: op.run_id };
   edit(target, () => {
     const fresh = retype(target.model, index, 'code');
@@ -181,14 +174,14 @@ function beginRun(target: IOpTarget, index: number, op: BeginRun): Receipt {
     begun.executionState = 'running';
     trust(target.model, begun, op.trusted);
   }
-  return { ...receipt, source: begun.sharedModel.getSource() };
+  return { ...stands(target.model, index, source), ...was };
 }
 
 function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
   const cell = target.model.cells.get(index);
   const shared = target.model.sharedModel.cells[index];
   if (runIdOf(shared) !== op.run_id || !isCode(cell)) {
-    return unchanged(target, shared);
+    return unchanged(target);
   }
   replaceOutputs(target.model, cell, op.outputs, op.trusted);
   edit(target, () => {
@@ -196,7 +189,7 @@ function finishRun(target: IOpTarget, index: number, op: FinishRun): Receipt {
     // A count that is the same as before fires nothing, so say it in any case.
     cell.executionState = 'idle';
   });
-  return answer('done', cell.sharedModel.getSource());
+  return answer('done');
 }
 
 /**
@@ -231,7 +224,7 @@ function remove(target: IOpTarget, index: number, op: Delete): Receipt {
   const cell = target.model.sharedModel.cells[index];
   const source = cell.getSource();
   if (cell.getMetadata('deletable') === false) {
-    return lockedCell(cell, 'deletable');
+    return lockedCell('deletable');
   }
   if (source !== op.expect && !target.isHint(op.cell_id, source)) {
     return conflict(source);
@@ -249,13 +242,13 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
   const retypes = cell.cell_type !== was.cell_type;
   const edits = retypes || source !== was.source;
   if (edits && cell.getMetadata('editable') === false) {
-    return lockedCell(cell, 'editable');
+    return lockedCell('editable');
   }
   if (source !== was.source && source !== op.expect) {
     return conflict(source);
   }
   if (op.expect === null) {
-    return unchanged(target, cell);
+    return unchanged(target);
   }
   const now = model.cells.get(index);
   if (isCode(now) && !retypes) {
@@ -270,7 +263,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
     put.executionCount = was.execution_count ?? null;
     put.executionState = 'idle';
   }
-  return answer('done', model.sharedModel.cells[index].getSource());
+  return stands(model, index, was.source);
 }
 
 /** Source, attachments and our metadata as they were; the rest of the cell stays. */
@@ -309,7 +302,7 @@ function insertAgain(target: IOpTarget, op: Restore): Receipt {
   const place = anchor === undefined ? 0 : ids.indexOf(anchor) + 1;
   const cell = { ...op.cell, id: op.cell_id };
   edit(target, () => insertCell(target.model, place, cell));
-  return answer('done', target.model.sharedModel.cells[place].getSource());
+  return stands(target.model, place, (op.cell as unknown as IWas).source);
 }
 
 /** A cell as a receipt has told it. */
@@ -324,8 +317,14 @@ interface IWas {
 
 // --- receipts -----------------------------------------------------------------------
 
-function answer(status: Receipt['status'], source = ''): Receipt {
-  return { status, source, reason: '', before: null, after: [] };
+function answer(status: Receipt['status']): Receipt {
+  return { status, source: '', reason: '', before: null, after: [] };
+}
+
+/** What is said of a cell that has been changed: it is read back. */
+function stands(model: INotebookModel, index: number, source: string): Receipt {
+  const now = model.sharedModel.cells[index].getSource();
+  return now === source ? answer('done') : conflict(now);
 }
 
 function missing(): Receipt {
@@ -333,20 +332,18 @@ function missing(): Receipt {
 }
 
 function conflict(source: string): Receipt {
-  return {
-    ...answer('conflict', source),
-    reason: 'the cell has changed since'
-  };
+  const reason = 'the cell has changed since';
+  return { ...answer('conflict'), source, reason };
 }
 
-function lockedCell(cell: ISharedBaseCell, key: string): Receipt {
+function lockedCell(key: string): Receipt {
   const reason = `the cell is locked: its metadata says ${key}: false`;
-  return { ...answer('refused', cell.getSource()), reason };
+  return { ...answer('refused'), reason };
 }
 
-function unchanged(target: IOpTarget, cell: ISharedBaseCell): Receipt {
+function unchanged(target: IOpTarget): Receipt {
   edit(target, () => undefined);
-  return answer('done', cell.getSource());
+  return answer('done');
 }
 
 /** The cell as it stands, and the ids above it, nearest first: what undo puts back. */

@@ -122,7 +122,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'draft_decided':
       return card(view, event.call_id, {
         phase: 'decided',
-        source: event.source,
+        source: event.source ?? '',
         edited: event.edited,
         failure: ''
       });

@@ -68,7 +68,7 @@ export interface ICardItem {
   /** null for tools that need no decision (reading). */
   readonly draft: Draft | null;
   readonly cellId: string;
-  /** The code that was decided on. */
+  /** The code that was decided on; '' if it is the draft's. */
   readonly source: string;
   /** The person changed the code before it ran. */
   readonly edited: boolean;

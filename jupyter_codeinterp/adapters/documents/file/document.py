@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Protocol, Union
 
 from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
-from ....core.document.ops import Notebook, Op, Receipt, apply, id_of, shaped
+from ....core.document.ops import Notebook, Op, Receipt, apply, id_of
 from ....core.errors import DocumentError
 from .view import views
 
@@ -148,7 +148,7 @@ def _read_back(notebook: Notebook, op: Op) -> Receipt:
     """What to answer to an op that the file holds already."""
     for cell in notebook["cells"]:
         if id_of(cell) == op.cell_id:
-            return Receipt("done", source=shaped(cell)["source"])
+            return Receipt("done")
     if op.__struct_config__.tag == "delete":
         return Receipt("done")
     return Receipt("missing", reason="the cell is not in the notebook")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
+from ....core.document.ops import digest
 from ....core.errors import StoreError
 
 # (version 1, version 2, …): each the statements that lead to it from the one before.
@@ -71,7 +73,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE ops ADD COLUMN number INTEGER NOT NULL DEFAULT 0",
         "CREATE INDEX ops_in_order ON ops (number)",
     ),
+    # The begin of a run names the source that an op before it has written.
+    ("""UPDATE ops SET data = with_digest(data) WHERE data LIKE '%"op":"begin_run"%'""",),
 )
+
+
+def _with_digest(data: str) -> str:
+    """An op of the journal."""
+    stored = json.loads(data)
+    if stored["op"]["op"] == "begin_run":
+        stored["op"]["digest"] = digest(stored["op"].pop("source"))
+    return json.dumps(stored, ensure_ascii=False)
 
 
 def migrate(db: sqlite3.Connection) -> None:
@@ -79,6 +91,7 @@ def migrate(db: sqlite3.Connection) -> None:
 
     Raises StoreError ``too_new``.
     """
+    db.create_function("with_digest", 1, _with_digest)
     while True:
         db.execute("BEGIN IMMEDIATE")  # another process may be climbing, too
         version: int = db.execute("PRAGMA user_version").fetchone()[0]

@@ -1,6 +1,7 @@
 import { NotebookModel } from '@jupyterlab/notebook';
 import { DisposableSet } from '@lumino/disposable';
 import { FileState } from '../../../notebook/document/file-state';
+import { digest } from '../../../notebook/document/digest';
 import { applyOp } from '../../../notebook/document/ops';
 import type { Op } from '../../../notebook/document/ops';
 import { takeSnapshot } from '../../../notebook/document/snapshot';
@@ -23,7 +24,7 @@ const OPS = [
   {
     op: 'begin_run',
     cell_id: 'new',
-    source: '1 + 1',
+    digest: digest('1 + 1'),
     run_id: 'run',
     metadata: {}
   },
@@ -44,7 +45,7 @@ const OPS = [
   {
     op: 'begin_run',
     cell_id: 'code',
-    source: 'x = 21',
+    digest: digest('x = 21'),
     run_id: 'again',
     metadata: {}
   },

@@ -1,6 +1,7 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import { NotebookModel } from '@jupyterlab/notebook';
 import type { YNotebook } from '@jupyter/ydoc';
+import { digest } from '../../../notebook/document/digest';
 import { applyOp } from '../../../notebook/document/ops';
 import type { IOpTarget, Op } from '../../../notebook/document/ops';
 import { showOutputs } from '../../../notebook/document/outputs';
@@ -79,7 +80,8 @@ function whole(op: Op): Op {
       return {
         ...op,
         metadata: op.metadata ?? {},
-        trusted: op.trusted ?? false
+        trusted: op.trusted ?? false,
+        tell: op.tell ?? false
       };
     default:
       return { metadata: {}, ...op } as Op;
@@ -140,10 +142,11 @@ const RAW = { id: 'c', cell_type: 'raw', metadata: {}, source: 'r' };
 const BEGIN: Op = {
   op: 'begin_run',
   cell_id: 'c',
-  source: 'r',
+  digest: digest('r'),
   run_id: 'r1',
   metadata: {},
-  trusted: true
+  trusted: true,
+  tell: true
 };
 
 describe('begin_run and finish_run', () => {
@@ -256,7 +259,7 @@ describe('what hints have written', () => {
 
   it('never counts for a run: only the bytes decided on do', () => {
     const model = open([RAW], {});
-    const run = { ...BEGIN, source: '' };
+    const run = { ...BEGIN, digest: digest('') };
     expect(applyOp(target(model, { isHint: () => true }), run).status).toBe(
       'conflict'
     );
