@@ -124,7 +124,10 @@ OTHERS = {
     "read_output": "passes on; its work is in outputs.read",
     "registry": "types of what the SDK has parsed",
     "tools": "passes on what `specs` and `foreign` make",
-    "turn": "passes on what `outputs` and `foreign` make",
+    "clock": "holds no text",
+    "notebook": "passes on ops and cells, joins ids",
+    "results": "passes on what `outputs` and `foreign` make",
+    "turn": "holds what others work with",
 }
 
 

@@ -115,7 +115,7 @@ async def test_waiting_for_the_person_is_no_time_of_the_turn(bench: Benches) -> 
     draft = await b.draft()
     turn = b.session._turn
     assert turn is not None
-    await until(lambda: turn.unattended > 1.0)
+    await until(lambda: turn.clock.unattended > 1.0)
     b.decide(draft, "reject")
     assert (await b.ended()).stop_reason == "end_turn"
 

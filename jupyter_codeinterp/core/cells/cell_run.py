@@ -19,7 +19,7 @@ from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
 from ..messages import ToolUse
 from ..ports import ExternalRun, KernelInfo
-from ..turn.turn import Result
+from ..turn.results import Result
 from . import hooked
 from .draft import DraftCell
 from .execution import (
@@ -83,7 +83,7 @@ class CellRun:
             return TYPED_INTO
         if receipt.status == "pending":
             title = self.draft.title
-            self.result = self.turn.result(call, "not_confirmed", NOT_CONFIRMED, title=title)
+            self.result = self.turn.results.make(call, "not_confirmed", NOT_CONFIRMED, title=title)
         elif receipt.status != "done":
             self._reject(call, why_not(receipt))
         return ""
@@ -153,7 +153,7 @@ class CellRun:
     ) -> Decision:
         turn = self.turn
         self._waits = True
-        decision = await turn.attend(turn.decisions.ask(waiting.draft, seen))
+        decision = await turn.clock.attend(turn.decisions.ask(waiting.draft, seen))
         self._waits = False
         if decision.run_all:
             turn.mode = RUN_ALL
@@ -182,7 +182,7 @@ class CellRun:
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
         cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
         quoted = self.turn.foreign.shown(source) if source else ""
-        self.result = self.turn.rejected(call, body, draft.title, cell_id, reason, quoted)
+        self.result = self.turn.results.rejected(call, body, draft.title, cell_id, reason, quoted)
 
     def _refuse(self, call: ToolUse, note: Note) -> None:
         """A hook does not let it run."""
@@ -217,19 +217,19 @@ class CellRun:
         again, "" if there is a result."""
         turn, draft = self.turn, self.draft
         if draft.kind == "delete":
-            receipt = await turn.apply(Delete(draft.cell_id, draft.old_source))
+            receipt = await turn.notebook.apply(Delete(draft.cell_id, draft.old_source))
         elif draft.kind == "edit":
-            receipt = await turn.apply(SetSource(draft.cell_id, source, draft.old_source))
+            receipt = await turn.notebook.apply(SetSource(draft.cell_id, source, draft.old_source))
         else:
-            receipt = await turn.apply(
+            receipt = await turn.notebook.apply(
                 SetSource(draft.cell_id, source, draft.source, cell_type="markdown")
             )
         if receipt.status == "done":
             draft.settle()
             turn.context.noted(draft.cell_id, None if draft.kind == "delete" else source)
-            self.result = turn.result(call, "ok", title=draft.title, cell_id=draft.cell_id)
+            self.result = turn.results.make(call, "ok", title=draft.title, cell_id=draft.cell_id)
         elif receipt.status == "pending":
-            self.result = turn.result(
+            self.result = turn.results.make(
                 call, "not_confirmed", NOT_CONFIRMED, title=draft.title, cell_id=draft.cell_id
             )
         elif receipt.status == "conflict" and draft.kind == "markdown":
@@ -258,5 +258,5 @@ class CellRun:
             self.result = self._execution.result
         draft.remove()
         if self.result is None:
-            self.result = self.turn.result(call, "not_started", words, title=draft.title)
+            self.result = self.turn.results.make(call, "not_started", words, title=draft.title)
         return events

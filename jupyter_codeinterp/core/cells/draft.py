@@ -69,8 +69,8 @@ class DraftCell:
     def insert(self, after: tuple[str, ...]) -> None:
         """Post the raw cell. Ops stay in order, so nobody needs to wait for the receipt."""
         self._inserted = True
-        self.turn.placed[self.cell_id] = after
-        self.turn.apply(Insert(self.cell_id, "raw", "", after))
+        self.turn.notebook.placed[self.cell_id] = after
+        self.turn.notebook.apply(Insert(self.cell_id, "raw", "", after))
 
     def write(self, source: str) -> None:
         """Show what is new of the source so far. Never cuts inside a surrogate pair."""
@@ -86,7 +86,11 @@ class DraftCell:
         """The model has written it all. ``conflict`` if the person has typed into it: what
         stands there now is then the receipt's source. None if the cell stays as it is."""
         self.source = source
-        return self.turn.apply(SetSource(self.cell_id, source, "")) if self._inserted else None
+        return (
+            self.turn.notebook.apply(SetSource(self.cell_id, source, ""))
+            if self._inserted
+            else None
+        )
 
     def settle(self) -> None:
         """It has been accepted: from now on it is a cell like any other."""
@@ -96,7 +100,7 @@ class DraftCell:
         """Take an undecided draft out of the notebook, whatever has been typed into it."""
         if self._inserted:
             self._inserted = False
-            self.turn.take_out(self.cell_id, self.source)
+            self.turn.notebook.take_out(self.cell_id, self.source)
 
     # --- in the policy's eyes, and the person's --------------------------------------
 

@@ -28,7 +28,8 @@ from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import INLINE, off_loop
 from ..ports import DisplayUpdated, ExecutionDone, ExternalRun, KernelInfo, OutputsChanged, Slot
-from ..turn.turn import Result, Turn, identity
+from ..turn.results import Result
+from ..turn.turn import Turn, identity
 from .draft import DraftCell
 from .external_run import EDITED, ELSEWHERE, Watch
 
@@ -128,7 +129,7 @@ class Execution:
         told = not edit
         if self._source != expect or draft.is_theirs:
             # Also where it stands already: from now on it is known whose it is.
-            receipt = await turn.apply(SetSource(self._cell_id, self._source, expect))
+            receipt = await turn.notebook.apply(SetSource(self._cell_id, self._source, expect))
             if receipt.status == "conflict" and edit:
                 self._refused_edit(receipt)
                 return False
@@ -145,7 +146,7 @@ class Execution:
             self._trusted,
             tell=not told,
         )
-        return self._accepted(await turn.apply(begin))
+        return self._accepted(await turn.notebook.apply(begin))
 
     @property
     def _provenance(self) -> dict[str, object]:
@@ -166,7 +167,7 @@ class Execution:
             self._never_ran("not_confirmed", NOT_CONFIRMED)
         elif receipt.status != "done":
             self._draft.remove()
-            self.result = self.turn.rejected(
+            self.result = self.turn.results.rejected(
                 self._call, why_not(receipt), self._draft.title, self._cell_id
             )
         return receipt.status == "done"
@@ -181,7 +182,7 @@ class Execution:
         self._post_end(None)
         if self._draft.kind == "insert":
             source = self._source
-            self.turn.apply(SetSource(self._cell_id, source, source, cell_type="raw"))
+            self.turn.notebook.apply(SetSource(self._cell_id, source, source, cell_type="raw"))
         self.ask_again = RESTARTED
 
     # --- the run ---------------------------------------------------------------------
@@ -250,18 +251,18 @@ class Execution:
         seen: Seen | None = None
         try:
             # Stop may come while the notebook does not answer: the code has run all the same.
-            seen = await turn.see(done.outputs)
+            seen = await turn.results.see(done.outputs)
             notes.extend(await self._shown(done))
         finally:
             status = "interrupted" if done.status == "dead" else done.status
-            self.result = turn.output_result(
+            self.result = turn.results.of_run(
                 self._call,
                 status,
                 title=self._draft.title,
                 cell_id=self._cell_id,
                 source=self._source,
                 done=done,
-                seen=seen or turn.see_at_once(done.outputs),
+                seen=seen or turn.results.see_at_once(done.outputs),
                 notes=tuple(notes),
                 mended=self._mends and status == "ok",
             )
@@ -292,7 +293,7 @@ class Execution:
             small = size(cell_outputs) <= INLINE
             trusted = self._trusted or (small and is_passive(cell_outputs))
         end = FinishRun(self._cell_id, self._run_id, cell_outputs, count, trusted)
-        return self.turn.apply(end)
+        return self.turn.notebook.apply(end)
 
     def _ran(self) -> None:
         self._draft.settle()
@@ -306,7 +307,7 @@ class Execution:
             self._post_end(None)
             words += MAYBE_EDITED
         draft.remove()
-        self.result = self.turn.result(
+        self.result = self.turn.results.make(
             self._call,
             "not_confirmed" if status == "not_confirmed" else "not_started",
             words,
@@ -324,14 +325,14 @@ class Execution:
             done = ExecutionDone("interrupted", _told(_STUCK if begun else QUEUED), None, 0.0)
             self.turn.disobeying = self
         self._post_end(done)
-        self.result = self.turn.output_result(
+        self.result = self.turn.results.of_run(
             self._call,
             "interrupted",
             title=self._draft.title,
             cell_id=self._cell_id,
             source=self._source,
             done=done,
-            seen=self.turn.see_at_once(done.outputs),
+            seen=self.turn.results.see_at_once(done.outputs),
             notes=tuple(notes),
         )
 
@@ -357,7 +358,7 @@ def changed_meanwhile(
     """What the model is told of an edit that is not made, with what stands there now."""
     words = f"{CHANGED_MEANWHILE} It now reads:"
     shown = turn.foreign.shown(receipt.source)
-    return turn.rejected(call, words, title, cell_id, CHANGED_MEANWHILE, shown)
+    return turn.results.rejected(call, words, title, cell_id, CHANGED_MEANWHILE, shown)
 
 
 def why_not(receipt: Receipt) -> str:

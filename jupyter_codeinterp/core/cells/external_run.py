@@ -16,7 +16,7 @@ from ..errors import DocumentError
 from ..events import Event, Note, RunStarted
 from ..messages import ToolUse
 from ..ports import ExecutionDone, ExternalRun, Kernel
-from ..turn.turn import Result
+from ..turn.results import Result
 from .draft import DraftCell
 
 IN_ITS_CELL = "The person ran this cell by themselves."
@@ -77,14 +77,14 @@ class ExternalExecution:
             notes.append(turn.foreign.inert(done.note))
         if self._decision.edited:
             notes += (EDITED, turn.foreign.shown(source))
-        self.result = turn.output_result(
+        self.result = turn.results.of_run(
             self._call,
             "interrupted" if done.status == "dead" else done.status,
             title=draft.title,
             cell_id=cell_id,
             source=source,
             done=done,
-            seen=await turn.see(done.outputs),
+            seen=await turn.results.see(done.outputs),
             notes=tuple(notes),
         )
         self.done = done
@@ -99,7 +99,7 @@ class ExternalExecution:
         """
         draft, turn = self._draft, self._draft.turn
         try:
-            cell = await turn.look_at(draft.cell_id)
+            cell = await turn.notebook.look_at(draft.cell_id)
         except DocumentError:
             draft.settle()
             return ELSEWHERE, ""
@@ -118,6 +118,6 @@ class ExternalExecution:
         """The turn ends now. The run goes on, and the cell is kept: it may be there."""
         if self.result is None:
             self._draft.settle()
-            self.result = self._draft.turn.result(
+            self.result = self._draft.turn.results.make(
                 self._call, "interrupted", STILL_RUNNING, title=self._draft.title
             )

@@ -14,7 +14,8 @@ from ..messages import Text, ToolUse
 from ..model_view.foreign import bare
 from ..model_view.plain_text import clean, cut
 from ..ports import ExecutionDone
-from ..turn.turn import Result, Turn
+from ..turn.results import Result
+from ..turn.turn import Turn
 from .draft import DraftCell
 
 REFUSED = "The check “{}” on this server did not let this run. It says:"
@@ -38,7 +39,9 @@ def refused(draft: DraftCell, call: ToolUse, note: Note) -> Result:
     turn = draft.turn
     cell_id = draft.cell_id if draft.kind == "edit" else ""
     words = REFUSED.format(note.by)
-    return turn.rejected(call, words, draft.title, cell_id, line(turn, note), _quoted(turn, note))
+    return turn.results.rejected(
+        call, words, draft.title, cell_id, line(turn, note), _quoted(turn, note)
+    )
 
 
 async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:

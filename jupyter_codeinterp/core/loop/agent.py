@@ -40,7 +40,8 @@ from ..tools.registry import ToolRegistry
 from ..tools.tools import Tools
 from ..turn.ending import Ending
 from ..turn.meter import Meter
-from ..turn.turn import Result, Turn
+from ..turn.results import Result
+from ..turn.turn import Turn
 from . import system_prompt
 from .conversation import Conversation
 
@@ -124,8 +125,8 @@ class Agent:
         if info is not None:
             turn.kernel_start = (info.kernel_id, info.start)
         variables = await turn.variables() if info is not None else None
-        owned = turn.ledger.owned(turn.snapshot)
-        snapshot, files = turn.snapshot, turn.files
+        owned = turn.ledger.owned(turn.notebook.snapshot)
+        snapshot, files = turn.notebook.snapshot, turn.files
         fresh = Context(turn.context.state, turn.scrub)
         text = await off_loop(
             lambda: fresh.describe(snapshot, files, info, variables, owned),
@@ -149,11 +150,11 @@ class Agent:
         turn.context = Context()
         # A notebook that is closed for now is described as it was last seen.
         with contextlib.suppress(DocumentError):
-            await turn.look()
+            await turn.notebook.look()
         goal = turn.scrub(self._goal) or "Go on with what was asked last."
         described = Text(await self._describe())
         self.talk.restart(user(described, Text(summary), Text(f"Go on with this request:\n{goal}")))
-        turn.images = 0
+        turn.results.images = 0
         self.meter.new_conversation()
         return Note(MOVED_ON)
 
@@ -300,7 +301,7 @@ class Agent:
             words = f"Stopped at the cost limit of ${limits.cost:.2f} for a turn."
             return Ending("budget", "cost_limit", words)
         longest = limits.turn_timeout if turn.allowed.unasked else None
-        if longest is not None and turn.unattended > longest:
+        if longest is not None and turn.clock.unattended > longest:
             words = f"Stopped at the time limit of {longest / 60:.0f} minutes without a person."
             return Ending("budget", "time_limit", words)
         return None

@@ -208,7 +208,7 @@ class PersistentSession:
 
     @property
     def _unsaved(self) -> bool:
-        owed = self._turn is not None and bool(self._turn.owed)
+        owed = self._turn is not None and bool(self._turn.notebook.owed)
         return not self._deferred.given_up and (bool(self._deferred) or owed)
 
     def _catch_up(self) -> None:
@@ -222,7 +222,7 @@ class PersistentSession:
                 raise
             return  # Another server has gone on; `look_again` tells how.
         if self._turn is not None:
-            self._turn.pay()
+            self._turn.notebook.pay()
         if not self._unsaved:
             self._publish(Note(SAVED_NOW))
 

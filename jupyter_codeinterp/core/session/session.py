@@ -44,6 +44,8 @@ from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.limits import Rules
+from ..turn.notebook import TurnNotebook
+from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
 from . import undo
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
@@ -185,29 +187,30 @@ class Session(PersistentSession):
         """Look at the notebook and make what this turn works with."""
         model = self._model(self.info.model)
         place = self.workplace
+        number, session_id, foreign = self._replay.turns, self.info.session_id, self._talk.foreign
+        fails = self._journal_failed
         turn = self._turn = Turn(
-            number=self._replay.turns,
+            number=number,
             since=self._replay.since,
-            session_id=self.info.session_id,
+            session_id=session_id,
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
-            document=place.document,
+            notebook=TurnNotebook(number, place.document, self._ledger, self._private, fails),
             kernel=place.kernel,
             store=self._store,
             decisions=self.decisions,
             ledger=self._ledger,
             context=self._context,
-            limits=self._rules.limits,
-            foreign=self._talk.foreign,
+            foreign=foreign,
+            results=Results(session_id, self._store, foreign, fails, self._talk.images),
             private=self._private,
             hooks=self._hooks,
-            journal_failed=self._journal_failed,
+            limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
-            images=self._talk.images,
             may_run_all=modes.may_run_all(self._rules.highest_mode),
         )
-        await undo.remove_left_drafts(turn, await turn.look())
+        await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         self._meter.begin_turn(await model.info(self.info.model))
         asked = self._replay.asked
@@ -218,13 +221,13 @@ class Session(PersistentSession):
 
     async def _settle(self, agent: Agent) -> None:
         """After the last step, however it came: no draft waits, every call has a result."""
-        agent.turn.over = True
+        agent.turn.notebook.over = True
         for event in agent.stopped():
             self._show(event)
         self._context = agent.turn.context
         if agent.turn.disobeying is not None:
             self._in_background(self._watch(agent.turn.disobeying))
-        await agent.turn.settled(SETTLE_TIME)
+        await agent.turn.notebook.settled(SETTLE_TIME)
 
     async def _put_away(self) -> None:
         """The turn's end is on the disk. The next turn need not wait for that."""

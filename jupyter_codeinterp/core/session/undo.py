@@ -17,7 +17,8 @@ from ..history.changes import Change
 from ..history.ledger import Ledger, undo_op
 from ..ports import Document
 from ..redaction.secrets import REMOVED
-from ..turn.turn import ANCHORS, Turn
+from ..turn.notebook import ANCHORS
+from ..turn.turn import Turn
 
 RECEIPT_TIME = 0.5
 """Seconds that a turn waits, at its start, for leftovers to go."""
@@ -121,14 +122,14 @@ async def _apply(op: Op, document: Document, ledger: Ledger) -> Receipt:
 async def clear_failed(turn: Turn) -> None:
     """At ``end_turn`` no failed leftover of the agent stands in the notebook."""
     failed = turn.ledger.failed_since(turn.since)
-    snapshot = await turn.look() if failed else turn.snapshot
+    snapshot = await turn.notebook.look() if failed else turn.notebook.snapshot
     for cell_id in failed:
         cell = snapshot.cell(cell_id)
         if cell is None or not any(o.get("output_type") == "error" for o in cell.outputs):
             continue  # the person has deleted it, or run it with success
         op = turn.ledger.undo_cell(turn.since, cell_id)
         if op is not None:
-            await turn.apply(op)
+            await turn.notebook.apply(op)
 
 
 async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
@@ -137,7 +138,7 @@ async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
     drafts = turn.ledger.drafts
     left = [c for c in snapshot.cells if c.cell_id in drafts and c.cell_type == "raw"]
     for cell in left:
-        turn.take_out(cell.cell_id, cell.source)
+        turn.notebook.take_out(cell.cell_id, cell.source)
     if left:
-        await turn.settled(RECEIPT_TIME)
-        await turn.look()
+        await turn.notebook.settled(RECEIPT_TIME)
+        await turn.notebook.look()

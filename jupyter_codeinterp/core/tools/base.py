@@ -40,7 +40,7 @@ class ToolContext:
     async def cells(self, cell_ids: Sequence[str] | None = None) -> list[CellView]:
         """As they are now, all or these; private ones without source and outputs. Raises
         DocumentError, and LookupError with words for the model."""
-        snapshot = await self.turn.look()
+        snapshot = await self.turn.notebook.look()
         if cell_ids is None:
             return [_veiled(cell) for cell in snapshot.cells]
         return [_veiled(self._one_of(snapshot, cell_id)) for cell_id in cell_ids]
@@ -48,14 +48,16 @@ class ToolContext:
     def _one_of(self, snapshot: Snapshot, cell_id: str) -> CellView:
         cell = snapshot.cell(cell_id)
         if cell is None:
-            raise LookupError(f"There is no cell {cell_id!r}. Cells: {self.turn.known_ids()}.")
+            raise LookupError(
+                f"There is no cell {cell_id!r}. Cells: {self.turn.notebook.known_ids()}."
+            )
         return cell
 
     async def variables(self, names: Sequence[str] = ()) -> Variables:
         """Of the kernel, without running code; all without ``names``. None while it is busy.
         Values of private ones are left out."""
         with suppress(DocumentError):  # A cell may have become private since the last look.
-            await self.turn.look()
+            await self.turn.notebook.look()
         return await self.turn.variables(tuple(names))
 
 

@@ -14,7 +14,7 @@ from ..model_view.notebook_prompt import tag
 from ..model_view.outputs import Seen
 from ..model_view.plain_text import cut
 from ..off_loop import off_loop
-from ..turn.turn import UNREADABLE
+from ..turn.results import UNREADABLE
 from .base import Tool, ToolContext
 
 _OUTPUTS = 2_000

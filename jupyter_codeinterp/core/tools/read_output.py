@@ -11,7 +11,7 @@ from ..document.ops import PRIVATE
 from ..model_view import outputs
 from ..model_view.outputs import Seen
 from ..off_loop import off_loop
-from ..turn.turn import UNREADABLE
+from ..turn.results import UNREADABLE
 from .base import Tool, ToolContext
 
 
@@ -33,7 +33,7 @@ async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
         shown,
         arguments.start or 0,
         outputs.BUDGET if arguments.length is None else arguments.length,
-        images_left=turn.images_left,
+        images_left=turn.results.images_left,
         scrub=turn.scrub,
     )
     return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))

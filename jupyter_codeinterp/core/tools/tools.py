@@ -20,7 +20,8 @@ from ..events import Event, QuestionAnswered, QuestionAsked, ToolStarted
 from ..messages import Text, ToolResult, ToolUse
 from ..model_view import outputs
 from ..ports import ModelToolInput
-from ..turn.turn import Result, Turn, new_cell_id
+from ..turn.results import Result
+from ..turn.turn import Turn, new_cell_id
 from .base import ToolContext
 from .registry import BUILT_IN, ToolRegistry
 from .specs import (
@@ -99,14 +100,14 @@ class Tools:
             return None if seen is None else ("edit", str(cell_id), seen, ())
         after = given.get("after_cell_id")
         if isinstance(after, str) and after:
-            if not turn.knows(after):
+            if not turn.notebook.knows(after):
                 return None
-            anchors = turn.above(after)
+            anchors = turn.notebook.above(after)
         else:
             failed = self._to_mend() if name == "run_cell" else None
             if failed is not None:
                 return "edit", failed[0], failed[1], ()
-            anchors = turn.place()
+            anchors = turn.notebook.place()
         kind: Kind = "markdown" if name == "add_markdown" else "insert"
         return kind, new_cell_id(), "", anchors
 
@@ -167,19 +168,19 @@ class Tools:
         try:
             seen = await tool.run(ToolContext(turn), arguments)
         except (DocumentError, KernelError, LookupError) as error:
-            return turn.result(call, "not_started", str(error), title=title)
+            return turn.results.make(call, "not_started", str(error), title=title)
         except Exception as error:
             if tool in BUILT_IN:
                 raise
             # Code of others: its faults are no reason to end the turn.
             log.exception("The tool %s failed", call.name)
             words = f"The tool failed ({type(error).__name__})."
-            return turn.result(call, "not_started", words, title=title)
+            return turn.results.make(call, "not_started", words, title=title)
         if tool in BUILT_IN:
             quoted, images = turn.foreign.quoted(seen.text), seen.images
         else:
             quoted, images = turn.foreign.shown(seen.text), ()
-        return turn.result(call, "ok", title=title, images=images, quoted=quoted)
+        return turn.results.make(call, "ok", title=title, images=images, quoted=quoted)
 
     def _take_results(self) -> None:
         """Results of the runs that have come to one."""
@@ -199,7 +200,7 @@ class Tools:
         title = run.draft.title if run is not None else self._title(call)
         if run is not None:
             run.draft.remove()
-        self.results[call.id] = self.turn.result(call, "not_started", words, title=title)
+        self.results[call.id] = self.turn.results.make(call, "not_started", words, title=title)
 
     def _title(self, call: ToolUse) -> str:
         source = call.input.get("source")
@@ -228,7 +229,7 @@ class Tools:
             return
         run.draft.title = self._title(call)
         if isinstance(arguments, EditCell):
-            cell = self.turn.snapshot.cell(arguments.cell_id)
+            cell = self.turn.notebook.snapshot.cell(arguments.cell_id)
             run.draft.is_code = cell is not None and cell.cell_type == "code"
         async for event in run.run(call, arguments.source):
             yield event
@@ -246,7 +247,7 @@ class Tools:
         run = self._runs.get(call.id)
         if run is None or run.draft.kind != "edit":
             return False
-        cell = await self.turn.look_at(run.draft.cell_id)
+        cell = await self.turn.notebook.look_at(run.draft.cell_id)
         if cell is not None and cell.source == run.draft.old_source:
             return False
         self.turn.ledger.failed.pop(run.draft.cell_id, None)
@@ -267,7 +268,7 @@ class Tools:
             for event in self._card(part.id, part.name):
                 yield event
             yield draft.opened()
-            draft.insert(self.turn.above(after))
+            draft.insert(self.turn.notebook.above(after))
             async for event in proposed.run(part, source, always_ask=True):
                 yield event
             waiting += [(draft.cell_id, text) for text in proposed.next_inputs]
@@ -304,13 +305,15 @@ class Tools:
         }
         mode = self.turn.mode
         words = policy.refusal(actions[call.name], mode)
-        return self.turn.rejected(call, words, self._title(call), "", summary=policy.refused(mode))
+        return self.turn.results.rejected(
+            call, words, self._title(call), "", summary=policy.refused(mode)
+        )
 
     async def _stale(self, cell_id: str) -> tuple[str, str] | None:
         """Why a cell cannot be changed, None if it can: it is not there, or not as the model
         knows it. With the source that stands there, if it is told now."""
         turn = self.turn
-        cell = await turn.look_at(cell_id)
+        cell = await turn.notebook.look_at(cell_id)
         if cell is None:
             return self._no_cell(cell_id), ""
         if PRIVATE in cell.tags:
@@ -330,19 +333,19 @@ class Tools:
         run = self._runs.pop(call.id, None)
         title = run.draft.title if run is not None else ""
         title = title or self._title(call)
-        return self.turn.result(
+        return self.turn.results.make(
             call, "not_started", words, title=title, summary=words, quoted=quoted
         )
 
     def _no_cell(self, cell_id: object) -> str:
-        return f"There is no cell {cell_id!r}. Cells: {self.turn.known_ids()}."
+        return f"There is no cell {cell_id!r}. Cells: {self.turn.notebook.known_ids()}."
 
     async def _ask(self, call: ToolUse, arguments: AskUser) -> AsyncIterator[Event]:
         yield QuestionAsked(call.id, arguments.question, arguments.options or ())
-        answer = await self.turn.attend(self.turn.decisions.question(call.id))
+        answer = await self.turn.clock.attend(self.turn.decisions.question(call.id))
         yield QuestionAnswered(call.id, answer)
         words = f"The person answered: {answer}"
-        self.results[call.id] = self.turn.result(
+        self.results[call.id] = self.turn.results.make(
             call, "ok", words, title=self._registry.label(call.name)
         )
 
