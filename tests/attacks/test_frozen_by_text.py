@@ -247,6 +247,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
     "ops.joined": lambda t: joined([t, t]),
+    "ops.digest": ops.digest,
     "ops.normalise": normalise,
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "prose.code": prose.code,
