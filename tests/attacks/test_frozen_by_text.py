@@ -24,7 +24,14 @@ from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_c
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import passive
-from jupyter_codeinterp.core.document.ops import CellView, Snapshot, joined, normalise, shaped
+from jupyter_codeinterp.core.document.ops import (
+    CellView,
+    Snapshot,
+    digest,
+    joined,
+    normalise,
+    shaped,
+)
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.loop.conversation import Conversation
@@ -247,7 +254,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
     "ops.joined": lambda t: joined([t, t]),
-    "ops.digest": ops.digest,
+    "ops.digest": digest,
     "ops.normalise": normalise,
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "prose.code": prose.code,
