@@ -169,7 +169,7 @@ export const IToolRenderers = new Token<IToolRenderers>(
   'Draws the results of tools in the panel of the code interpreter.'
 );
 
-/** An event of a conversation; they are numbered from 1, without gaps. */
+/** An event of a conversation. Numbers rise from 1; some are left out. */
 export interface ISessionEvent {
   readonly seq: number;
   readonly event: Event;

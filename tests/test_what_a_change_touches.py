@@ -35,3 +35,7 @@ def test_a_change_touches_at_most_three_files_that_are_there(change: str) -> Non
     files, example = ROWS[change]
     assert 0 < len(files) <= 3
     assert [path for path in (*files, *example) if not there(path)] == []
+
+
+def test_the_first_five_have_an_example() -> None:
+    assert all(example for _, example in list(ROWS.values())[:5])

@@ -8,6 +8,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { IMermaidManager } from '@jupyterlab/mermaid';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ITranslator } from '@jupyterlab/translation';
 import { ModelMarkdown } from '../markdown/markdown';
@@ -16,7 +17,7 @@ import { CodeInterpreterPanel } from '../panel/panel';
 import { ToolRenderers } from '../panel/renderers';
 import type { Store } from '../panel/store/store';
 import { IToolRenderers } from '../tokens';
-import { addCommands, openNotebook } from './commands';
+import { addCellCommands, addCommands, openNotebook } from './commands';
 import { rememberOpen, wasOpen } from './was-open';
 import { IStore, bundle } from './wiring';
 
@@ -33,6 +34,7 @@ const panel: JupyterFrontEndPlugin<void> = {
     ILatexTypesetter,
     IMermaidManager,
     ICommandPalette,
+    INotebookTracker,
     ILabShell,
     ILayoutRestorer
   ],
@@ -46,6 +48,7 @@ const panel: JupyterFrontEndPlugin<void> = {
     typesetter: ILatexTypesetter | null,
     diagrams: IMermaidManager | null,
     palette: ICommandPalette | null,
+    tracker: INotebookTracker | null,
     labShell: ILabShell | null,
     restorer: ILayoutRestorer | null
   ) => {
@@ -73,6 +76,13 @@ const panel: JupyterFrontEndPlugin<void> = {
     shell.add(widget, 'right', { rank: 900 });
     restorer?.add(widget, widget.id);
     addCommands({ commands, palette, store, trans, open });
+    if (tracker) {
+      const compose = (text: string) => {
+        store.prefill(text);
+        open();
+      };
+      addCellCommands({ commands, tracker, trans, compose });
+    }
 
     // `?codeinterp` in the address opens the panel: for links to a demo or an exercise.
     const asked = new URLSearchParams(location.search).has('codeinterp');

@@ -22,10 +22,15 @@ export function Composer(props: {
     state.connection === 'connected' &&
     text.trim() !== '';
 
+  const prefilled = React.useRef('');
   React.useLayoutEffect(() => fitHeight(field.current!), [text]);
   React.useEffect(() => {
     if (state.prefill) {
-      setText(state.prefill.text);
+      const { text: given } = state.prefill;
+      const before = prefilled.current;
+      prefilled.current = given;
+      // What the person has begun to write stays.
+      setText(now => (now === before ? given : `${now}\n${given}`.trim()));
       field.current?.focus();
     }
   }, [state.prefill]);
