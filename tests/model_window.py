@@ -28,6 +28,7 @@ from jupyter_codeinterp.core.document.ops import (
     Notebook,
     Op,
     Receipt,
+    read_back,
 )
 
 PATH = "a.ipynb"
@@ -318,13 +319,3 @@ class Page:
         self.unsaved.add(token)
         self.undo.append(("type", token))
         return str(cell["id"])
-
-
-def read_back(book: Notebook, op: Op) -> Receipt:
-    """What to answer to an op that the document holds already."""
-    for cell in book["cells"]:
-        if cell["id"] == op.cell_id:
-            return Receipt("done")
-    if isinstance(op, Delete):
-        return Receipt("done")
-    return Receipt("missing", reason="the cell is not in the notebook")

@@ -23,6 +23,7 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     SetSource,
     apply,
+    read_back,
 )
 from jupyter_codeinterp.core.events import (
     Draft,
@@ -231,7 +232,7 @@ class Page(ReferenceWindow):
     async def _receive_op(self, frame: c.OpFrame) -> None:
         key = (frame.session_id, frame.seq)
         if frame.seq <= self.applied.get(frame.session_id, 0):
-            receipt = self._receipts.get(key) or self._read_back(frame)
+            receipt = self._receipts.get(key) or read_back(self.notebook, frame.op)
         else:
             receipt = self._apply_new(frame)
         self._receipts[key] = receipt
@@ -251,14 +252,6 @@ class Page(ReferenceWindow):
         if receipt.status == "done":
             self._mark(frame)
         return receipt
-
-    def _read_back(self, frame: c.OpFrame) -> Receipt:
-        cell = self.cell(frame.op.cell_id)
-        if cell is not None:
-            return Receipt("done")
-        if isinstance(frame.op, Delete):
-            return Receipt("done")
-        return Receipt("missing", reason="the cell is not in the notebook")
 
     def _mark(self, frame: c.OpFrame) -> None:
         metadata = self.notebook["metadata"]

@@ -327,6 +327,7 @@ NOT_READ = {
     "ops.Snapshot.with_cell": "compares ids",
     "ops.apply": "compares sources",
     "ops.id_of": "looks up an id",
+    "ops.read_back": "looks up an id",
     "markdown_cells.not_checked": "our own words",
     "markdown_cells.risks": "passes on; the adapter's own test measures it",
     "private_names.PrivateNames.learn": "remembers names",

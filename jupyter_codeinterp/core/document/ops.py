@@ -250,7 +250,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
             return notebook, Receipt("done")
         if isinstance(op, Restore) and op.expect is None:
             return _insert_again(notebook, op)
-        return notebook, Receipt("missing", reason="the cell is not in the notebook")
+        return notebook, _MISSING
     index = matches[0]
     cell = shaped(cells[index])
     if isinstance(op, FinishRun):
@@ -276,6 +276,17 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return _replace(notebook, index, _begun(cell, op)), told
     changed = {**_typed(cell, op.cell_type), "source": op.source}
     return _replace(notebook, index, changed), Receipt("done", before=before, after=above)
+
+
+def read_back(notebook: Notebook, op: Op) -> Receipt:
+    """What to answer to an op that the notebook holds already, if its receipt is not known."""
+    there = any(id_of(cell) == op.cell_id for cell in notebook["cells"])
+    if there or isinstance(op, Delete):
+        return Receipt("done")
+    return _MISSING
+
+
+_MISSING = Receipt("missing", reason="the cell is not in the notebook")
 
 
 def _expected(source: str, op: Union[SetSource, BeginRun, Delete]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Protocol, Union
 
 from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
-from ....core.document.ops import Notebook, Op, Receipt, apply, id_of
+from ....core.document.ops import Notebook, Receipt, apply, read_back
 from ....core.errors import DocumentError
 from .view import views
 
@@ -133,7 +133,7 @@ def applied(notebook: Notebook) -> dict[str, int]:
 def _apply(notebook: Notebook, frame: OpFrame) -> tuple[Notebook, Receipt]:
     marker = applied(notebook)
     if frame.seq <= marker.get(frame.session_id, 0):
-        return notebook, _read_back(notebook, frame.op)
+        return notebook, read_back(notebook, frame.op)
     changed, receipt = apply(notebook, frame.op)
     if receipt.status != "done":
         return notebook, receipt
@@ -142,13 +142,3 @@ def _apply(notebook: Notebook, frame: OpFrame) -> tuple[Notebook, Receipt]:
     kept = ours if isinstance(ours, dict) else {}
     marked = {**kept, "applied": {**marker, frame.session_id: frame.seq}}
     return {**changed, "metadata": {**metadata, "codeinterp": marked}}, receipt
-
-
-def _read_back(notebook: Notebook, op: Op) -> Receipt:
-    """What to answer to an op that the file holds already."""
-    for cell in notebook["cells"]:
-        if id_of(cell) == op.cell_id:
-            return Receipt("done")
-    if op.__struct_config__.tag == "delete":
-        return Receipt("done")
-    return Receipt("missing", reason="the cell is not in the notebook")
