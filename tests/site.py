@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -132,9 +133,14 @@ class Site:
         await self._fetch("api", "kernels", kernel_id, "restart", method="POST", body="")
 
     async def guarded(self, kernel_id: str) -> None:
-        """Waits until our guard is in the kernel, for which a silent request is made once."""
+        """Waits until our guard is in the kernel, for which a silent request is made once; not
+        while it is busy, as it is at its start."""
         link, variables = self.extension._kernels.get(kernel_id)
-        await until(lambda: variables._registered_at == link.start)
+        deadline = asyncio.get_running_loop().time() + 60
+        while variables._registered_at != link.start:
+            assert asyncio.get_running_loop().time() < deadline, "there is no guard"
+            await variables.read(())
+            await asyncio.sleep(0.05)
 
     async def watch(self, kernel_id: str) -> Watch:
         """Sees what is asked of the kernel from now on."""

@@ -58,6 +58,32 @@ async def test_hold_waits_for_all_that_the_person_has_queued(gate: Gate) -> None
         assert not link.busy
 
 
+async def test_what_the_person_runs_while_we_wait_for_another_cell_goes_first(
+    gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = tmp_path / "ran"
+    async with python_and_person() as (kernel, person, link):
+        await run(kernel, "'so that our guard is there'")
+        gated = person.run(gate.source)
+        await until(lambda: link._running == gated)
+
+        async def ran_before_us() -> bool:
+            async with kernel.hold():
+                return ran.exists()
+
+        holding = asyncio.create_task(ran_before_us())
+        await until(lambda: link._fence is not None)
+        await person.arrived()
+        # Behind what asks whether the kernel is idle, which waits for the cell before.
+        theirs = person.run(f"import time; time.sleep(0.5); open({str(ran)!r}, 'w').close()")
+        await person.arrived()
+        # What the kernel says of it may be read late.
+        hear = link._on_status
+        monkeypatch.setattr(link, "_on_status", lambda said: said.parent_id == theirs or hear(said))
+        gate.open()
+        assert await holding
+
+
 async def test_a_cell_that_the_person_runs_after_hold_goes_first() -> None:
     async with python_and_person() as (kernel, person, _), kernel.hold() as slot:
         theirs = person.run("import time; time.sleep(0.3); y = 1")

@@ -174,10 +174,12 @@ class KernelLink:
             # Sent for somebody who gave up waiting. What it says will be out of date.
             await asyncio.shield(self._fence)
             return False
-        seen = self._cells_seen
+        # A fence that had to wait behind a cell says that this one has ended, and nothing of
+        # what was asked of the kernel meanwhile.
+        seen, waits = self._cells_seen, self.busy
         self._fence = self.spawn(self._send_fence())
         heard = await asyncio.shield(self._fence)
-        settled = heard and not self._running and seen == self._cells_seen
+        settled = heard and not (waits or self._running) and seen == self._cells_seen
         if settled:
             self._still_until = asyncio.get_running_loop().time() + STILL
         return settled
