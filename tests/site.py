@@ -135,7 +135,7 @@ class Site:
     async def guarded(self, kernel_id: str) -> None:
         """Waits until our guard is in the kernel, for which a silent request is made once; not
         while it is busy, as it is at its start."""
-        link, variables = self.extension._kernels.get(kernel_id)
+        link, variables = self.extension.workbench._kernels.get(kernel_id)
         deadline = asyncio.get_running_loop().time() + 60
         while variables._registered_at != link.start:
             assert asyncio.get_running_loop().time() < deadline, "there is no guard"

@@ -20,7 +20,7 @@ from jupyter_server.services.contents.manager import ContentsManager
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.server import activity as activity_module
-from jupyter_codeinterp.server import app as app_module
+from jupyter_codeinterp.server.workbench import workbench as workbench_module
 from tests.busy import SOON, processor_silence
 from tests.fake_anthropic import FakeAnthropic, Speed, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
@@ -141,20 +141,20 @@ async def test_files_beside_the_notebook(
     site: Site, monkeypatch: pytest.MonkeyPatch, api: FakeAnthropic
 ) -> None:
     make_files(Path(site.app.root_dir))
-    files = await site.extension._files("work/a.ipynb")
+    files = await site.extension.workbench._files("work/a.ipynb")
     assert files[:2] == [("data/", 0), ("f00.csv", 3)]
-    assert len(files) == app_module.MAX_FILES
+    assert len(files) == workbench_module.MAX_FILES
     assert "a.ipynb" not in dict(files) and ".hidden" not in dict(files)
-    assert await site.extension._files("nowhere/a.ipynb") == []
-    assert await site.extension._files("../../etc/a.ipynb") == []
+    assert await site.extension.workbench._files("nowhere/a.ipynb") == []
+    assert await site.extension.workbench._files("../../etc/a.ipynb") == []
 
     class Slow(ContentsManager):
         async def get(self, *args: Any, **kwargs: Any) -> Any:
             await asyncio.sleep(60)
 
-    monkeypatch.setattr(app_module, "LISTING_TIMEOUT", 0.01)
-    monkeypatch.setattr(site.app, "contents_manager", Slow())
-    assert await site.extension._files("work/a.ipynb") == []
+    monkeypatch.setattr(workbench_module, "LISTING_TIMEOUT", 0.01)
+    monkeypatch.setattr(site.extension.workbench, "_contents", Slow())
+    assert await site.extension.workbench._files("work/a.ipynb") == []
     # A folder that cannot be listed ends no turn.
     api.play(in_order([DONE]))
     w = await site.window("gone/a.ipynb")
