@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
@@ -30,6 +30,9 @@ from ..core.providers import (
 from ..core.redaction.secrets import Secrets
 from . import extensions
 
+if TYPE_CHECKING:
+    from ..adapters.providers.replay.recording import Recording
+
 LIST_TIMEOUT = 15.0
 """Seconds that a provider has to list its models. (Ours give up earlier, in words.)"""
 
@@ -47,6 +50,16 @@ class Stored(msgspec.Struct, frozen=True):
     model: Union[str, None] = None
 
 
+class KeyOf(msgspec.Struct, frozen=True):
+    """Where a provider's key comes from and goes to (host and port); never the key."""
+
+    provider: str
+    label: str
+    source: Source
+    host: str
+    variables: tuple[str, ...]
+
+
 class Models:
     def __init__(
         self,
@@ -56,17 +69,21 @@ class Models:
         default_model: str,
         base_url: str | None,
         demo_pace: float | None = None,
+        recording: Recording | None = None,
         **settings: Any,
     ) -> None:
         """``folder`` keeps a pasted key (mode 0600). ``settings`` are those for all models.
-        A key is entered for the default provider; others have theirs from the environment."""
+        A key is entered for the default provider; others have theirs from the environment.
+        ``recording`` is what the offline demo plays instead of its own."""
         self.warning = ""
         """What the person should know of the kept key; "" if nothing."""
         self._file = folder / "credentials.json"
         self._secrets = secrets
         self._default_model = default_model
         self._settings = Settings(**settings)
-        self._providers = Providers(anthropic.provider(base_url), replay.provider(demo_pace))
+        self._providers = Providers(
+            anthropic.provider(base_url), replay.provider(demo_pace, recording)
+        )
         self._keyed = self._providers.default
         self._connections: dict[str, Connection] = {}
         self._loading = threading.Lock()
@@ -192,6 +209,21 @@ class Models:
         if self._providers.is_ours(provider) and model == model_id:
             return connection
         return NamedModel(provider, connection, model)
+
+    def key_variables(self) -> frozenset[str]:
+        """Variables of the environment that may hold a key."""
+        self.load()
+        return frozenset(name for one in self._providers for name in one.key_variables)
+
+    def keys(self) -> list[KeyOf]:
+        """Where each provider that takes a key has it from."""
+        self.load()
+        return [
+            KeyOf(one.name, one.label, one.source(entered), one.host(entered), one.key_variables)
+            for one in self._providers
+            if one.needs_key
+            for entered in (self._credentials(one),)
+        ]
 
     async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
         """What can be chosen (the recording always), and why there is no more."""

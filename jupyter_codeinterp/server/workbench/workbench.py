@@ -34,6 +34,7 @@ from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
     from ...adapters.kernels.zmq import KernelPool
+    from ...adapters.providers.replay.recording import Recording
     from ...core.tools.registry import ToolRegistry
 
 MAX_FILES = 50
@@ -59,22 +60,15 @@ class Workbench:
         sessions: Any,
         noted: MutableMapping[str, Any],
         file_ids: Callable[[], Any] = lambda: None,
+        recording: Recording | None = None,
     ) -> None:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. In ``noted``
         the last activity is noted; ``file_ids`` gives the manager of files' ids, if there is
-        one."""
+        one. ``recording`` is played in place of the demo's."""
         self._contents = contents
         self._kernel_manager = kernels
         self.secrets = Secrets()
-        self.models = Models(
-            settings.folder,
-            self.secrets,
-            default_model=settings.model,
-            base_url=settings.base_url,
-            demo_pace=settings.demo_pace,
-            max_tokens=settings.max_tokens,
-            prices=settings.prices,
-        )
+        self.models = make_models(settings, self.secrets, recording)
         self.notebook_kernels = NotebookKernels(sessions, contents)
         self.store = SqliteStore(
             settings.folder / "sessions.db", self.secrets.scrub, settings.retention
@@ -162,21 +156,7 @@ class Workbench:
         return document
 
     async def _files(self, notebook: str) -> list[tuple[str, int]]:
-        """Names and sizes of what lies beside the notebook, folders with a slash. None in a
-        folder that cannot be listed, or not in time."""
-        folder, _, own = notebook.rpartition("/")
-        try:
-            listing = ensure_async(self._contents.get(folder, content=True, type="directory"))
-            model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
-        except (web.HTTPError, asyncio.TimeoutError) as error:
-            log.info("The folder of %s is not listed: %r", notebook, error)
-            return []
-        entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
-        entries.sort(key=lambda entry: str(entry["name"]))
-        return [
-            (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
-            for e in entries[:MAX_FILES]
-        ]
+        return await files_beside(self._contents, notebook)
 
     async def close(self) -> None:
         await self.manager.close()
@@ -184,3 +164,36 @@ class Workbench:
             self._kernels.close()
         await self.models.close()
         self.store.close()
+
+
+async def files_beside(contents: Any, notebook: str) -> list[tuple[str, int]]:
+    """Names and sizes of what lies beside the notebook, folders with a slash. None in a folder
+    that cannot be listed, or not in time."""
+    folder, _, own = notebook.rpartition("/")
+    try:
+        listing = ensure_async(contents.get(folder, content=True, type="directory"))
+        model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
+    except (web.HTTPError, asyncio.TimeoutError) as error:
+        log.info("The folder of %s is not listed: %r", notebook, error)
+        return []
+    entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
+    entries.sort(key=lambda entry: str(entry["name"]))
+    return [
+        (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
+        for e in entries[:MAX_FILES]
+    ]
+
+
+def make_models(
+    settings: CodeInterpSettings, secrets: Secrets, recording: Recording | None = None
+) -> Models:
+    return Models(
+        settings.folder,
+        secrets,
+        default_model=settings.model,
+        base_url=settings.base_url,
+        demo_pace=settings.demo_pace,
+        recording=recording,
+        max_tokens=settings.max_tokens,
+        prices=settings.prices,
+    )

@@ -1,9 +1,8 @@
 """A recorded conversation as a model: recorded code, live execution.
 
-A recording is a JSONL file of this package. Its first line is a ``Header``; each further
-line is a ``Step``, one assistant message in the shape of the Messages API. Ids of tool
-calls are names in a recording, and ``{{name.cell}}`` stands for the live id of the cell
-that the call of that name made or edited (in ``cell_id``, ``after_cell_id`` and texts).
+Ids of tool calls are names in a recording (``recording.py``), and ``{{name.cell}}`` stands for
+the live id of the cell that the call of that name made or edited (in ``cell_id``,
+``after_cell_id`` and texts).
 
 Outputs are never recorded. What the recording knows of them is, for each call, the status
 and a regular expression for the part of the result that the text speaks of: its named
@@ -21,7 +20,7 @@ import hashlib
 import re
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, Literal, Union
+from typing import Any
 
 import msgspec
 
@@ -36,6 +35,7 @@ from ....core.ports import (
     ModelText,
     ModelToolInput,
 )
+from .recording import Expected, Recording, Step, parse
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
@@ -45,34 +45,6 @@ CODE_SPEED = 2
 """Chunks of code for each word: 320 characters a second at the usual pace."""
 
 CONNECT = "set `ANTHROPIC_API_KEY` before JupyterLab starts, or paste a key in the panel"
-
-
-class Header(msgspec.Struct, frozen=True):
-    """``questions`` are wordings of the one question that is answered, the usual one first."""
-
-    title: str
-    version: Literal[1]
-    questions: tuple[str, ...]
-
-
-class Expected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a call must come to for the recording to fit.
-
-    ``reads`` is a regular expression (multi-line) that must be found in the result;
-    ``digest`` the SHA-256 of what it found, each run of whitespace made one space.
-    """
-
-    status: Literal["ok", "error"] = "ok"
-    reads: str = ""
-    digest: str = ""
-
-
-class Step(msgspec.Struct, frozen=True):
-    """One assistant message; ``expect`` is by name of a call, ``Expected()`` if missing."""
-
-    role: Literal["assistant"]
-    content: tuple[Union[Text, ToolUse], ...]
-    expect: dict[str, Expected] = {}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -110,19 +82,21 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class ReplayModel:
-    """Plays the recording ``name`` of this package (never a file of a workspace).
+    """Plays a recording: that of this name in this package (no file of a workspace is found by
+    a name), or one that a person has named and that was read for them.
 
     ``pace`` is in words a second; 0 plays without waiting.
     """
 
     always_ask = True
 
-    def __init__(self, name: str = "growth", *, pace: float = PACE) -> None:
-        if not name.isidentifier():
-            raise ValueError(f"not the name of a recording: {name!r}")
-        first, *others = demo.read(f"{name}.jsonl").splitlines()
-        self._header = msgspec.json.decode(first, type=Header)
-        self._steps = tuple(msgspec.json.decode(line, type=Step) for line in others)
+    def __init__(self, recording: str | Recording = "growth", *, pace: float = PACE) -> None:
+        if isinstance(recording, str):
+            if not recording.isidentifier():
+                raise ValueError(f"not the name of a recording: {recording!r}")
+            recording = parse(demo.read(f"{recording}.jsonl"))
+        self._header = recording.header
+        self._steps = recording.steps
         self._pause = 1 / pace if pace else 0.0
 
     async def info(self, model: str) -> ModelInfo:

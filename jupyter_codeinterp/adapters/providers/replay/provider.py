@@ -13,18 +13,20 @@ from ....core.providers import Credentials, Provider, Settings
 
 if TYPE_CHECKING:
     from .model import ReplayModel
+    from .recording import Recording
 
 NAME = demo.MODEL
 _FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")
 
 
-def provider(pace: float | None = None) -> Provider:
-    """``pace`` in words a second; None for the usual one."""
+def provider(pace: float | None = None, recording: Recording | None = None) -> Provider:
+    """``pace`` in words a second; None for the usual one. ``recording``: another than the
+    package's."""
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> ReplayModel:
         from .model import PACE, ReplayModel  # not at the server's start
 
-        return ReplayModel(pace=PACE if pace is None else pace)
+        return ReplayModel(recording or "growth", pace=PACE if pace is None else pace)
 
     return Provider(
         NAME,

@@ -1,0 +1,1 @@
+"""Notebooks, kernels and settings as a server started here would have them."""

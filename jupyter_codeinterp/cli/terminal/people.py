@@ -1,0 +1,259 @@
+"""A turn as a person sees it: what the model says as it says it, each cell with what came of it,
+and a question before each run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.syntax import Syntax
+from rich.text import Text
+
+from ...adapters.documents.live.hand_over import IN_FILE
+from ...core import events as e
+from . import asking
+from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
+from .fronts import NO_ANSWER, Word, refused
+from .inert import inert, line
+from .stopping import Stopping
+
+KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
+ALL = {"a": "all", "all": "all"}
+_SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
+_LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
+_VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
+_GOOD, _BAD = "green", "red"
+
+
+class Person:
+    """``asks`` is whether somebody is there to be asked; ``language`` that of the kernel."""
+
+    def __init__(
+        self, console: Console, stopping: Stopping, asks: bool, language: Callable[[], str]
+    ) -> None:
+        self._console = console
+        self._stopping = stopping
+        self._asks = asks
+        self._language = language
+        self._live: Live | None = None
+        self._said = ""
+        self._titles: dict[str, str] = {}
+        """Of cards, by call."""
+        self._opened: dict[str, e.DraftOpened] = {}
+        self._asked: set[str] = set()
+        """Drafts that have been shown already."""
+
+    # --- what happens ----------------------------------------------------------------
+
+    def show(self, event: e.Event, raw: bytes) -> None:
+        if isinstance(event, e.StepStarted):
+            self._said = ""
+            self._busy("thinking")
+        elif isinstance(event, e.TextDelta):
+            self._said += event.text
+            self._busy("", self._said)
+        elif isinstance(event, e.TextDone):
+            self._text(event.text)
+        elif isinstance(event, e.StepDiscarded):
+            self._said = ""
+            if event.reason:
+                self._line("↻", "yellow", event.reason)
+        elif isinstance(event, e.Retrying):
+            self._busy(f"{event.message} Tried again in {event.delay:.0f} s")
+        elif isinstance(event, e.Note) and event.text != IN_FILE:
+            self._line("·", "dim" if event.level == "info" else "yellow", event.text)
+        elif isinstance(event, e.QuestionAsked):
+            self._question(event)
+        elif isinstance(event, e.TurnEnded):
+            self._ended(event)
+        else:
+            self._card(event)
+
+    def _card(self, event: e.Event) -> None:
+        if isinstance(event, e.ToolStarted):
+            self._titles[event.call_id] = event.title or event.name
+            self._busy(f"writing {self._title(event.call_id)}")
+        elif isinstance(event, e.DraftOpened):
+            self._titles[event.call_id] = event.title or self._titles.get(event.call_id, "")
+            self._opened[event.draft_id] = event
+            self._busy(f"writing {self._title(event.call_id)}")
+        elif isinstance(event, e.DraftWaiting):
+            self._titles[event.draft.call_id] = event.draft.title
+            self._show_draft(event.draft)
+        elif isinstance(event, e.DraftDecided):
+            self._decided(event)
+        elif isinstance(event, e.KernelWaiting):
+            self._busy("waiting for the kernel")
+        elif isinstance(event, e.RunStarted):
+            self._busy(f"running {self._title(event.call_id)}")
+        elif isinstance(event, e.ToolDone):
+            self._done(event)
+
+    def _title(self, call_id: str) -> str:
+        return self._titles.get(call_id, "")
+
+    def _decided(self, event: e.DraftDecided) -> None:
+        opened = self._opened.get(event.draft_id)
+        if event.draft_id not in self._asked and opened is not None and event.action == "run":
+            self._code(opened.kind, opened.title, event.source, opened.old_source)
+        if event.action == "run":
+            self._busy(f"running {self._title(event.call_id)}")
+
+    # --- on the screen ---------------------------------------------------------------
+
+    def print(self, what: RenderableType) -> None:
+        self.pause()
+        self._console.print(Inert(what), highlight=False, markup=False, soft_wrap=False)
+
+    def _line(self, sign: str, style: str, words: str) -> None:
+        self.print(beside(Text(sign, style=style), Text(line(words), style=style)))
+
+    def _text(self, text: str) -> None:
+        self._said = ""
+        if text.strip():
+            # Links are written out: what a terminal makes of one would hide where it leads.
+            self.print(
+                Markdown(inert(without_cells(text)), hyperlinks=False, code_theme="ansi_dark")
+            )
+            self.print("")
+
+    def _show_draft(self, draft: e.Draft) -> None:
+        self._asked.add(draft.draft_id)
+        self._code(draft.kind, draft.title, draft.source, draft.old_source)
+        for notice in draft.notices:
+            self._line("!", "yellow", notice)
+
+    def _code(self, kind: str, title: str, source: str, old_source: str) -> None:
+        """All of it: this is what is decided on."""
+        verb = _VERBS.get(kind, "")
+        heading = Text.assemble((line(title), "bold"), (f"  {verb}" if verb else "", "dim"))
+        shown, language = source, _LEXERS.get(kind) or self._language() or "python"
+        if kind == "delete":
+            shown = "\n".join(f"-{one}" for one in old_source.split("\n"))
+        elif kind == "edit":
+            shown = difference(old_source, source)
+        code = Syntax(
+            inert(shown, code=True),
+            language,
+            theme="ansi_dark",
+            background_color="default",
+            word_wrap=True,
+        )
+        self.print(heading)
+        self.print(Barred(Text("│", style="dim"), code))
+
+    def _done(self, event: e.ToolDone) -> None:
+        good = event.status == "ok"
+        facts = [line(event.title)]
+        if event.execution_count is not None:
+            facts.append(f"[{event.execution_count}]")
+        if event.elapsed >= 0.1:
+            facts.append(f"{event.elapsed:.1f} s")
+        words = event.summary or event.status.replace("_", " ")
+        told = Text("  ".join(facts), style="dim")
+        if not good:
+            told.append(f"  {line(words)}", style=_BAD)
+        self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), told))
+        body = event.detail.partition("\n")[2].strip("\n")
+        if event.name in ("run_cell", "edit_cell") and good and body:
+            self.print(Barred(Text(" "), Text(bounded(body))))
+        for note in event.notes:
+            self._line("!", "yellow", note)
+        self.print("")
+
+    def _question(self, event: e.QuestionAsked) -> None:
+        self._text(event.question)
+        for number, option in enumerate(event.options, 1):
+            self._line(f"{number}", "bold", option)
+
+    def _ended(self, event: e.TurnEnded) -> None:
+        self.pause()
+        counted = (
+            (len(event.added), "added"),
+            (len(event.edited), "edited"),
+            (len(event.removed), "removed"),
+        )
+        changes = ", ".join(f"{number} {word}" for number, word in counted if number)
+        told = f"Cells: {changes}." if changes else "No cell was changed."
+        if event.stop_reason == "end_turn":
+            self._line("✓", _GOOD, told)
+        else:
+            self._line("■", _BAD, f"{event.message or event.stop_reason} {told}")
+
+    def _busy(self, doing: str, said: str = "") -> None:
+        """What goes on just now, at the bottom of a terminal; nowhere else."""
+        if not self._console.is_terminal:
+            return
+        shown = Inert(going_on(doing, said))
+        if self._live is None:
+            self._live = Live(
+                shown,
+                console=self._console,
+                transient=True,
+                refresh_per_second=8,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+        else:
+            self._live.update(shown)
+
+    def pause(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    # --- what the person says --------------------------------------------------------
+
+    async def decide(self, draft: e.Draft) -> Word:
+        if not self._asks:
+            return refused(draft)
+        source = draft.source
+        keys = KEYS | ALL if draft.can_run_all else KEYS
+        while True:
+            word = keys.get((await self._ask(_prompt(draft))).lower())
+            if word == "edit" and draft.kind != "delete":
+                source = await self._edited(draft, source)
+            elif word in ("run", "all"):
+                return Word("run", source, run_all=word == "all")
+            elif word == "reject":
+                return Word("reject", source)
+
+    async def _edited(self, draft: e.Draft, source: str) -> str:
+        suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")
+        try:
+            with self._stopping.deaf():
+                edited = await asyncio.to_thread(asking.edit, source, suffix)
+        except asking.NoEditor as error:
+            self._line("!", "yellow", str(error))
+            return source
+        self._code(draft.kind, draft.title, edited, draft.old_source)
+        return edited
+
+    async def answer(self, question: e.QuestionAsked) -> str:
+        if not self._asks:
+            return NO_ANSWER
+        while True:
+            said = await self._ask("Your answer: ")
+            if said.isdecimal() and 1 <= int(said) <= len(question.options):
+                return question.options[int(said) - 1]
+            if said:
+                return said
+
+    async def _ask(self, prompt: str) -> str:
+        self.pause()
+        return await asking.ask(prompt)
+
+
+def _prompt(draft: e.Draft) -> str:
+    question = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
+    choices = ["[y]es", "[n]o"]
+    if draft.kind != "delete":
+        choices.append("[e]dit")
+    if draft.can_run_all:
+        choices.append("[a]ll in this turn")
+    return f"{question} {', '.join(choices)}: "
