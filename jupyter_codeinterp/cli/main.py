@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import CodeInterpError
 from . import arguments
+from .local import grammar
 from .local.problems import FAILED, INTERRUPTED, Problem
 from .terminal.stopping import Stopping
 
@@ -58,6 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
     # Each imports what it needs, which is much for some of them.
+    grammar.leave_out()
     found: Any = getattr(import_module(f".commands.{COMMANDS[name]}", __package__), name)
     command: Callable[[argparse.Namespace, Stopping], int] = found
     return command

@@ -215,7 +215,7 @@ class Models:
         self.load()
         return frozenset(name for one in self._providers for name in one.key_variables)
 
-    def keys(self) -> list[KeyOf]:
+    def key_sources(self) -> list[KeyOf]:
         """Where each provider that takes a key has it from."""
         self.load()
         return [

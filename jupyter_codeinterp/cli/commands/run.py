@@ -79,9 +79,8 @@ def front_for(bench: LocalBench, json: bool, stopping: Stopping) -> Front:
     if json:
         return Program()
 
-    from rich.console import Console  # not for a program
-
+    from ..terminal.drawing import Screen  # not for a program
     from ..terminal.people import Person
 
     asks = sys.stdin.isatty() and sys.stdout.isatty()
-    return Person(Console(), stopping, asks, lambda: bench.language)
+    return Person(Screen(), stopping, asks, lambda: bench.language)

@@ -17,6 +17,7 @@ from ...core.errors import CommandError
 from ...core.session.session import Session
 from ...core.turn.ending import Ending
 from ..local.bench import LocalBench
+from ..local.half_done import say_where
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..terminal.asking import NobodyThere
 from ..terminal.fronts import Front
@@ -50,7 +51,7 @@ class Turn:
     async def play(self, path: str, kernel: str, text: str, mode: e.Mode, model: str) -> int:
         """The exit code. Raises Problem."""
         service = self._bench.manager.service
-        starting = asyncio.ensure_future(self._bench.notebook_kernels.ready(path, kernel))
+        starting = asyncio.ensure_future(self._bench.kernel_ready(path, kernel))
         with self._stopping.by(lambda: _cancel(starting), self._leave):
             try:
                 await starting
@@ -67,6 +68,9 @@ class Turn:
                     self._clock.cancel()
                 self._forget_question()
                 self._front.pause()
+        if ended.stop_reason != "end_turn":
+            cells = {*ended.added, *ended.edited}
+            await say_where(self._bench.contents, path, cells, ended.message)
         return _CODES.get(ended.stop_reason, FAILED)
 
     def _leave(self) -> None:

@@ -6,6 +6,7 @@ Kernels are this program's own. They end with it, and do not share its output or
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import subprocess
@@ -15,25 +16,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from jupyter_server.services.sessions.sessionmanager import SessionManager
 from traitlets.config import Config
 
-from . import grammar
-
-grammar.leave_out()
-
-from jupyter_client.kernelspec import KernelSpecManager  # noqa: E402
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager  # noqa: E402
-from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager  # noqa: E402
-from jupyter_server.services.sessions.sessionmanager import SessionManager  # noqa: E402
-
-from ...adapters.providers.replay.recording import Recording  # noqa: E402
-from ...core.redaction.secrets import Secrets  # noqa: E402
-from ...server.early import import_early  # noqa: E402
-from ...server.workbench.settings import CodeInterpSettings  # noqa: E402
-from ...server.workbench.workbench import Workbench, files_beside  # noqa: E402
+from ...adapters.providers.replay.recording import Recording
+from ...core.redaction.secrets import Secrets
+from ...server.early import import_early
+from ...server.workbench.settings import CodeInterpSettings
+from ...server.workbench.workbench import Workbench, files_beside
+from .problems import Problem
 
 PATIENCE = 10.0
 """Seconds that kernels have to shut down by themselves."""
+STARTS = 2
+"""A kernel ends at once if one of its ports was taken as it was to use it."""
+LOOK = 0.1
+"""Seconds between two looks at whether its process still is there."""
+
+log = logging.getLogger(__name__)
 
 
 class Kernels(AsyncMappingKernelManager):
@@ -82,6 +85,7 @@ class LocalBench(Workbench):
     ) -> None:
         specs = KernelSpecManager(config=config)
         contents = AsyncLargeFileManager(config=config, root_dir=str(root), allow_hidden=True)
+        self.contents = contents
         self.kernels = Kernels(config=config, root_dir=str(root), kernel_spec_manager=specs)
         self.kernels.without_keys = self._without_keys
         sessions = SessionManager(kernel_manager=self.kernels, contents_manager=contents)
@@ -100,9 +104,41 @@ class LocalBench(Workbench):
         try:
             await self.close()
         finally:
-            with suppress(asyncio.TimeoutError):
+            try:
                 await asyncio.wait_for(self.kernels.shutdown_all(), PATIENCE)
+            except Exception as error:
+                # One that has never started is unknown to its own manager, for example.
+                log.info("Kernels do not shut down by themselves: %r", error)
             self.kernels.kill()
+
+    async def kernel_ready(self, path: str, name: str) -> None:
+        """The notebook has a kernel, and that runs. Raises CommandError as ``ready`` does, and
+        Problem."""
+        for _ in range(STARTS):
+            await self.notebook_kernels.ready(path, name)
+            kernel_id = await self.notebook_kernels.of(path) or ""
+            kernel = self.kernels.get_kernel(kernel_id)
+            code = await self._ended(kernel_id, kernel)
+            if code is None:
+                return
+            await self.kernels.shutdown_kernel(kernel_id, now=True)
+        command = " ".join(kernel.kernel_spec.argv if kernel.kernel_spec is not None else ())
+        words = f"The kernel {kernel.kernel_name} ends as it is started, with the exit code {code}."
+        raise Problem(f"{words} Its command: {command}")
+
+    async def _ended(self, kernel_id: str, kernel: Any) -> int | None:
+        """The exit code of a kernel that has ended before it has said a word."""
+        process = getattr(kernel.provisioner, "process", None)
+        if process is None:
+            return None  # It runs elsewhere, and is waited for by whoever needs it.
+        link, _ = self._kernels.get(kernel_id)
+        info = asyncio.ensure_future(link.info())
+        while not info.done() and process.poll() is None:
+            await asyncio.wait({info}, timeout=LOOK)
+        info.cancel()
+        await asyncio.gather(info, return_exceptions=True)
+        code: int | None = process.poll()
+        return code
 
     def work_beside(self, notebook: Path) -> None:
         """Kernels work in this notebook's folder, and the model is told of the files there:

@@ -20,6 +20,13 @@ TAIL = 8
 """Lines of what is being said just now."""
 
 
+class Screen(Console):
+    """Where nobody reads any more, that is said like for any file."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class Inert:
     """What ``rich`` makes of text of others, with nothing in it that a terminal would obey,
     whichever way it has come there: Markdown knows entities, for one."""
