@@ -1,0 +1,197 @@
+"""``jupyter codeinterp run`` in a terminal: what a person sees, is asked, and says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from tests.cli import Cli, fake_process, make_cli
+
+ASKED = r"Run it\? \[y\]es, \[n\]o, \[e\]dit, \[a\]ll in this turn: "
+TOTALS = 'sales["revenue"].sum()'
+_OURS = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[hl]|1A|2K)")
+"""Colours and the cursor: all that ``rich`` uses."""
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[str]:
+    with fake_process() as url:
+        yield url
+
+
+@pytest.fixture
+def cli(tmp_path: Path, fake: str) -> Cli:
+    return make_cli(tmp_path, fake)
+
+
+def ended(child: Any) -> int:
+    """The exit code; what was not read yet is in ``child.before``."""
+    child.expect(pexpect.EOF)
+    child.wait()
+    assert "Traceback" not in child.before
+    return int(child.exitstatus)
+
+
+def code(*lines: str) -> str:
+    return "\n".join(["#code ```", *lines, "```"])
+
+
+def test_each_run_is_asked_for(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#three_cells") as child:
+        for number in range(3):
+            child.expect(ASKED)
+            if number == 0:
+                assert "import" in child.before and "│" in child.before
+            child.sendline("y")
+        child.expect("The revenue is 460 in all")
+        assert ended(child) == 0
+    assert cli.sources()[2] == TOTALS
+
+
+def test_no_runs_nothing_and_all_asks_no_more(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
+        child.expect(ASKED)
+        child.sendline("maybe")
+        child.expect(ASKED)
+        child.sendline("n")
+        ended(child)
+    assert not (cli.folder / "ran.txt").exists()
+    with cli.terminal("run", "a.ipynb", "#three_cells") as child:
+        child.expect(ASKED)
+        child.sendline("a")
+        child.expect("The revenue is 460 in all")
+        assert ended(child) == 0
+
+
+def test_what_was_typed_before_the_question_is_no_answer(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#slow_code") as child:
+        child.expect("writing")
+        child.send("y\ny\ny\n")
+        child.expect(ASKED)
+        child.sendline("n")
+        ended(child)
+    assert cli.sources() == ["import math"]
+
+
+def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli) -> None:
+    editor = cli.folder.parent / "editor"
+    editor.write_text('#!/bin/sh\necho "print(6 * 7)" > "$1"\n')
+    editor.chmod(0o755)
+    with cli.terminal("run", "a.ipynb", code("print(1)"), EDITOR=str(editor)) as child:
+        child.expect(ASKED)
+        child.sendline("e")
+        child.expect(ASKED)
+        assert "7" in child.before
+        child.sendline("y")
+        child.expect("42")
+        assert ended(child) == 0
+    assert cli.sources() == ["import math", "print(6 * 7)"]
+
+
+@pytest.mark.parametrize(
+    ("editor", "words"), [("/nowhere/vi", "cannot be started"), ("false", "has failed")]
+)
+def test_an_editor_that_fails_leaves_the_cell_as_it_was(cli: Cli, editor: str, words: str) -> None:
+    with cli.terminal("run", "a.ipynb", code("print(1)"), VISUAL=editor) as child:
+        child.expect(ASKED)
+        child.sendline("e")
+        child.expect(words)
+        child.expect(ASKED)
+        child.sendline("y")
+        assert ended(child) == 0
+    assert cli.sources() == ["import math", "print(1)"]
+
+
+def test_a_question_of_the_models_is_answered(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#ask") as child:
+        child.expect("Your answer: ")
+        child.sendline("1")
+        assert ended(child) == 0
+    said = cli.run("export", json.loads(cli.run("sessions", "--json").out)["session_id"]).out
+    assert re.search(r"^> \w+", said.partition("## Answer")[2], re.M), said
+
+
+def test_an_edit_of_the_persons_cell_is_asked_for_in_every_mode(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#edit_theirs", "--yes") as child:
+        child.expect(r"\[y\]es, \[n\]o, \[e\]dit")
+        assert "-import" in _OURS.sub("", child.before)
+        child.sendline("n")
+        ended(child)
+    assert cli.sources() == ["import math"]
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"])
+def test_ctrl_c_and_ctrl_d_while_a_question_waits(cli: Cli, key: str) -> None:
+    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
+        child.expect(ASKED)
+        child.send(key)
+        assert ended(child) == 130
+        assert "Stopped." in _OURS.sub("", child.before)
+    assert cli.sources() == ["import math"] and not (cli.folder / "ran.txt").exists()
+
+
+def test_ctrl_c_while_the_model_speaks(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#slow_text") as child:
+        child.expect("Paragraph")
+        child.send("\x03")
+        assert ended(child) == 130
+        assert child.before.rindex("\x1b[?25h") > child.before.find("\x1b[?25l"), "a cursor is left"
+
+
+def test_a_terminal_that_is_closed_runs_nothing_more(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
+        child.expect(ASKED)
+    assert cli.sources() == ["import math"] and not (cli.folder / "ran.txt").exists()
+
+
+HOSTILE = (
+    "\x1b]0;owned\x07",
+    "\x1b[2J\x1b[H\x1b[35;45m",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x9b35;45m",
+    "\x1b]8;;https://evil.example\x1b\\here\x1b]8;;\x1b\\",
+    "\x1bPq#0\x1b\\",
+    "[on magenta]x[/] [link=https://evil.example]y[/link]",
+    "&#27;[35;45m &#x9b;35;45m &#x202E;",
+    "[a link](https://evil.example)",
+    "\u202eabc\u2066",
+    "over\rwritten\x08\x08\x7f",
+)
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.mark.parametrize("place", ["text", "question", "code", "output", "error", "title"])
+def test_no_words_of_others_reach_the_terminal_as_commands(cli: Cli, place: str) -> None:
+    said = "\n".join(HOSTILE)
+    prompts = {
+        "text": f"#says\n{said}",
+        "question": f"#asks\n{said}",
+        "code": code(f"x = 1\n# {said}"),
+        "output": code(f"print({said!r})"),
+        "error": code(f"raise ValueError({said!r})"),
+        "title": f"#titles\n{said}",
+    }
+    seen = ""
+    with cli.terminal("run", "a.ipynb", prompts[place]) as child:
+        while (found := child.expect([r"\[y\]es, \[n\]o", "Your answer: ", pexpect.EOF])) < 2:
+            seen += child.before
+            child.sendline("y" if found == 0 else "Yes")
+        seen += child.before
+    assert "written" in seen or "wri" in seen
+    text = _OURS.sub("", seen)
+    assert not _NO_TEXT.search(text), repr(_NO_TEXT.search(text))
+    assert "over\rwritten" not in seen
+    # Of what looks like ours, nothing came from there.
+    assert not re.search(r"\x1b\[(?:[HJ]|2J|[0-9;]*45)", seen)
+
+
+def test_a_person_is_not_told_of_windows(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", "#prose", "--plan") as child:
+        assert ended(child) == 0
+        assert "window" not in child.before
