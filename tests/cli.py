@@ -142,6 +142,7 @@ def make_cli(folder: Path, url: str) -> Cli:
         "IPYTHONDIR": str(folder / "ipython"),
         "JUPYTER_CONFIG_DIR": str(folder / "config"),
         "JUPYTER_DATA_DIR": str(folder / "data"),
+        "JUPYTER_PREFER_ENV_PATH": "0",
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": CANARY,

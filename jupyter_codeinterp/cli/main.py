@@ -50,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say("Interrupted.", INTERRUPTED)
     except BrokenPipeError:
         return INTERRUPTED
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}.", FAILED)
     except Exception as error:
         log.exception("The command failed")
         return _say(f"Something went wrong here ({error!r}). --verbose says more.", FAILED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import platform
 import shutil
 from collections.abc import Iterator
@@ -170,6 +171,10 @@ def _journal(settings: CodeInterpSettings) -> Finding:
     from ...core.errors import StoreError
 
     file = settings.folder / "sessions.db"
+    there = next(one for one in (settings.folder, *settings.folder.parents) if one.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        words = f"Conversations cannot be kept in {settings.folder}: {there} cannot be written in."
+        return Finding(words, "Mend that, or name another folder: c.CodeInterp.data_dir")
     try:
         store = SqliteStore(file, str, settings.retention)
         try:
