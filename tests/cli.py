@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -168,21 +167,13 @@ def is_running(pid: int) -> bool:
 
 
 @contextmanager
-def fake_process() -> Iterator[str]:
+def fake_process(*options: str) -> Iterator[str]:
     """The fake of the Messages API as a process; its address. The prompt's ``#name`` chooses
     what it says."""
-    command = [sys.executable, "-m", "tests.fake_anthropic", "--no-checks"]
+    command = [sys.executable, "-m", "tests.fake_anthropic", "--no-checks", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
             yield process.stdout.readline().split()[-1]
         finally:
             process.terminate()
-
-
-def control(url: str, what: str, **body: Any) -> Any:
-    request = urllib.request.Request(
-        f"{url}/control/{what}", json.dumps(body).encode() if body or what == "reset" else None
-    )
-    with urllib.request.urlopen(request, timeout=DEADLINE) as answer:
-        return json.load(answer)
