@@ -283,3 +283,12 @@ async def test_the_server_shuts_down_in_mid_turn(bench: Benches, room: Room) -> 
     await until(lambda: bool(b.document.shown))
     await b.session.close()
     assert b.of(e.TurnEnded)[0].stop_reason == "cancelled"
+
+
+async def test_before_the_turn_has_begun(bench: Benches) -> None:
+    """In the same step of the event loop as the message."""
+    b = bench(say("Here."))
+    b.send()
+    ended = await stopped(b)
+    assert ended.message == "Stopped." and b.model.requests == []
+    await goes_on(b)

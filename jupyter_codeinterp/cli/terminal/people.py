@@ -98,10 +98,10 @@ class Person:
 
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
-        if opened is not None and event.action == "run" and event.source is not None:
-            # Where it was asked for, it has been shown.
-            if event.draft_id not in self._asked:
-                self._code(opened.kind, opened.title, event.source, opened.old_source)
+        # What was asked for has been shown.
+        asked = event.draft_id in self._asked or event.source is None
+        if opened is not None and event.action == "run" and not asked:
+            self._code(opened.kind, opened.title, event.source or "", opened.old_source)
         if event.action == "run":
             self._busy(f"running {self._title(event.call_id)}")
 

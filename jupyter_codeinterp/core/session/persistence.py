@@ -84,6 +84,9 @@ class PersistentSession:
         self._turn: Turn | None = None
         self._private = PrivateNames()
         self._may_cancel = False
+        self._begun = False
+        """Whether the turn's task has taken its first step: one that is cancelled before that
+        takes none at all."""
         self._undoing = False
         self._tasks: set[asyncio.Task[None]] = set()
         """What goes on besides the turn."""
@@ -272,7 +275,8 @@ class PersistentSession:
         """Stop the turn; nothing happens if none is running, or if it is stopping already."""
         if self._task is not None and self._may_cancel:
             self._may_cancel = False
-            self._task.cancel()
+            if self._begun:
+                self._task.cancel()
 
     def halt(self, ending: Ending) -> None:
         """Stop the turn like ``cancel``, and say why."""

@@ -137,6 +137,7 @@ class Session(PersistentSession):
         number = self._replay.turns + 1
         self._publish(TurnStarted(number, text, self.info.mode, self.info.model, window))
         self._may_cancel = True
+        self._begun = False
         self._halted = None
         self._task = asyncio.get_running_loop().create_task(self._run(text))
         self._task.add_done_callback(lambda _: self._ended())
@@ -156,8 +157,11 @@ class Session(PersistentSession):
     async def _run(self, text: str) -> None:
         """One turn from its first event to its last. Whatever happens, it has a last one."""
         agent: Agent | None = None
+        self._begun = True
         self.workplace.begin_turn(self._replay.turns)
         try:
+            if not self._may_cancel:
+                raise asyncio.CancelledError  # Stopped already.
             agent = await self._agent()
             async for event in agent.run(text, self._note):
                 self._show(event)
