@@ -5,6 +5,7 @@ What goes wrong is said in a line, never as a traceback.
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from .completion import complete
 if TYPE_CHECKING:
     from .turn.assistant import Assistant
 
+_FIRST_LINE = re.compile(r"%%(?:ai|codeinterp)(?:\s|$)")
 NAME, ALIAS = "ai", "codeinterp"
 EMPTY = "The prompt is empty: write below %%ai what is to be done."
 NESTED = (
@@ -51,10 +53,14 @@ class Extension:
             self.shell.register_magic_function(_magic(self, name), "line_cell", name)
             for prefix in (f"%{name}", f"%%{name}"):
                 self.shell.set_hook("complete_command", self._complete, str_key=prefix)
+        self.shell.input_transformers_cleanup.append(_with_body)
 
     def unregister(self) -> None:
         self.earlier.unregister()
         self._typed.unregister()
+        transformers = self.shell.input_transformers_cleanup
+        if _with_body in transformers:
+            transformers.remove(_with_body)
         for kind in ("line", "cell"):
             magics = self.shell.magics_manager.magics[kind]
             for name in (NAME, ALIAS):
@@ -186,6 +192,12 @@ def _magic(extension: Extension, name: str) -> Any:
     magic._ipython_magic_no_var_expand = True  # type: ignore[attr-defined]
     magic.extension = extension  # type: ignore[attr-defined]
     return magic
+
+
+def _with_body(lines: list[str]) -> list[str]:
+    """A prompt may stand in the magic's own line: IPython refuses a cell magic without a body."""
+    alone = len(lines) == 1 and _FIRST_LINE.match(lines[0]) is not None
+    return [lines[0].rstrip("\n") + "\n", "\n"] if alone else lines
 
 
 def _owner(shell: Any) -> str:

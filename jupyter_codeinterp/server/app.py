@@ -18,7 +18,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
 from tornado import web
-from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
+from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode
 
 from .._version import __version__
 from ..adapters.documents.live import FileWriter, LiveNotebook
@@ -34,6 +34,7 @@ from .activity import Activity
 from .early import import_early
 from .files.file_ids import FileIds
 from .files.whereabouts import clean
+from .kernel_models import wiring
 from .models import Models
 from .notebook_kernels import NotebookKernels
 from .rest.routes import handlers
@@ -90,6 +91,24 @@ class CodeInterp(ExtensionApp):
     prices = Dict(
         help="Prices by model id, in US dollars a million tokens: (input, output, cache write, "
         "cache read)."
+    ).tag(config=True)
+    kernel_models = List(
+        Unicode(),
+        None,
+        allow_none=True,
+        help="Models that code in kernels (%%ai) may ask through this server. None: all.",
+    ).tag(config=True)
+    kernel_cost = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="US dollars that the model calls of one kernel (%%ai) may cost through this "
+        "server. Needs known prices (see prices).",
+    ).tag(config=True)
+    kernels_keep_keys = Bool(
+        False,
+        help="Whether kernels get the variables of the server's environment that hold keys of "
+        "models, such as ANTHROPIC_API_KEY. %%ai does not need them.",
     ).tag(config=True)
     cell_timeout = Float(
         600.0, allow_none=True, min=0, help="Seconds a cell may run in Auto mode. None: no limit."
@@ -161,6 +180,14 @@ class CodeInterp(ExtensionApp):
             max_tokens=self.max_tokens,
             prices=self.prices,
         )
+        kernel_models = wiring.settings(
+            server,
+            self.models,
+            secrets,
+            allowed=self.kernel_models,
+            most=self.kernel_cost,
+            keep_keys=self.kernels_keep_keys,
+        )
         retention = Retention(
             self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
         )
@@ -202,6 +229,7 @@ class CodeInterp(ExtensionApp):
             codeinterp_store=self.store,
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_version=__version__,
+            **kernel_models,
         )
 
         if server.event_logger is not None:

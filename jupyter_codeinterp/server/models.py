@@ -145,6 +145,12 @@ class Models:
             self.load()
         return self._providers.find(model_id)
 
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """Of the environment, that may hold keys."""
+        self.learn_secrets()
+        return tuple(name for provider in self._providers for name in provider.key_variables)
+
     # --- what there is ---------------------------------------------------------------
 
     @property

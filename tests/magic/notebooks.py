@@ -25,14 +25,15 @@ def environment(api: FakeAnthropic, more: Mapping[str, str] = {}) -> dict[str, s
 
 
 async def run(
-    api: FakeAnthropic, *cells: str, folder: Path | None = None, **env: str
+    api: FakeAnthropic, *cells: str, folder: Path | None = None, fails: bool = False, **env: str
 ) -> list[dict[str, Any]]:
-    """The outputs of each cell, joined as ``said`` reads them. The extension is loaded first."""
+    """The cells as they are afterwards. The extension is loaded first; ``fails``: a cell may."""
     book = nbformat.v4.new_notebook()
     book.cells = [nbformat.v4.new_code_cell(source) for source in (LOAD, *cells)]
     client = NotebookClient(
         book,
         timeout=TIME,
+        allow_errors=fails,
         kernel_name="python3",
         resources={"metadata": {"path": str(folder or Path.cwd())}},
     )

@@ -84,9 +84,7 @@ async def test_an_interrupt_in_code_stops_it(api: FakeAnthropic, tmp_path: Path)
     assert "KeyboardInterrupt" in str(api.requests[1].body)
 
 
-async def test_an_interrupt_that_code_swallows_stops_it(
-    api: FakeAnthropic, tmp_path: Path
-) -> None:
+async def test_an_interrupt_that_code_swallows_stops_it(api: FakeAnthropic, tmp_path: Path) -> None:
     source = (
         "import time\ntry:\n    print('be' + 'gun', flush=True)\n    time.sleep(600)\n"
         "except KeyboardInterrupt:\n    print('never' + ' mind')"

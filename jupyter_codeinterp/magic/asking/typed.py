@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-MARK = "codeinterp_agent"
-"""In the metadata of a request to run code: the agent of a Jupyter server has sent it."""
+from ...kernel_side.mark import AGENT
+
 AGENTS_CELL = (
     "This cell is the agent's own. %%ai is for cells of yours: say in the chat what is to be done."
 )
@@ -44,7 +44,7 @@ class Typed:
         """Why the magic is not carried out here; "" if it is."""
         if threading.current_thread() is not threading.main_thread():
             return OTHER_THREAD
-        if request(self._shell).get("metadata", {}).get(MARK):
+        if request(self._shell).get("metadata", {}).get(AGENT):
             return AGENTS_CELL
         if yes and not is_typed(self._source(), name, line, cell):
             return NOT_TYPED

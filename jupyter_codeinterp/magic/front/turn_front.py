@@ -34,7 +34,7 @@ NOBODY_ANSWERS = (
     "Nobody can answer questions here. Decide as well as you can, and say what you took."
 )
 INSERTED = "The code is in a new cell below."
-_TOLD = ("not_started", "not_confirmed", "timeout")
+TIMEOUT = "This code was interrupted after {seconds:.0f} s, the time that unasked code may take."
 _FENCED = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
 _IN_PROSE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 
@@ -164,8 +164,8 @@ class TurnFront:
     def _tool_done(self, event: ToolDone) -> None:
         if event.name == "add_markdown" and event.status == "ok":
             self._screen.text(event.call_id, self._assistant.source(event.cell_id))
-        elif event.status in _TOLD and event.name in ("run_cell", "edit_cell", "delete_cell"):
-            self._screen.problem(f"{event.title}: {event.summary or 'stopped at the time limit'}")
+        elif event.status == "timeout":
+            self._screen.problem(TIMEOUT.format(seconds=event.elapsed))
         for note in event.notes:
             self._screen.note(note)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jupyter_server.utils import url_path_join
 from tornado import web
 
+from ..kernel_models.handler import KernelMessagesHandler, KernelModelsHandler
 from ..socket.handler import ChannelHandler
 from . import events, sessions, settings, turns, windows
 
@@ -36,6 +37,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
     (r"channel", ChannelHandler),
+    (r"model/v1/messages", KernelMessagesHandler),
+    (r"model/v1/models", KernelModelsHandler),
 ]
 
 
