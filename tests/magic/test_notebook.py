@@ -111,7 +111,7 @@ async def test_what_the_model_is_told(api: FakeAnthropic, tmp_path: Path) -> Non
     assert '<cell id="in-2"' in heard[0] and "revenue + 1" in heard[0] and "1235" in heard[0]
     assert "NameError: name 'nought' is not defined" in heard[0]
     print(heard[0])
-    assert "revenue: int = 1234" in heard[0] and "sales.csv" in heard[0]
+    assert "revenue: int value=1234" in heard[0] and "sales.csv" in heard[0]
     assert heard[1].count("nought") == heard[0].count("nought"), "only what is new"
     assert said(book[3]) == "Read."
 
@@ -186,7 +186,7 @@ async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
                 "plan": scenario(answer(run_cell("ran = 1")), answer(text("First, then."))),
                 "steps": work,
                 "cell": scenario(answer(run_cell("ran = 1"))),
-                "who": lambda request: answer(text(str(request.body["model"]))),
+                "whichmodel": lambda request: answer(text(str(request.body["model"]))),
             },
             echo,
         )
@@ -196,9 +196,9 @@ async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
         "%%ai --plan\n#plan",
         "%%ai -y --max-steps 2\n#steps",
         "%%ai --cell -y\n#cell",
-        "%%ai -t -m claude-opus-5-5 --max-steps 5\n#who",
+        "%%ai -t -m claude-opus-5-5 --max-steps 5\n#whichmodel",
         "%ai model claude-haiku-5-5",
-        "%%ai -t\n#who",
+        "%%ai -t\n#whichmodel",
         "'ran' in globals(), step",
     )
     assert said(ran[0]) == "First, then."
