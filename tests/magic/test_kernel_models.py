@@ -64,11 +64,13 @@ class Kernel:
 
 @asynccontextmanager
 async def started(site: Site, path: str = "a.ipynb") -> AsyncIterator[Kernel]:
-    made = await site.app.session_manager.create_session(
+    sessions: Any = site.app.session_manager
+    made = await sessions.create_session(
         path=path, name=path, type="notebook", kernel_name="python3"
     )
     kernel_id = made["kernel"]["id"]
-    client = site.app.kernel_manager.get_kernel(kernel_id).client()
+    manager: Any = site.app.kernel_manager
+    client: AsyncKernelClient = manager.get_kernel(kernel_id).client()
     client.start_channels()
     try:
         await client.wait_for_ready(timeout=100)

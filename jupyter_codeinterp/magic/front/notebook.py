@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..asking.typed import request
@@ -26,10 +27,6 @@ class NotebookScreen:
     @contextlib.contextmanager
     def around(self) -> Iterator[None]:
         """Within, outputs go to the cell that has asked."""
-        now = request(self._shell)
-        if now.get("header", {}).get("msg_id") == self._cell.get("header", {}).get("msg_id"):
-            yield
-            return
         before = self._shell.parent_header
         self._shell.set_parent(self._cell)
         try:
@@ -38,6 +35,22 @@ class NotebookScreen:
             sys.stdout.flush()
             sys.stderr.flush()
             self._shell.set_parent(before)
+
+    def on_main_thread(self, work: Callable[[], None]) -> None:
+        """A click may come on another thread: JupyterLab sends them to a subshell. Code of the
+        person's runs where it always runs, when the cell that runs there has ended."""
+        if threading.current_thread() is threading.main_thread():
+            work()
+        else:
+            self._shell.kernel.io_loop.add_callback(self._busily, work)
+
+    def _busily(self, work: Callable[[], None]) -> None:
+        kernel = self._shell.kernel
+        kernel._publish_status("busy", "shell", parent=self._cell)
+        try:
+            work()
+        finally:
+            kernel._publish_status("idle", "shell", parent=self._cell)
 
     def show(self, key: str, data: dict[str, Any]) -> None:
         """Under the same key, the display before is updated."""

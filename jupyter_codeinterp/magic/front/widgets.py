@@ -30,6 +30,7 @@ class WidgetReview:
     def __init__(self, screen: NotebookScreen, assistant: Assistant) -> None:
         self._screen = screen
         self._assistant = assistant
+        self._clicked: set[str] = set()
 
     def ask(self, draft: Draft) -> None:
         front = self._assistant.front
@@ -76,8 +77,13 @@ class WidgetReview:
         self._screen.show(key, {**data, "text/plain": visible(WAITING)})
 
     def _go_on(self, key: str, box: Any, decide: Callable[[], None]) -> None:
+        if key not in self._clicked:
+            self._clicked.add(key)
+            box.close()
+            self._screen.on_main_thread(lambda: self._carry_out(key, decide))
+
+    def _carry_out(self, key: str, decide: Callable[[], None]) -> None:
         front = self._assistant.front
-        box.close()
         self._screen.show(key, VANISHED)
         if front is None or not front.parked:
             self._screen.note("This was stopped, or decided on before.")
