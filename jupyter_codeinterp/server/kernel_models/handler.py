@@ -176,6 +176,13 @@ class KernelModelsHandler(KernelModelHandler):
         return True
 
 
+KERNEL_ROUTES: tuple[tuple[str, type[KernelModelHandler]], ...] = (
+    (r"model/v1/messages", KernelMessagesHandler),
+    (r"model/v1/models", KernelModelsHandler),
+)
+"""Under ``/codeinterp/api/``. Not among those that a login opens."""
+
+
 async def _events(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
     """With the words of a failure that has none."""
     stream: Any = model.stream(request)
