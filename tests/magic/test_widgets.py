@@ -22,23 +22,42 @@ Message = dict[str, Any]
 class Page:
     """A front end with widgets: sees all messages, answers none."""
 
-    def __init__(self, client: BlockingKernelClient) -> None:
+    def __init__(self, client: BlockingKernelClient, interrupt: Callable[[], None]) -> None:
         self.client = client
+        self.interrupt = interrupt
         self.seen: list[Message] = []
 
     def run(self, code: str) -> str:
         """The request's id, when the kernel is idle again."""
-        msg_id = self.client.execute(code, allow_stdin=True)
-        self._idle(msg_id)
-        return str(msg_id)
+        msg_id = self.begin(code)
+        self.ended(msg_id)
+        return msg_id
+
+    def begin(self, code: str) -> str:
+        return str(self.client.execute(code, allow_stdin=True))
 
     def press(self, label: str) -> None:
         """The newest button of that name."""
-        self._custom(self._button(label), {"event": "click"})
+        self.ended(self.press_on(label))
+
+    def press_on(self, label: str) -> str:
+        """The same, without waiting for what comes of it."""
+        return self._send(self._button(label), {"method": "custom", "content": {"event": "click"}})
+
+    def until(self, msg_id: str, words: str) -> None:
+        while words not in self.below(msg_id):
+            self._next()
+
+    def kinds(self, msg_id: str) -> set[str]:
+        """Of the messages in that cell."""
+        return {
+            one["msg_type"] for one in self.seen if one["parent_header"].get("msg_id") == msg_id
+        }
 
     def fill(self, text_: str) -> None:
         opened = self._opened(lambda state: state.get("_model_name") == "TextareaModel")
-        self._send(opened, {"method": "update", "state": {"value": text_}, "buffer_paths": []})
+        state = {"method": "update", "state": {"value": text_}, "buffer_paths": []}
+        self.ended(self._send(opened, state))
 
     def below(self, msg_id: str) -> str:
         """What stands in the cell with that request."""
@@ -62,24 +81,25 @@ class Page:
                 return str(content["comm_id"])
         raise AssertionError("there is no such widget")
 
-    def _custom(self, comm_id: str, content: Message) -> None:
-        self._send(comm_id, {"method": "custom", "content": content})
-
-    def _send(self, comm_id: str, data: Message) -> None:
+    def _send(self, comm_id: str, data: Message) -> str:
         message = self.client.session.msg("comm_msg", {"comm_id": comm_id, "data": data})
         self.client.shell_channel.send(message)
-        self._idle(message["header"]["msg_id"])
+        return str(message["header"]["msg_id"])
 
-    def _idle(self, msg_id: str) -> None:
+    def ended(self, msg_id: str) -> None:
         while True:
-            try:
-                message = self.client.get_iopub_msg(timeout=PATIENCE)
-            except queue.Empty:
-                raise AssertionError("the kernel is not idle again") from None
-            self.seen.append(message)
+            message = self._next()
             ours = message["parent_header"].get("msg_id") == msg_id
             if ours and message["content"].get("execution_state") == "idle":
                 return
+
+    def _next(self) -> Message:
+        try:
+            message: Message = self.client.get_iopub_msg(timeout=PATIENCE)
+        except queue.Empty:
+            raise AssertionError("the kernel says nothing any more") from None
+        self.seen.append(message)
+        return message
 
 
 def _text(message: Message) -> str:
@@ -106,7 +126,7 @@ def page(api: FakeAnthropic) -> Iterator[Page]:
         env=environment(api), stdout=subprocess.DEVNULL, startup_timeout=PATIENCE
     )
     try:
-        opened = Page(client)
+        opened = Page(client, manager.interrupt_kernel)
         opened.run(LOAD)
         yield opened
     finally:

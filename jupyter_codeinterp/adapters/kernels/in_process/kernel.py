@@ -125,11 +125,11 @@ class InProcessSlot:
         try:
             ended = bool((await asyncio.wait({run}, timeout=timeout))[0])
             if not ended:
-                self._main.interrupt()
+                self._main.interrupt(self._ticket)
             done = await asyncio.shield(run)
         except asyncio.CancelledError:
             if not self._ticket.drop():
-                self._main.interrupt()
+                self._main.interrupt(self._ticket)
             raise
         if not ended and done.status == "interrupted":
             done = msgspec.structs.replace(done, status="timeout")

@@ -50,8 +50,9 @@ class MainThread:
         self._breakable = False
         self._silent = False
         """Whether an interrupt is our own: the agent is not asked to stop."""
-        self._working = self._wanted = False
-        """Whether work of ``run`` goes on, and whether it is to be interrupted."""
+        self._current: Ticket | None = None
+        self._unwanted: Ticket | None = None
+        """The work of ``run`` that goes on, and the one that is to be interrupted."""
         self._presses = 0
         self._thread = threading.get_ident()
         self._stop: Callable[[], None] = lambda: None
@@ -70,7 +71,7 @@ class MainThread:
         def carry_out() -> None:
             if not ticket.begin():
                 return
-            self._working, self._wanted = True, False
+            self._current = ticket
             try:
                 value = work()
             except BaseException as error:
@@ -78,15 +79,17 @@ class MainThread:
                 loop.call_soon_threadsafe(_fail, done, failed)
                 raise
             finally:
-                self._working = False
+                self._current = None
             loop.call_soon_threadsafe(_settle, done, value)
 
         self.post(carry_out)
         return await done
 
-    def interrupt(self) -> None:
-        """Raise KeyboardInterrupt in the code that runs, unless that has been done."""
-        self._wanted = self._working
+    def interrupt(self, ticket: Ticket) -> None:
+        """Raise KeyboardInterrupt in this work's code, unless that has been done."""
+        self._unwanted = ticket
+        if self._current is not ticket:
+            return
         if not self._breakable or self.interrupted:
             return  # What has not begun yet sees it when it begins.
         self._silent = True
@@ -115,7 +118,8 @@ class MainThread:
         """Code within may be interrupted in the middle."""
         self.interrupted, self._breakable = False, True
         try:
-            if self._presses or self._wanted:
+            unwanted = self._current is not None and self._current is self._unwanted
+            if self._presses or unwanted:
                 self.interrupted = True
                 raise KeyboardInterrupt
             yield
