@@ -148,6 +148,7 @@ class Extension:
 
     def ask(self, text: str, options: Options, extra: tuple[Any, ...] = ()) -> None:
         """``extra`` are cells that the model is told of besides."""
+        from ..core.approval.modes import ASKING, BY_RANK, RUN_ALL
         from .front.choose import review_for, screen_for
         from .front.turn_front import TurnFront
         from .turn.assistant import Asked
@@ -164,11 +165,12 @@ class Extension:
             lambda value: self._keep(options.store, value),
         )
         asides = (QUESTION if options.question else "", FORMS[options.form])
-        quiet = options.question or options.plan
+        quiet = options.question or options.planned
+        unasked = options.yes and not options.cell
         asked = Asked(
             "\n\n".join(filter(None, (text, *asides))),
             options.model or assistant.model,
-            "plan" if quiet else "auto" if options.yes and not options.cell else "review",
+            BY_RANK[0] if quiet else RUN_ALL if unasked else ASKING,
             options.max_steps,
             (*self.earlier.cells(), *extra) if options.context else None,
         )

@@ -39,7 +39,7 @@ class Options:
     model: str = ""
     yes: bool = False
     question: bool = False
-    plan: bool = False
+    planned: bool = False
     cell: bool = False
     context: bool = True
     max_steps: int = 0
@@ -71,7 +71,7 @@ def parse(line: str) -> tuple[Options, str]:
         if name not in OPTIONS:
             raise UsageProblem(_unknown(word))
         _take(options, name, _given(given) if sign else value)
-    if options.yes and (options.question or options.plan):
+    if options.yes and (options.question or options.planned):
         raise UsageProblem("-y runs code; with -t or --plan nothing runs. Leave one of them out.")
     return options, line[place:].strip()
 
@@ -81,7 +81,7 @@ def _given(text: str) -> Callable[[str], str]:
 
 
 def _take(options: Options, name: str, value: Callable[[str], str]) -> None:
-    flags = {"-y": "yes", "-t": "question", "--plan": "plan", "--cell": "cell"}
+    flags = {"-y": "yes", "-t": "question", "--plan": "planned", "--cell": "cell"}
     if name in flags:
         setattr(options, flags[name], True)
     elif name == "--no-context":

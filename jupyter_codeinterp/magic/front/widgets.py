@@ -36,7 +36,7 @@ class WidgetReview:
         front = self._assistant.front
         if front is None:
             return
-        field = ipywidgets.Textarea(draft.source, layout={"width": "100%"})
+        field = ipywidgets.Textarea(draft.source, layout={"width": "99%"})
         field.rows = min(24, draft.source.count("\n") + 2)
         field.add_class("jp-codeinterp-magic-code")
 
@@ -94,7 +94,9 @@ class WidgetReview:
 
 
 def _button(label: str, tip: str, click: Callable[[Any], None], style: str = "") -> Any:
-    button = ipywidgets.Button(description=label, tooltip=tip, button_style=style)
+    button = ipywidgets.Button(
+        description=label, tooltip=tip, button_style=style, layout={"width": "7em"}
+    )
     button.on_click(click)
     return button
 
