@@ -202,6 +202,10 @@ def _with_body(lines: list[str]) -> list[str]:
     return [lines[0].rstrip("\n") + "\n", "\n"] if alone else lines
 
 
+# So that a terminal, which asks whether an input is complete, goes on with the next line.
+_with_body.has_side_effects = True  # type: ignore[attr-defined]
+
+
 def _owner(shell: Any) -> str:
     """The package that has ``%%ai`` already; "" if that is nobody, or ourselves."""
     found = shell.magics_manager.magics["cell"].get(NAME)

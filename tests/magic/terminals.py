@@ -8,13 +8,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pexpect
 
 from tests.fake_anthropic import FakeAnthropic
 from tests.magic.notebooks import LOAD, environment
 
-PATIENCE = 20
+PATIENCE = 90
 """Seconds that something may take to appear, on a machine that has other things to do."""
 PROMPT = r"In \[(\d+)\]: "
 CHOICES = re.escape("[r]un, [e]dit, [i]nsert, [d]iscard: ")
@@ -24,7 +25,7 @@ class Terminal:
     def __init__(self, child: pexpect.spawn) -> None:
         self.child = child
 
-    async def until(self, pattern: str) -> str:
+    async def until(self, pattern: Any) -> str:
         """What stood on the screen before ``pattern``."""
         await asyncio.to_thread(self.child.expect, pattern)
         return str(self.child.before).replace("\r\n", "\n")

@@ -99,6 +99,7 @@ async def test_a_kernel_asks_without_a_key(site: Site, api: FakeAnthropic) -> No
         env = await kernel.environment()
     assert "I add." in shown and "42" in shown and "It is 42." in shown
     assert KEY not in shown and env[TOKEN] not in shown
+    assert "127.0.0.1" in env["NO_PROXY"] and "127.0.0.1" in env["no_proxy"]
     sent = [exchange.headers["authorization"] for exchange in api.requests]
     assert sent == [f"Bearer {KEY}"] * 2
     thought = api.requests[1].body["messages"][1]["content"][0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pexpect import EOF
+
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.magic.terminals import CHOICES, PROMPT, terminal
 
@@ -17,6 +19,16 @@ async def test_run(api: FakeAnthropic, tmp_path: Path) -> None:
         shown = await there.until(PROMPT)
         assert "Out[2]: 42" in shown and "It is **42**." in shown
         assert "43" in await there.run("x + 1")
+
+
+async def test_a_prompt_in_the_first_line_and_the_end_of_the_process(
+    api: FakeAnthropic, tmp_path: Path
+) -> None:
+    api.play([answer(text("Hello."))])
+    async with terminal(api, tmp_path) as there:
+        assert "Hello." in await there.run("%%ai -t hello", "", "")
+        there.child.sendline("exit")
+        assert await there.until(EOF) == "exit\n"
 
 
 async def test_discard_and_insert(api: FakeAnthropic, tmp_path: Path) -> None:

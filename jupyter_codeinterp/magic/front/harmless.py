@@ -42,9 +42,16 @@ def bundle(text: str) -> dict[str, str]:
     """Markdown as a front end may show it: as Markdown if it is plain, else as it was written."""
     text = _spaces(prose(text))
     shown = {"text/plain": visible(text)}
-    if text == shown["text/plain"] and not markdown_risks(text):
+    if text == shown["text/plain"] and _is_plain(text):
         shown["text/markdown"] = text
     return shown
+
+
+def _is_plain(text: str) -> bool:
+    try:
+        return not markdown_risks(text)
+    except (ValueError, RecursionError):
+        return False  # A parser has given up.
 
 
 def code_bundle(source: str) -> dict[str, str]:
@@ -53,6 +60,6 @@ def code_bundle(source: str) -> dict[str, str]:
     longest = max(map(len, _TICKS.findall(seen)), default=0)
     fence = "`" * max(3, longest + 1)
     marked = f"{fence}python\n{seen}\n{fence}"
-    if markdown_risks(marked):
+    if not _is_plain(marked):
         return {"text/plain": seen}
     return {"text/plain": seen, "text/markdown": marked}

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from jupyter_core.utils import ensure_async
 
@@ -92,6 +93,10 @@ class KernelTokens:
             self._learn(token)
             self._grants[_hash(token)] = grant
             env.update({TOKEN: token, URL: url, MODEL: self._model()})
+            # A proxy of the environment's is not to see the token.
+            host = urlsplit(url).hostname or ""
+            for name in ("NO_PROXY", "no_proxy"):
+                env[name] = ",".join(filter(None, (env.get(name, ""), host)))
         return env
 
     def find(self, token: str) -> Grant | None:
