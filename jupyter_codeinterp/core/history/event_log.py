@@ -41,8 +41,6 @@ class EventLog:
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=RECENT_EVENTS)
         self._waiters: list[asyncio.Future[None]] = []
         self._held: Delta | None = None
-        self._told_at = float("-inf")
-        """When a delta was told last, by the loop's clock."""
         self._timer: asyncio.TimerHandle | None = None
 
     def publish(self, event: Event) -> None:
@@ -65,18 +63,14 @@ class EventLog:
             self._show(event)
 
     def _gather(self, event: Delta) -> None:
-        loop, held = asyncio.get_running_loop(), self._held
-        if held is None and loop.time() - self._told_at >= DELTA_INTERVAL:
-            self._told_at = loop.time()
-            self._show(event)  # The first word at once.
-            return
+        held = self._held
         if held is not None and (type(held), held.block) == (type(event), event.block):
             event = msgspec.structs.replace(event, text=held.text + event.text)
         else:
             self.flush()
         self._held = event
         if self._timer is None:
-            self._timer = loop.call_later(DELTA_INTERVAL, self.flush)
+            self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL, self.flush)
 
     def flush(self) -> None:
         if self._timer is not None:
@@ -84,7 +78,6 @@ class EventLog:
             self._timer = None
         if self._held is not None:
             event, self._held = self._held, None
-            self._told_at = asyncio.get_running_loop().time()
             self._show(event)
 
     def _show(self, event: Event) -> None:

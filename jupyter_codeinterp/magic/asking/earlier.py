@@ -19,7 +19,7 @@ MOST_CELLS = 100
 LONGEST = 20_000
 """Characters of a result or a traceback."""
 MOST_FRAMES = 20
-OWN = re.compile(r"\s*%%?(?:ai|codeinterp|load_ext|reload_ext)\b")
+OWN = re.compile(r"%%?(?:ai|codeinterp|load_ext|reload_ext)\b")
 """Cells that say nothing of their own: the conversation has the prompts."""
 
 
@@ -61,7 +61,7 @@ class Earlier:
         found = [
             self._view(number, source)
             for number, source in self._sources().items()
-            if source.strip() and not OWN.match(source)
+            if source.strip() and not OWN.match(source.lstrip())
         ]
         return found[-MOST_CELLS:]
 

@@ -25,7 +25,7 @@ OPTIONS = {
 }
 LONG = {"--model": "-m", "--yes": "-y", "--text": "-t"}
 """Other names of options."""
-_WORD = re.compile(r"\s*(\S+)")
+_WORD = re.compile(r"\S+")
 
 
 class UsageProblem(Exception):
@@ -54,14 +54,14 @@ def parse(line: str) -> tuple[Options, str]:
 
     def value(name: str) -> str:
         nonlocal place
-        match = _WORD.match(line, place)
-        if match is None or match[1].startswith("-"):
+        match = _WORD.search(line, place)
+        if match is None or match[0].startswith("-"):
             raise UsageProblem(f"{name} needs a value: {name} {OPTIONS[name]}.")
         place = match.end()
-        return match[1]
+        return match[0]
 
-    while match := _WORD.match(line, place):
-        word, sign, given = match[1].partition("=")
+    while match := _WORD.search(line, place):
+        word, sign, given = match[0].partition("=")
         if not re.match(r"--?[A-Za-z]|--$", word):
             break
         place = match.end()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -35,8 +34,6 @@ NOBODY_ANSWERS = (
 )
 INSERTED = "The code is in a new cell below."
 TIMEOUT = "This code was interrupted after {seconds:.0f} s, the time that unasked code may take."
-_FENCED = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n?\1\s*\Z", re.DOTALL)
-_IN_PROSE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1\s*$", re.DOTALL | re.MULTILINE)
 
 
 class TurnFront:
@@ -202,8 +199,13 @@ class TurnFront:
 
 def code_in(answer: str) -> str:
     """The code of an answer: what is fenced in it, or all of it."""
-    whole = _FENCED.match(answer)
-    if whole is not None:
-        return whole[2]
-    fenced = [block.rstrip("\n") for _, block in _IN_PROSE.findall(answer)]
-    return "\n\n".join(fenced) if fenced else answer.strip()
+    blocks: list[str] = []
+    fence, lines = 0, answer.split("\n")
+    for number, line in enumerate(lines):
+        ticks = len(line) - len(line.lstrip("`"))
+        if not fence and ticks >= 3:
+            fence, first = ticks, number + 1
+        elif fence and ticks >= fence and not line.strip("` "):
+            blocks.append("\n".join(lines[first:number]))
+            fence = 0
+    return "\n\n".join(blocks) if blocks else answer.strip()
