@@ -85,7 +85,8 @@ class TurnFront:
         elif isinstance(event, DraftWaiting):
             self._ask(event.draft)
         elif isinstance(event, DraftDecided):
-            if event.action == "run":
+            # What waited for a decision has been shown, and is None here unless it was changed.
+            if event.action == "run" and event.source is not None:
                 screen.code(event.draft_id, event.source, "")
         elif isinstance(event, QuestionAsked):
             self._question(event)
