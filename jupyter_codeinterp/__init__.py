@@ -12,3 +12,16 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
     from .server.app import CodeInterp
 
     return [{"module": "jupyter_codeinterp.server.app", "app": CodeInterp}]
+
+
+def load_ipython_extension(shell: object) -> None:
+    """``%load_ext jupyter_codeinterp``"""
+    from .magic.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    from .magic.extension import unload
+
+    unload(shell)

@@ -9,6 +9,7 @@ from jupyter_server.serverapp import ServerApp
 
 from .._version import __version__
 from .files.whereabouts import clean
+from .kernel_models import wiring
 from .rest.routes import handlers
 from .workbench.settings import CodeInterpSettings
 from .workbench.workbench import Workbench
@@ -36,6 +37,14 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         )
         self.models, self.store, self.manager = bench.models, bench.store, bench.manager
         self.notebook_kernels, self.file_ids = bench.notebook_kernels, bench.file_ids
+        kernel_models = wiring.settings(
+            server,
+            bench.models,
+            bench.secrets,
+            allowed=self.kernel_models,
+            most=self.kernel_cost,
+            keep_keys=self.kernels_keep_keys,
+        )
         self.settings.update(
             codeinterp_manager=self.manager,
             codeinterp_kernels=self.notebook_kernels,
@@ -43,6 +52,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_store=self.store,
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_version=__version__,
+            **kernel_models,
         )
 
         if server.event_logger is not None:

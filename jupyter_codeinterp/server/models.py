@@ -162,8 +162,6 @@ class Models:
             self.load()
         return self._providers.find(model_id)
 
-    # --- what there is ---------------------------------------------------------------
-
     @property
     def _chosen(self) -> Provider:
         """Of the model that answers by default."""

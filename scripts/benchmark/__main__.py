@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 
-from . import attach, browser, bundle, journal, many, report, start, status, steps, task
+from . import attach, browser, bundle, journal, magic, many, report, start, status, steps, task
 from .figures import Figure
 
 MEASUREMENTS = {
@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "journal": journal.measure,
     "attach": attach.measure,
     "many": many.measure,
+    "magic": magic.measure,
     "browser": browser.measure,
 }
 

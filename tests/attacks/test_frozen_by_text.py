@@ -91,6 +91,7 @@ READERS = (
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
     "external_run": "compares sources and passes them on",
+    "assigned": "measured with private cells (test_private_names)",
     "agent": "passes on what `context`, `outputs` and `foreign` make",
     "cell_run": "passes on what `foreign` and `code_warnings` make",
     "changes": "looks at ops, not into their texts",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jupyter_codeinterp.adapters.documents.file.assigned import assigned, by_pattern
+from jupyter_codeinterp.core.redaction.assigned import assigned, by_pattern
 from tests.busy import growth
 from tests.fake_anthropic import (
     FakeAnthropic,

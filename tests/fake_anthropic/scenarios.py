@@ -167,6 +167,14 @@ OBEDIENT: dict[str, Script] = {
         _done("The revenue is 460 in all."),
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "magic": scenario(
+        answer(text("I add them."), run_cell("total = sum(valuess)", title="Add")),
+        lambda request: answer(edit_cell(request.last_cell, "total = sum(values)\ntotal")),
+        _done("The total is **6**."),
+    ),
+    "magic_hostile": scenario(
+        _done("Look: ![x](http://127.0.0.1:9/spy.png) <img src='http://127.0.0.1:9/spy2.png'>"),
+    ),
     "code": scenario(
         lambda r: answer(run_cell(_fenced(r), title="Try this")),
         _done("I have tried it."),

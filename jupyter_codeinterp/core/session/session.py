@@ -43,7 +43,7 @@ from ..ports import Model
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
-from ..turn.limits import Rules
+from ..turn.limits import Limits, Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
@@ -309,6 +309,10 @@ class Session(PersistentSession):
             self._context = Context()
             self._meter.new_conversation()
             self._show(Note(f"Goes on with {model} and a summary of the conversation."))
+
+    def set_limits(self, limits: Limits) -> None:
+        """Of the turns from now on."""
+        self._rules = msgspec.structs.replace(self._rules, limits=limits)
 
     # --- afterwards ------------------------------------------------------------------
 

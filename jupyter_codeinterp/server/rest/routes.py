@@ -5,6 +5,7 @@ from __future__ import annotations
 from jupyter_server.utils import url_path_join
 from tornado import web
 
+from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
 from . import events, sessions, settings, turns, windows
 
@@ -40,4 +41,5 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
 
 
 def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
-    return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in ROUTES]
+    served = (*ROUTES, *KERNEL_ROUTES)
+    return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in served]

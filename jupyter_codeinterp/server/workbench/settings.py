@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyter_core.paths import jupyter_data_dir
-from traitlets import Bool, Dict, Enum, Float, Integer, Unicode
+from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode
 from traitlets.config import Configurable
 
 from ...adapters.providers.anthropic.provider import DEFAULT_MODEL
@@ -44,6 +44,25 @@ class CodeInterpSettings(Configurable):
     prices = Dict(
         help="Prices by model id, in US dollars a million tokens: (input, output, cache write, "
         "cache read)."
+    ).tag(config=True)
+    kernel_models = List(
+        Unicode(),
+        None,
+        allow_none=True,
+        help="Models that code in kernels (%%ai) may ask through this server. None: all.",
+    ).tag(config=True)
+    kernel_cost = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="US dollars that the model calls of one kernel (%%ai) may cost through this "
+        "server. Needs known prices (see prices).",
+    ).tag(config=True)
+    kernels_keep_keys = Bool(
+        True,
+        help="Whether kernels get the variables of the server's environment that hold keys of "
+        "models, such as ANTHROPIC_API_KEY, for code of the person's own. %%ai does not need "
+        "them.",
     ).tag(config=True)
     cell_timeout = Float(
         600.0, allow_none=True, min=0, help="Seconds a cell may run in Auto mode. None: no limit."

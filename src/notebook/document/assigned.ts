@@ -1,7 +1,7 @@
 /**
  * The names that a cell's code assigns, so that their values can be kept private with it; by
  * a pattern, linear in the source. Rather a name too many than one too few; what `exec` or
- * an `import *` assigns nobody can see. `adapters/documents/file/assigned.py` does the same.
+ * an `import *` assigns nobody can see. `core/redaction/assigned.py` does the same.
  */
 export function assigned(source: string): string[] {
   return [...new Set(statements(source).flatMap(names))].map(name =>

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ....core.document.ops import PRIVATE, Cell, CellView, Notebook, Output, id_of, joined, shaped
-from .assigned import assigned
+from ....core.redaction.assigned import assigned
 
 TEXT_LIMIT = 20_000
 """Characters of one output. The agent bounds further."""

@@ -26,6 +26,7 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.session import DELIM, Session
 
 from ....core.errors import KernelError
+from ....kernel_side.mark import AGENT
 
 MAX_CONTENT = 8_000_000
 LARGE = 1_000_000
@@ -130,7 +131,7 @@ class Wire:
 
         Between the sending and the return nothing else runs, so the caller knows which.
         """
-        msg = self._session.msg(msg_type, content)
+        msg = self._session.msg(msg_type, content, metadata={AGENT: True})
         if msg_id:
             msg["header"]["msg_id"] = msg["msg_id"] = msg_id
         if subshell:

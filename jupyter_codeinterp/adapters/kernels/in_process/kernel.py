@@ -1,0 +1,172 @@
+"""``Kernel`` for the process that the agent is in: IPython runs the code, as it runs a cell."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import platform
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, Literal
+
+import msgspec
+
+from ....core.ports import (
+    ExecutionDone,
+    ExecutionEvent,
+    ExecutionStarted,
+    ExternalRun,
+    KernelInfo,
+)
+from ....kernel_side import variables
+from .capture import Capture
+from .main_thread import MainThread, Ticket
+
+KERNEL_ID = "in-process"
+OBEY = 0.8
+"""Seconds that a stopped run has to end, as the port says."""
+
+
+class InProcessKernel:
+    def __init__(self, shell: Any, main: MainThread) -> None:
+        self.around: Callable[[], Any] = contextlib.nullcontext
+        """Gives a context manager for the length of each run, on the main thread: where its
+        outputs are to be shown."""
+        self.sees_variables = True
+        self._shell = shell
+        self._main = main
+        self._idle = asyncio.Lock()
+        self._info = KernelInfo(KERNEL_ID, 1, "python", platform.python_version(), ".py")
+
+    @property
+    def kernel_id(self) -> str:
+        return KERNEL_ID
+
+    async def info(self) -> KernelInfo:
+        return self._info
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[InProcessSlot]:
+        async with self._idle:
+            yield InProcessSlot(self._info, self._main, self._run)
+
+    async def external_run(self, source: str) -> ExternalRun:
+        """Never: while the agent waits for a person, what they run is theirs."""
+        never: asyncio.Future[ExternalRun] = asyncio.get_running_loop().create_future()
+        return await never
+
+    async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
+        if not self.sees_variables:
+            return None
+        with contextlib.suppress(RuntimeError):  # The namespace changes while it is read.
+            return variables.describe(self._shell.user_ns, self._shell.user_ns_hidden, names)
+        return None
+
+    # --- on the main thread ----------------------------------------------------------
+
+    def _run(self, source: str) -> ExecutionDone:
+        shell, main = self._shell, self._main
+        began = time.monotonic()
+        result = None
+        with self.around(), Capture(shell, lambda: main.interrupted) as captured:
+            try:
+                with main.breakable(), _own_loop(shell):
+                    result = shell.run_cell(source, store_history=False)
+            except KeyboardInterrupt:
+                main.interrupted = True
+            if result is not None and not result.success:
+                captured.failed(result.error_before_exec or result.error_in_exec)
+        status: Literal["ok", "error", "interrupted"] = "error"
+        if main.interrupted:
+            status = "interrupted"
+        elif result is not None and result.success:
+            status = "ok"
+        return ExecutionDone(
+            status,
+            captured.collector.outputs,
+            max(0, shell.execution_count - 1),
+            time.monotonic() - began,
+            captured.collector.note,
+            tuple(captured.next_inputs),
+        )
+
+
+class InProcessSlot:
+    def __init__(
+        self, info: KernelInfo, main: MainThread, work: Callable[[str], ExecutionDone]
+    ) -> None:
+        self.info = info
+        self._main = main
+        self._work = work
+        self._ticket = Ticket()
+        self._run: asyncio.Task[ExecutionDone] | None = None
+
+    @property
+    def sent(self) -> bool:
+        return self._ticket.begun
+
+    begun = sent
+
+    def new_msg_id(self) -> str:
+        return uuid.uuid4().hex
+
+    async def execute(
+        self,
+        source: str,
+        *,
+        msg_id: str,
+        timeout: float | None = None,
+        unless: asyncio.Future[ExternalRun] | None = None,
+    ) -> AsyncGenerator[ExecutionEvent, None]:
+        work = self._main.run(lambda: self._work(source), self._ticket)
+        run = self._run = asyncio.ensure_future(work)
+        try:
+            ended = bool((await asyncio.wait({run}, timeout=timeout))[0])
+            if not ended:
+                self._main.interrupt(self._ticket)
+            done = await asyncio.shield(run)
+        except asyncio.CancelledError:
+            if not self._ticket.drop():
+                self._main.interrupt(self._ticket)
+            raise
+        if not ended and done.status == "interrupted":
+            done = msgspec.structs.replace(done, status="timeout")
+        yield ExecutionStarted(done.execution_count)
+        yield done
+
+    async def stopped(self) -> ExecutionDone | None:
+        if self._run is None:
+            return None
+        await asyncio.wait({self._run}, timeout=OBEY)
+        if not self._run.done() or self._run.cancelled() or self._run.exception():
+            return None
+        return msgspec.structs.replace(self._run.result(), status="interrupted")
+
+
+@contextlib.contextmanager
+def _own_loop(shell: Any) -> Iterator[None]:
+    """Let code await at the top level where the thread is in an event loop already, as a
+    kernel's is: it gets a loop of its own for that long."""
+    try:
+        running = asyncio.get_running_loop()
+    except RuntimeError:
+        yield
+        return
+
+    def runner(work: Any) -> Any:
+        asyncio._set_running_loop(None)
+        loop = asyncio.new_event_loop()
+        try:
+            return loop.run_until_complete(work)
+        finally:
+            loop.close()
+            asyncio._set_running_loop(running)
+
+    before = shell.loop_runner
+    shell.loop_runner = runner
+    try:
+        yield
+    finally:
+        shell.loop_runner = before

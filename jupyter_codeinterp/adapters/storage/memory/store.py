@@ -1,0 +1,184 @@
+"""The journal in memory: one process, one event loop, nothing on disk.
+
+Everything is kept as it would be written, so a session that is taken up again is the same as
+from a file. Text goes through ``scrub`` like there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ....core.commands import SessionInfo
+from ....core.document.ops import Output, Receipt
+from ....core.errors import StoreError
+from ....core.events import Event
+from ....core.messages import Message
+from ....core.stores import Holder, StoredOp
+
+_Sessions = list[SessionInfo]
+_Numbered = list[tuple[int, Event]]
+_Written = list[tuple[int, bytes]]
+_Ops = list[StoredOp]
+_OpsBySession = list[tuple[str, list[StoredOp]]]
+
+
+class MemoryStore:
+    """``SessionStore``. Raises StoreError ``unknown_session`` and ``repeated``."""
+
+    def __init__(self, scrub: Callable[[str], str] = str) -> None:
+        self._scrub = scrub
+        self._infos: dict[str, SessionInfo] = {}
+        self._events: dict[str, _Written] = defaultdict(list)
+        self._messages: dict[str, list[tuple[int, Message]]] = defaultdict(list)
+        self._requests: dict[tuple[str, int], dict[str, Any]] = {}
+        self._ops: dict[str, dict[int, StoredOp]] = defaultdict(dict)
+        self._outputs: dict[tuple[str, str], tuple[Output, ...]] = {}
+
+    # --- sessions --------------------------------------------------------------------
+
+    def create(self, info: SessionInfo) -> None:
+        self._infos[info.session_id] = info
+
+    def update(self, info: SessionInfo) -> None:
+        self._known(info.session_id)
+        self._infos[info.session_id] = info
+
+    def get(self, session_id: str) -> SessionInfo | None:
+        return self._infos.get(session_id)
+
+    def list(self, notebook: str | None = None) -> _Sessions:
+        found = (info for info in self._infos.values() if notebook in (None, info.notebook))
+        return sorted(found, key=lambda info: info.changed, reverse=True)
+
+    async def search(self, word: str, notebook: str | None = None) -> _Sessions:
+        """By title alone: nothing lists the conversations of a process."""
+        word = word.casefold()
+        return [info for info in self.list(notebook) if word in info.title.casefold()]
+
+    def delete(self, session_id: str) -> None:
+        self._infos.pop(session_id, None)
+        for kept in (self._events, self._messages, self._ops):
+            kept.pop(session_id, None)
+        self._requests = {k: v for k, v in self._requests.items() if k[0] != session_id}
+        self._outputs = {k: v for k, v in self._outputs.items() if k[0] != session_id}
+
+    def rename_notebook(self, old: str, new: str) -> None:
+        for info in self.list(old):
+            self._infos[info.session_id] = msgspec.structs.replace(info, notebook=new)
+
+    def _known(self, session_id: str) -> None:
+        if session_id not in self._infos:
+            raise StoreError("unknown_session", "The session is not in the journal.")
+
+    # --- leases: there is no other process --------------------------------------------
+
+    def take_lease(self, session_id: str) -> Holder | None:
+        return None
+
+    def renew_lease(self, session_id: str) -> bool:
+        return True
+
+    def release_lease(self, session_id: str) -> None:
+        return None
+
+    def holder(self, session_id: str) -> Holder | None:
+        return None
+
+    # --- events ----------------------------------------------------------------------
+
+    def last_seq(self, session_id: str) -> int:
+        events = self._events[session_id]
+        return events[-1][0] if events else 0
+
+    def append_events(self, session_id: str, events: _Numbered) -> None:
+        self._known(session_id)
+        kept = self._events[session_id]
+        for seq, event in events:
+            if seq <= self.last_seq(session_id):
+                raise StoreError("repeated", "This number is in the journal already.")
+            kept.append((seq, self._written(event)))
+
+    async def settle(self) -> None:
+        return None
+
+    async def tidy(self) -> None:
+        return None
+
+    def events(self, session_id: str, after: int = 0) -> _Numbered:
+        read = msgspec.json.Decoder(Event)
+        return [(seq, read.decode(data)) for seq, data in self._events[session_id] if seq > after]
+
+    def written_events(self, session_id: str, after: int, most: int) -> _Written:
+        return [event for event in self._events[session_id] if event[0] > after][:most]
+
+    # --- messages and requests -------------------------------------------------------
+
+    def append_messages(
+        self, session_id: str, messages: tuple[Message, ...], conversation: int
+    ) -> None:
+        self._known(session_id)
+        self._messages[session_id] += [
+            (conversation, msgspec.json.decode(self._written(message), type=Message))
+            for message in messages
+        ]
+
+    def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
+        kept = self._messages[session_id]
+        newest = max((number for number, _ in kept), default=1)
+        return newest, tuple(message for number, message in kept if number == newest)
+
+    def all_messages(self, session_id: str) -> tuple[Message, ...]:
+        return tuple(message for _, message in self._messages[session_id])
+
+    def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
+        self._known(session_id)
+        self._requests[session_id, step] = request
+
+    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
+        sent = self._requests.get((session_id, step))
+        if sent is None:
+            return None
+        spoken = self._messages[session_id]
+        number = sent.get("conversation", 1)
+        said = [message for conversation, message in spoken if conversation == number]
+        return {**sent, "messages": said[: sent.get("messages", 0)]}
+
+    # --- ops and outputs -------------------------------------------------------------
+
+    def append_op(self, session_id: str, op: StoredOp) -> None:
+        self._known(session_id)
+        self._ops[session_id][op.seq] = op
+
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
+        ops = self._ops[session_id]
+        ops[seq] = msgspec.structs.replace(ops[seq], receipt=receipt)
+
+    def ops(self, session_id: str, after: int = 0) -> _Ops:
+        return [op for seq, op in self._ops[session_id].items() if seq > after]
+
+    def set_saved(self, session_id: str, seq: int) -> None:
+        return None
+
+    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        return None
+
+    def saved_ops(self, notebook: str) -> dict[str, int]:
+        return {}
+
+    def unsaved_ops(self, notebook: str) -> _OpsBySession:
+        return []
+
+    def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
+        self._outputs[session_id, cell_id] = msgspec.json.decode(
+            self._written(outputs), type=tuple[dict[str, Any], ...]
+        )
+
+    def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
+        return self._outputs.get((session_id, cell_id))
+
+    def _written(self, value: Any) -> bytes:
+        return self._scrub(msgspec.json.encode(value).decode()).encode()

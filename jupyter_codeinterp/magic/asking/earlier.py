@@ -1,0 +1,135 @@
+"""The cells that a person has run in this process, and the last error, as the model is told.
+
+Registered when the extension is loaded, which must be quick: the core is imported when asked.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from .typed import request
+
+if TYPE_CHECKING:
+    from ...core.document.ops import CellView, Output
+
+MOST_CELLS = 100
+LONGEST = 20_000
+"""Characters of a result or a traceback."""
+MOST_FRAMES = 20
+OWN = re.compile(r"%%?(?:ai|codeinterp|load_ext|reload_ext)\b")
+"""Cells that say nothing of their own: the conversation has the prompts."""
+
+
+class Earlier:
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._errors: dict[int, Output] = {}
+        self._tags: dict[int, Any] = {}
+        self.last_failed = 0
+        """The number of the cell that failed last; 0 if none has."""
+        shell.events.register("post_run_cell", self.ran)
+
+    def unregister(self) -> None:
+        self._shell.events.unregister("post_run_cell", self.ran)
+
+    def ran(self, result: Any) -> None:
+        """After a cell of the person's. Never raises."""
+        number = getattr(result, "execution_count", None)
+        info = getattr(result, "info", None)
+        if type(number) is not int or info is None or not info.store_history:
+            return
+        if tags := request(self._shell).get("metadata", {}).get("tags"):
+            self._tags[number] = tags
+        error = result.error_in_exec or result.error_before_exec
+        if isinstance(error, Exception):
+            self._errors[number] = described(error)
+            self.last_failed = number
+
+    @property
+    def private_names(self) -> set[str]:
+        from ...core.redaction.assigned import assigned
+
+        sources = self._sources()
+        private = filter(self._is_private, self._tags)
+        return {name for number in private for name in assigned(sources.get(number, ""))}
+
+    def cells(self) -> list[CellView]:
+        """The last of them, in order."""
+        found = [
+            self._view(number, source)
+            for number, source in self._sources().items()
+            if source.strip() and not OWN.match(source.lstrip())
+        ]
+        return found[-MOST_CELLS:]
+
+    def last_error(self) -> tuple[int, Output] | None:
+        """The number of its cell (0 if it is not known) and the error."""
+        if self.last_failed:
+            return self.last_failed, self._errors[self.last_failed]
+        error = getattr(sys, "last_value", None)
+        return (0, described(error)) if isinstance(error, Exception) else None
+
+    def _is_private(self, number: int) -> bool:
+        from ...core.document.ops import PRIVATE
+
+        tags = self._tags.get(number)
+        return isinstance(tags, (list, str)) and PRIVATE in tags
+
+    def _sources(self) -> dict[int, str]:
+        history = self._shell.history_manager
+        sources = list(history.input_hist_raw) if history is not None else []
+        # The cell that calls is the last one.
+        running = self._shell.execution_count - 1
+        return {n: str(source) for n, source in enumerate(sources) if 0 < n < max(running, 1)}
+
+    def _view(self, number: int, source: str) -> CellView:
+        from ...core.document.ops import PRIVATE, CellView
+        from ...core.redaction.assigned import assigned
+
+        if self._is_private(number):
+            return CellView(_id(number), "code", "", tags=(PRIVATE,), assigns=assigned(source))
+        outputs: list[Output] = []
+        shown = self._shell.history_manager.output_hist_reprs.get(number)
+        if isinstance(shown, str):
+            outputs.append(
+                {
+                    "output_type": "execute_result",
+                    "execution_count": number,
+                    "data": {"text/plain": shown[:LONGEST]},
+                    "metadata": {},
+                }
+            )
+        if number in self._errors:
+            outputs.append(self._errors[number])
+        return CellView(_id(number), "code", source, tuple(outputs), number)
+
+
+def _id(number: int) -> str:
+    return f"in-{number}"
+
+
+def described(error: BaseException) -> Output:
+    """An error as a cell shows it, without IPython's own frames."""
+    lines: list[str]
+    try:
+        tb = error.__traceback__
+        while tb is not None and "/IPython/" in tb.tb_frame.f_code.co_filename.replace("\\", "/"):
+            tb = tb.tb_next
+        shown = traceback.TracebackException(
+            type(error), error, tb, limit=-MOST_FRAMES, compact=True
+        )
+        text = "".join(shown.format())
+        lines = text[-LONGEST:].rstrip("\n").split("\n")
+        value = str(error)[:LONGEST]
+    except Exception:
+        # Somebody's ``__str__``, or source that cannot be read any more.
+        lines, value = [type(error).__name__], ""
+    return {
+        "output_type": "error",
+        "ename": type(error).__name__,
+        "evalue": value,
+        "traceback": lines,
+    }

@@ -1,0 +1,112 @@
+"""The line of ``%%ai``: options, then words that belong to the prompt."""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, cast
+
+Format = Literal["markdown", "text", "code", "json"]
+FORMATS = ("markdown", "text", "code", "json")
+MOST_STEPS = 1_000
+OPTIONS = {
+    "-m": "MODEL  the model that answers",
+    "-y": "run the code without asking",
+    "-t": "ask a question only: nothing runs",
+    "--plan": "write a plan: nothing runs",
+    "--cell": "put the code into a new cell below instead of running it",
+    "--no-context": "tell the model nothing of variables, errors and earlier cells",
+    "--max-steps": "N  ask the model at most so often",
+    "--as": "markdown|text|code|json  the form of the answer",
+    "--store": "NAME  keep the answer in a variable",
+}
+LONG = {"--model": "-m", "--yes": "-y", "--text": "-t"}
+"""Other names of options."""
+_WORD = re.compile(r"\S+")
+
+
+class UsageProblem(Exception):
+    """In words, for the person."""
+
+
+@dataclass
+class Options:
+    """``max_steps`` 0: as set."""
+
+    model: str = ""
+    yes: bool = False
+    question: bool = False
+    planned: bool = False
+    cell: bool = False
+    context: bool = True
+    max_steps: int = 0
+    form: Format = "markdown"
+    store: str = ""
+
+
+def parse(line: str) -> tuple[Options, str]:
+    """The options and the rest of the line. ``--`` ends the options. Raises UsageProblem."""
+    options = Options()
+    place = 0
+
+    def value(name: str) -> str:
+        nonlocal place
+        match = _WORD.search(line, place)
+        if match is None or match[0].startswith("-"):
+            raise UsageProblem(f"{name} needs a value: {name} {OPTIONS[name]}.")
+        place = match.end()
+        return match[0]
+
+    while match := _WORD.search(line, place):
+        word, sign, given = match[0].partition("=")
+        if not re.match(r"--?[A-Za-z]|--$", word):
+            break
+        place = match.end()
+        if word == "--":
+            break
+        name = LONG.get(word, word)
+        if name not in OPTIONS:
+            raise UsageProblem(_unknown(word))
+        _take(options, name, _given(given) if sign else value)
+    if options.yes and (options.question or options.planned):
+        raise UsageProblem("-y runs code; with -t or --plan nothing runs. Leave one of them out.")
+    return options, line[place:].strip()
+
+
+def _given(text: str) -> Callable[[str], str]:
+    return lambda name: text
+
+
+def _take(options: Options, name: str, value: Callable[[str], str]) -> None:
+    flags = {"-y": "yes", "-t": "question", "--plan": "planned", "--cell": "cell"}
+    if name in flags:
+        setattr(options, flags[name], True)
+    elif name == "--no-context":
+        options.context = False
+    elif name == "-m":
+        options.model = value(name)
+    elif name == "--as":
+        form = value(name)
+        if form not in FORMATS:
+            raise UsageProblem(f"--as takes one of {', '.join(FORMATS)}, not “{form}”.")
+        options.form = cast(Format, form)
+    elif name == "--max-steps":
+        number = value(name)
+        if not number.isascii() or not number.isdecimal() or not 0 < int(number) <= MOST_STEPS:
+            raise UsageProblem(f"--max-steps takes a number from 1 to {MOST_STEPS:,}.")
+        options.max_steps = int(number)
+    else:
+        variable = value(name)
+        if not variable.isidentifier() or keyword.iskeyword(variable):
+            raise UsageProblem(f"--store takes the name of a variable, not “{variable}”.")
+        options.store = variable
+
+
+def _unknown(word: str) -> str:
+    known = (*OPTIONS, *LONG)
+    near = difflib.get_close_matches(word, known, 1, 0.5)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    return f"There is no option {word}.{meant} The options are {', '.join(OPTIONS)}."

@@ -1,0 +1,143 @@
+"""``%ai fix``, ``%ai models`` and the others, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, Union
+
+from .asking.options import OPTIONS, UsageProblem
+
+if TYPE_CHECKING:
+    from .asking.earlier import Earlier
+    from .turn.assistant import Assistant
+
+
+class Host(Protocol):
+    """What commands may use of the host."""
+
+    earlier: Earlier
+
+    @property
+    def assistant(self) -> Assistant: ...
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether anything has been asked: else ``assistant`` takes a moment."""
+
+
+Prompt = Callable[[Host], tuple[str, tuple[Any, ...], bool]]
+"""Makes a prompt: its text, cells that the model is told of besides, whether nothing runs."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """Answers by itself. ``work`` gets the rest of the line."""
+
+    work: Callable[[Host, str], None]
+
+
+def _fix(host: Host) -> tuple[str, tuple[Any, ...], bool]:
+    from ..core.document.ops import CellView
+
+    found = host.earlier.last_error()
+    if found is None:
+        raise UsageProblem("No cell has failed: there is nothing to fix.")
+    number, error = found
+    name = error["ename"] if error["ename"].isidentifier() else "an error"
+    told = {cell.cell_id for cell in host.earlier.cells()}
+    cell_id = f"in-{number}"
+    extra: tuple[Any, ...] = ()
+    if cell_id not in told:
+        cell_id = "last-error"
+        extra = (CellView(cell_id, "code", "", (error,)),)
+    text = (
+        f"The cell {cell_id} failed with {name}. Find the cause, and write a cell that does "
+        "what was meant, mended. Say in one sentence what was wrong."
+    )
+    return text, extra, False
+
+
+def _explain(host: Host) -> tuple[str, tuple[Any, ...], bool]:
+    cells = host.earlier.cells()
+    if not cells:
+        raise UsageProblem("No cell has run before this one: there is nothing to explain.")
+    text = f"Explain the cell {cells[-1].cell_id}: what it does, and what came of it."
+    return text, (), True
+
+
+def _models(host: Host, rest: str) -> None:
+    _need_nothing("models", rest)
+    assistant = host.assistant
+    for info in assistant.list_models():
+        mark = "*" if info.id == assistant.model else " "
+        name = "" if info.name == info.id else f"  {info.name}"
+        print(f"{mark} {info.id}{name}")
+
+
+def _model(host: Host, rest: str) -> None:
+    assistant = host.assistant
+    if len(rest.split()) > 1:
+        raise UsageProblem("%ai model takes one name: %ai model NAME.")
+    if rest:
+        assistant.model = rest
+    print(f"The model is {assistant.model}.")
+
+
+def _usage(host: Host, rest: str) -> None:
+    _need_nothing("usage", rest)
+    said = host.assistant.usage if host.is_loaded else None
+    if said is None:
+        print("Nothing has been asked in this conversation.")
+        return
+    usage = said.usage
+    parts = [f"{usage.total_input:,} tokens read", f"{usage.output_tokens:,} written"]
+    if said.cost is not None:
+        parts.append(f"${said.cost:.4f}")
+    parts.append(f"{said.context_share:.0%} of the model's context used")
+    print(", ".join(parts) + ".")
+
+
+def _stop(host: Host, rest: str) -> None:
+    _need_nothing("stop", rest)
+    stopped = host.is_loaded and host.assistant.give_up()
+    print("Stopped." if stopped else "Nothing waits.")
+
+
+def _reset(host: Host, rest: str) -> None:
+    _need_nothing("reset", rest)
+    had = host.is_loaded and host.assistant.reset()
+    print("The conversation is forgotten." if had else "There was no conversation.")
+
+
+def _help(host: Host, rest: str) -> None:
+    options = "\n".join(f"  {name} {words}" for name, words in OPTIONS.items())
+    print(HELP.format(options=options))
+
+
+def _need_nothing(name: str, rest: str) -> None:
+    if rest:
+        raise UsageProblem(f"%ai {name} takes nothing more, such as “{rest}”.")
+
+
+COMMANDS: dict[str, Union[Command, Prompt]] = {
+    "fix": _fix,
+    "explain": _explain,
+    "models": Command(_models),
+    "model": Command(_model),
+    "usage": Command(_usage),
+    "stop": Command(_stop),
+    "reset": Command(_reset),
+    "help": Command(_help),
+}
+HELP = """\
+%%ai [options] and below it what is to be done. {{name}} puts in the value of a variable.
+{options}
+
+%ai fix          mend the last error
+%ai explain      explain the last cell
+%ai models       list the models
+%ai model NAME   choose one for this process
+%ai usage        tokens and cost so far
+%ai stop         stop a prompt that waits for a decision
+%ai reset        forget the conversation"""

@@ -1,0 +1,134 @@
+"""A terminal: text as it comes, code set off from it, a prompt before it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ...core.events import Draft
+from .choice import DISCARD, EDITED, INSERT, RUN, STOP, Choice
+from .harmless import prose, visible
+
+BAR = "  │ "
+PROMPT = "[r]un, [e]dit, [i]nsert, [d]iscard: "
+EDIT_HELP = "Change the code. Esc, then Enter: run it. Ctrl-C: stop."
+
+
+class TerminalScreen:
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._key = ""
+        """Of the text that is being printed."""
+        self._printed = ""
+        self._shown: dict[str, str] = {}
+
+    def around(self) -> contextlib.AbstractContextManager[None]:
+        self._close()
+        return contextlib.nullcontext()
+
+    def text(self, key: str, text: str, plain: bool = False) -> None:
+        text = visible(prose(text))
+        if key != self._key:
+            self._close()
+            self._key, self._printed = key, self._shown.pop(key, "")
+        if text.startswith(self._printed):
+            self._write(text[len(self._printed) :])
+            self._printed = self._shown[key] = text
+        # A link that has just ended reads otherwise than its beginning: the rest follows.
+
+    def drop(self, key: str) -> None:
+        self._close()
+
+    def code(self, key: str, source: str, title: str) -> None:
+        if self._shown.get(key) == source:
+            return
+        self._shown[key] = source
+        self._close()
+        lines = self._coloured(visible(source)).rstrip("\n").split("\n")
+        self._write("".join(f"{BAR}{line}\n" for line in lines))
+
+    def value(self, key: str, value: Any) -> None:
+        self._close()
+        self._write(f"{visible(json.dumps(value, indent=2, ensure_ascii=False))}\n")
+
+    def note(self, words: str) -> None:
+        self._close()
+        self._write(f"{visible(words)}\n")
+
+    def problem(self, words: str) -> None:
+        self._close()
+        print(visible(words), file=sys.stderr)
+
+    def _close(self) -> None:
+        if self._key and self._printed and not self._printed.endswith("\n"):
+            self._write("\n")
+        self._key = self._printed = ""
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def _coloured(self, source: str) -> str:
+        if not sys.stdout.isatty() or getattr(self._shell, "colors", "") in ("NoColor", "nocolor"):
+            return source
+        from pygments import highlight
+        from pygments.formatters import TerminalFormatter
+        from pygments.lexers import PythonLexer
+
+        coloured: str = highlight(source, PythonLexer(stripnl=False), TerminalFormatter())
+        return coloured
+
+
+class TerminalReview:
+    """Asks at once, on the main thread."""
+
+    def __init__(self, shell: Any, screen: TerminalScreen, breakable: Callable[[], Any]) -> None:
+        """``breakable`` gives a context manager within which Ctrl-C ends a prompt."""
+        self._shell = shell
+        self._screen = screen
+        self._breakable = breakable
+
+    def ask(self, draft: Draft) -> Choice:
+        try:
+            with self._breakable():
+                return self._asked(draft)
+        except (KeyboardInterrupt, EOFError):
+            self._screen.note("")
+            return Choice(STOP)
+
+    def _asked(self, draft: Draft) -> Choice:
+        while True:
+            said = input(PROMPT).strip().lower()
+            if said in ("r", "run", "y", "yes"):
+                return Choice(RUN, draft.source)
+            if said in ("d", "discard", "n", "no"):
+                return Choice(DISCARD, draft.source)
+            if said in ("i", "insert"):
+                return Choice(INSERT, draft.source)
+            if said in ("e", "edit"):
+                return Choice(EDITED, self._edited(draft.source))
+            self._screen.note("Answer with one of the letters r, e, i and d.")
+
+    def _edited(self, source: str) -> str:
+        from prompt_toolkit import prompt
+
+        edited: str = prompt(
+            "", default=source, multiline=True, bottom_toolbar=EDIT_HELP, handle_sigint=False
+        )
+        return edited
+
+    def question(self, question: str, options: tuple[str, ...]) -> str | None:
+        self._screen.note(question)
+        for number, option in enumerate(options, 1):
+            self._screen.note(f"  {number}. {option}")
+        try:
+            with self._breakable():
+                said = input("Your answer: ").strip()
+        except (KeyboardInterrupt, EOFError):
+            self._screen.note("")
+            return None
+        chosen = said.isdecimal() and said.isascii() and 0 < int(said) <= len(options)
+        return options[int(said) - 1] if chosen else said

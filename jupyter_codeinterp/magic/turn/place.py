@@ -1,0 +1,52 @@
+"""What the session works on: a notebook in memory, this process, and the files beside it."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+
+from ...adapters.documents.memory import MemoryDocument
+from ...adapters.kernels.in_process import InProcessKernel
+
+MOST_FILES = 50
+MOST_LOOKED_AT = 2_000
+
+
+class ProcessPlace:
+    """Fulfils the core's ``Workplace``."""
+
+    def __init__(self, document: MemoryDocument, kernel: InProcessKernel) -> None:
+        self.document = document
+        self.kernel = kernel
+        self.context = True
+        """Whether the model is told of what there is."""
+
+    def begin_turn(self, turn: int) -> None:
+        self.document.turn = turn
+
+    def end_turn(self) -> None:
+        self.document.turn = 0
+
+    def nobody_comes(self) -> None:
+        return None
+
+    async def files(self) -> list[tuple[str, int]]:
+        return files(Path.cwd()) if self.context else []
+
+
+def files(folder: Path) -> list[tuple[str, int]]:
+    """Names and sizes (bytes) of what is not hidden there, folders with a slash."""
+    found: list[tuple[str, int]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in islice(entries, MOST_LOOKED_AT):
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir():
+                    found.append((f"{entry.name}/", 0))
+                else:
+                    found.append((entry.name, entry.stat().st_size))
+    except OSError:
+        pass  # It is told what could be read.
+    return sorted(found)[:MOST_FILES]

@@ -1,0 +1,230 @@
+"""The Messages API's shapes, from and to the core's. Pure."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any, Literal, Union
+
+import msgspec
+
+from ...core.errors import ModelError
+from ...core.messages import AnyBlock, Message, RedactedThinking, Text, Thinking, ToolUse
+from ...core.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRequest,
+    ModelText,
+    ModelThinking,
+    ModelToolInput,
+    ToolSpec,
+)
+
+STATUS = {
+    "bad_request": (400, "invalid_request_error"),
+    "context_full": (413, "request_too_large"),
+    "unknown_model": (404, "not_found_error"),
+    "rate_limit": (429, "rate_limit_error"),
+    "spend_limit": (402, "billing_error"),
+    "overloaded": (529, "overloaded_error"),
+    "no_token": (401, "authentication_error"),
+    "no_key": (403, "permission_error"),
+    "wrong_key": (403, "permission_error"),
+    "forbidden": (403, "permission_error"),
+}
+"""By code of a ModelError; the others are errors of the server's."""
+
+
+class _Said(msgspec.Struct):
+    role: Literal["user", "assistant"]
+    content: Union[str, tuple[AnyBlock, ...]]
+
+
+class _Body(msgspec.Struct):
+    """What is read of a request. The rest (``max_tokens``, ``thinking``, …) is the server's own
+    to set."""
+
+    model: str
+    messages: tuple[_Said, ...]
+    system: Union[str, tuple[Text, ...]] = ""
+    tools: tuple[ToolSpec, ...] = ()
+    stream: bool = False
+
+
+def read(data: bytes) -> tuple[ModelRequest, bool]:
+    """The request, and whether it is to be streamed. Raises ModelError ``bad_request``."""
+    try:
+        body = msgspec.json.decode(data)
+        _unfold(body)
+        given = msgspec.convert(body, _Body)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ModelError("bad_request", f"Not a request of the Messages API: {error}") from None
+    if not given.messages:
+        raise ModelError("bad_request", "messages: at least one message is required")
+    system = given.system
+    text = system if isinstance(system, str) else "\n".join(part.text for part in system)
+    messages = tuple(
+        Message(said.role, (Text(said.content),))
+        if isinstance(said.content, str)
+        else Message(said.role, said.content)
+        for said in given.messages
+    )
+    return ModelRequest(given.model, text, given.tools, messages), given.stream
+
+
+def _unfold(body: Any) -> None:
+    """Results whose content is a string, or is left out, as the API takes them, too."""
+    messages = body.get("messages") if isinstance(body, dict) else None
+    for message in messages if isinstance(messages, list) else ():
+        content = message.get("content") if isinstance(message, dict) else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "tool_result":
+                said = block.get("content", "")
+                if isinstance(said, str):
+                    block["content"] = [{"type": "text", "text": said}]
+
+
+def error_body(error: ModelError) -> tuple[int, dict[str, Any]]:
+    status, kind = STATUS.get(error.code, (500, "api_error"))
+    return status, {"type": "error", "error": {"type": kind, "message": error.message}}
+
+
+def model_list(infos: list[ModelInfo]) -> dict[str, Any]:
+    data = [
+        {
+            "type": "model",
+            "id": info.id,
+            "display_name": info.name,
+            "max_input_tokens": info.context_window,
+        }
+        for info in infos
+    ]
+    return {"data": data, "has_more": False}
+
+
+class Answer:
+    """A model's events as those of the Messages API, in order. ``characters``: what has come."""
+
+    def __init__(self, model: str) -> None:
+        self.characters = 0
+        self._model = model
+        self._id = f"msg_{secrets.token_hex(12)}"
+        self._open: dict[int, bool] = {}
+        """Blocks that have begun and not ended, and whether they are thinking: that is signed
+        only when all has come, so it ends then."""
+        self._sent: dict[int, str] = {}
+        """The JSON of each call's input, as far as it was sent."""
+
+    def begin(self) -> bytes:
+        return _frame("message_start", message=self._message([], None, None))
+
+    def feed(self, event: ModelEvent) -> Iterator[bytes]:
+        """What an event brings. Not for ModelDone."""
+        if isinstance(event, ModelText):
+            self.characters += len(event.text)
+            yield from self._block(event.block, {"type": "text", "text": ""})
+            yield self._delta(event.block, type="text_delta", text=event.text)
+        elif isinstance(event, ModelThinking):
+            self.characters += len(event.text)
+            empty = {"type": "thinking", "thinking": "", "signature": ""}
+            yield from self._block(event.block, empty)
+            yield self._delta(event.block, type="thinking_delta", thinking=event.text)
+        elif isinstance(event, ModelToolInput):
+            call = {"type": "tool_use", "id": event.id, "name": event.name, "input": {}}
+            yield from self._block(event.block, call)
+            yield from self._input(event.block, so_far(event.partial))
+
+    def end(self, done: ModelDone) -> Iterator[bytes]:
+        """The rest of the message: what is known only when it is whole."""
+        for index, block in enumerate(done.message.content):
+            if isinstance(block, ToolUse):
+                wrong = block.id in done.invalid
+                whole = json.dumps(block.input, ensure_ascii=False)
+                yield from self._block(index, {**_wire(block), "input": {}})
+                # Broken JSON stays broken.
+                yield from self._input(index, self._sent.get(index, "{") if wrong else whole)
+            elif isinstance(block, Thinking):
+                yield from self._block(index, {"type": "thinking", "thinking": "", "signature": ""})
+                yield self._delta(index, type="signature_delta", signature=block.signature)
+            elif isinstance(block, RedactedThinking):
+                yield from self._block(index, _wire(block))
+        yield from self._close(thinking=True)
+        usage = msgspec.to_builtins(done.usage)
+        delta: dict[str, Any] = {"stop_reason": done.stop_reason, "stop_sequence": None}
+        if done.detail:
+            delta["stop_details"] = {"type": "refusal", "explanation": done.detail}
+        yield _frame("message_delta", delta=delta, usage=usage)
+        yield _frame("message_stop")
+
+    def whole(self, done: ModelDone) -> dict[str, Any]:
+        """The message at once, where it is not streamed."""
+        content = [_wire(block) for block in done.message.content]
+        return self._message(content, done.stop_reason, msgspec.to_builtins(done.usage))
+
+    # --- inside ----------------------------------------------------------------------
+
+    def _message(self, content: list[Any], stop: str | None, usage: Any) -> dict[str, Any]:
+        return {
+            "id": self._id,
+            "type": "message",
+            "role": "assistant",
+            "model": self._model,
+            "content": content,
+            "stop_reason": stop,
+            "stop_sequence": None,
+            "usage": usage or {"input_tokens": 0, "output_tokens": 0},
+        }
+
+    def _block(self, index: int, start: dict[str, Any]) -> Iterator[bytes]:
+        """Begin a block, if it has not begun; the one before is whole then."""
+        if index in self._sent:
+            return
+        yield from self._close(thinking=False)
+        self._open[index], self._sent[index] = start["type"] == "thinking", ""
+        yield _frame("content_block_start", index=index, content_block=start)
+
+    def _close(self, *, thinking: bool) -> Iterator[bytes]:
+        for index in [index for index, thinks in self._open.items() if thinking or not thinks]:
+            del self._open[index]
+            yield _frame("content_block_stop", index=index)
+
+    def _input(self, index: int, text: str) -> Iterator[bytes]:
+        sent = self._sent[index]
+        if text.startswith(sent) and len(text) > len(sent):
+            self._sent[index] = text
+            self.characters += len(text) - len(sent)
+            yield self._delta(index, type="input_json_delta", partial_json=text[len(sent) :])
+        elif not text.startswith(sent):
+            raise ModelError("broken_stream", "The model's answer changed while it came.")
+
+    def _delta(self, index: int, **delta: Any) -> bytes:
+        return _frame("content_block_delta", index=index, delta=delta)
+
+
+def so_far(partial: dict[str, Any]) -> str:
+    """The JSON of a call's input up to what may still grow: a prefix of the whole's."""
+    names = list(partial)
+    if not names:
+        return ""
+    *_, last = names
+    known = {name: partial[name] for name in names[:-1]}
+    if isinstance(partial[last], str):
+        return json.dumps(partial, ensure_ascii=False)[:-2]
+    text = json.dumps(known, ensure_ascii=False)[:-1]
+    return text if known else ""
+
+
+def _wire(block: AnyBlock) -> dict[str, Any]:
+    wire: dict[str, Any] = msgspec.to_builtins(block)
+    return wire
+
+
+def _frame(kind: str, **data: Any) -> bytes:
+    body = json.dumps({"type": kind, **data}, ensure_ascii=False)
+    return f"event: {kind}\ndata: {body}\n\n".encode("utf-8", "replace")
+
+
+def error_frame(error: ModelError) -> bytes:
+    return _frame("error", **{"error": error_body(error)[1]["error"]})

@@ -1,0 +1,175 @@
+"""What ``%load_ext`` registers and costs, who owns ``%%ai``, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+
+from jupyter_codeinterp.magic.commands import COMMANDS
+from jupyter_codeinterp.magic.completion import complete
+from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
+from tests.magic.notebooks import run, said
+
+JUPYTER_AI = """\
+import sys, types
+from IPython.core.magic import Magics, magics_class, line_cell_magic
+@magics_class
+class AiMagics(Magics):
+    @line_cell_magic
+    def ai(self, line, cell=None):
+        print("theirs")
+AiMagics.__module__ = "jupyter_ai_magics.magics"
+get_ipython().register_magics(AiMagics)"""
+
+
+async def test_y_from_code_does_not_count(api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text("Told.")))
+    call = "get_ipython().run_cell_magic('ai', '-y', 'do it')"
+    line = "get_ipython().run_line_magic('ai', 'fix -y')"
+    hook = (
+        "def again(*_):\n    ip.events.unregister('post_run_cell', again)\n"
+        f"    {call}\nip = get_ipython()\nip.events.register('post_run_cell', again)"
+    )
+    ran = await run(
+        api,
+        call,
+        f"def hidden():\n    {call}\nhidden()",
+        f"get_ipython().run_cell({'%%ai -y' + chr(10) + 'do it'!r});",
+        hook,
+        "'after the hook'",
+        "1 / 0",
+        line,
+        "%%ai -y\nmine",
+        "%ai fix -y",
+        "get_ipython().run_cell_magic('ai', '-t', 'without -y')",
+        fails=True,
+    )
+    refused = [said(cell) for cell in (*ran[:3], ran[6])]
+    assert all("-y counts only in a cell that you have typed yourself" in one for one in refused)
+    assert "counts only" in said(ran[3]) + said(ran[4])
+    assert [said(cell) for cell in ran[7:]] == ["Told."] * 3
+    assert len(api.requests) == 3
+
+
+async def test_code_that_runs_for_a_prompt_cannot_ask(api: FakeAnthropic) -> None:
+    nested = "get_ipython().run_cell_magic('ai', '-y', 'more')\nprint('went on')"
+    thread = (
+        "import threading\nmagic = get_ipython().run_cell_magic\n"
+        "asking = threading.Thread(target=magic, args=('ai', '', 'more'))\n"
+        "asking.start(); asking.join()"
+    )
+    api.play([answer(run_cell(nested)), answer(run_cell(thread)), answer(text("Done."))])
+    asked, other = await run(api, "%%ai -y\ndo it", thread)
+    assert said(asked).count("A prompt is being answered") == 2 and "went on" in said(asked)
+    assert "on the main thread" in said(other) and len(api.requests) == 3
+
+
+async def test_where_ai_is_taken_codeinterp_is_there(api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text("Ours.")))
+    ran = await run(
+        api,
+        "%unload_ext jupyter_codeinterp",
+        "'ai' in get_ipython().magics_manager.magics['cell']",
+        JUPYTER_AI,
+        "%load_ext jupyter_codeinterp",
+        "%%ai\nx",
+        "%%codeinterp -t\nx",
+        "%codeinterp model",
+        "%reload_ext jupyter_codeinterp",
+        "%%codeinterp -t\nx",
+    )
+    shown = [said(cell) for cell in ran]
+    assert shown[1] == "False"
+    assert shown[3] == (
+        "%%ai belongs to jupyter_ai_magics here. Use %%codeinterp, which is the same as %%ai "
+        "elsewhere.\n"
+    )
+    assert shown[4:7] == ["theirs\n", "Ours.", "The model is claude-sonnet-5-5.\n"]
+    assert shown[8] == "Ours."
+
+
+async def test_outputs_of_all_kinds_reach_the_cell_and_the_model(api: FakeAnthropic) -> None:
+    source = (
+        "import sys, subprocess, logging\nfrom IPython.display import display, HTML\n"
+        "print('to stdout')\nprint('to stderr', file=sys.stderr)\n"
+        "display(HTML('<b>shown</b>'))\nlogging.getLogger('x').warning('logged')\n"
+        "{'a': 1}"
+    )
+    put = "get_ipython().set_next_input('put = 1')"
+    api.play(
+        [
+            answer(run_cell(source)),
+            answer(run_cell("raise SystemExit(3)")),
+            answer(run_cell(put)),
+        ]
+    )
+    (asked,) = await run(api, "%%ai -y\ndo it")
+    shown = said(asked)
+    for words in ("to stdout", "to stderr", "logged", "{'a': 1}"):
+        assert words in shown, words
+        assert words in str(api.requests[1].body), words
+    assert "SystemExit" in str(api.requests[2].body)
+    assert "put = 1" in shown and "Not run" in shown, "what is put forward is asked for"
+
+
+async def test_top_level_await_runs(api: FakeAnthropic) -> None:
+    awaits = "import asyncio\nawait asyncio.sleep(0, 'sl' + 'ept')"
+    api.play([answer(run_cell(awaits)), answer(text("Done."))])
+    asked, after = await run(api, "%%ai -y\ndo it", "await asyncio.sleep(0, 'still')")
+    assert "'slept'" in said(asked) and "Done." in said(asked)
+    assert said(after) == "'still'"
+
+
+async def test_the_next_prompt_goes_on_with_the_conversation(api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text(f"{len(request.said)} said")))
+    ran = await run(api, "%%ai -t\none", "%%ai -t\ntwo", "%ai reset", "%%ai -t\nthree")
+    assert [said(cell) for cell in ran if "said" in said(cell)] == ["1 said", "2 said", "1 said"]
+
+
+async def test_a_private_cell_is_not_sent(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(lambda request: answer(text("Read.")))
+    tag = (
+        "parent = get_ipython().kernel.get_parent('shell')\n"
+        "parent['metadata']['tags'] = ['codeinterp-private']\nsecret = 'pass' + 'word'\nsecret"
+    )
+    await run(api, tag, "%%ai -t\nlook at {secret}", folder=tmp_path)
+    body = str(api.requests[0].body)
+    assert "password" not in body and "secret" in body and "get_parent" not in body
+
+
+def test_tab_completes_commands_options_and_models() -> None:
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "jupyter_codeinterp")
+    assert complete("%ai ") == list(COMMANDS)
+    for line, wanted in {
+        "%ai us": "usage",
+        "%%ai --max": "--max-steps",
+        "%%ai -y -m claude-o": "claude-opus-5-5",
+        "%%ai --as j": "json",
+        "%ai model claude-h": "claude-haiku-5-5",
+    }.items():
+        with provisionalcompleter():
+            found = {one.text for one in shell.Completer.completions(line, len(line))}
+        assert wanted in found, line
+
+
+def test_loading_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from IPython.core.interactiveshell import InteractiveShell\n"
+        "shell = InteractiveShell.instance(); before = set(sys.modules)\n"
+        "shell.run_line_magic('load_ext', 'jupyter_codeinterp')\n"
+        "new = set(sys.modules) - before\n"
+        "print(sorted(name for name in new if not name.startswith('jupyter_codeinterp')))\n"
+        "print(sorted(name for name in new if name.startswith('jupyter_codeinterp.core')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100
+    )
+    others, core = done.stdout.splitlines()
+    heavy = ("anthropic", "httpx2", "msgspec", "asyncio", "jupyter_server", "tornado", "ipywidgets")
+    assert not [name for name in heavy if f"'{name}" in others], others
+    assert core == "[]"

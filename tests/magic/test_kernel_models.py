@@ -1,0 +1,268 @@
+"""The server's model endpoint for its kernels, as a kernel and as others reach it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+
+from jupyter_codeinterp.core.session.service import SessionService
+from jupyter_codeinterp.kernel_side.model_endpoint import MODEL, TOKEN, URL
+from tests.conftest import KEY
+from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text, thinking
+from tests.kernels import until
+from tests.reference_window import notebook
+from tests.site import Site
+
+ASK = {
+    "model": "claude-sonnet-5-5",
+    "max_tokens": 100,
+    "system": "Be brief.",
+    "messages": [{"role": "user", "content": "hello"}],
+}
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    return {"kernels_keep_keys": False}
+
+
+class Kernel:
+    """A kernel of the server, started as a notebook's is."""
+
+    def __init__(self, site: Site, kernel_id: str, client: AsyncKernelClient) -> None:
+        self.site = site
+        self.kernel_id = kernel_id
+        self._client = client
+
+    async def run(self, code: str) -> str:
+        """What it prints and shows."""
+        shown: list[str] = []
+
+        def hook(message: dict[str, Any]) -> None:
+            content = message["content"]
+            if message["msg_type"] == "stream":
+                shown.append(content["text"])
+            elif message["msg_type"] == "error":
+                shown.append("\n".join(content["traceback"]))
+            elif "data" in content:
+                shown.append(content["data"].get("text/plain", ""))
+
+        await self._client.execute_interactive(
+            code, output_hook=hook, timeout=100, allow_stdin=False
+        )
+        return "".join(shown)
+
+    async def environment(self) -> dict[str, str]:
+        found = await self.run("import json, os; print(json.dumps(dict(os.environ)))")
+        env: dict[str, str] = json.loads(found)
+        return env
+
+
+@asynccontextmanager
+async def started(site: Site, path: str = "a.ipynb") -> AsyncIterator[Kernel]:
+    sessions: Any = site.app.session_manager
+    made = await sessions.create_session(
+        path=path, name=path, type="notebook", kernel_name="python3"
+    )
+    kernel_id = made["kernel"]["id"]
+    manager: Any = site.app.kernel_manager
+    client: AsyncKernelClient = manager.get_kernel(kernel_id).client()
+    client.start_channels()
+    try:
+        await client.wait_for_ready(timeout=100)
+        yield Kernel(site, kernel_id, client)
+    finally:
+        client.stop_channels()
+
+
+async def post(url: str, token: str, body: Any = ASK, **headers: str) -> HTTPResponse:
+    given = {"Authorization": f"Bearer {token}", **headers}
+    asked = HTTPRequest(f"{url}/v1/messages", "POST", given, json.dumps(body), request_timeout=100)
+    return await AsyncHTTPClient().fetch(asked, raise_error=False)
+
+
+async def test_a_kernel_asks_without_a_key(site: Site, api: FakeAnthropic) -> None:
+    api.play(
+        [
+            answer(thinking("Hm."), text("I add."), run_cell("total = 40 + 2\ntotal")),
+            answer(text("It is 42.")),
+        ]
+    )
+    async with started(site) as kernel:
+        assert KEY not in json.dumps(await kernel.environment())
+        shown = await kernel.run("%load_ext jupyter_codeinterp")
+        shown += await kernel.run("%%ai -y\nadd")
+        env = await kernel.environment()
+    assert "I add." in shown and "42" in shown and "It is 42." in shown
+    assert KEY not in shown and env[TOKEN] not in shown
+    assert "127.0.0.1" in env["NO_PROXY"] and "127.0.0.1" in env["no_proxy"]
+    sent = [exchange.headers["authorization"] for exchange in api.requests]
+    assert sent == [f"Bearer {KEY}"] * 2
+    thought = api.requests[1].body["messages"][1]["content"][0]
+    assert thought["type"] == "thinking" and thought["signature"]
+
+
+async def test_the_token_calls_models_and_does_nothing_else(site: Site, api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text("Hello.")))
+    async with started(site) as kernel:
+        env = await kernel.environment()
+        token, url = env[TOKEN], env[URL]
+        assert env[MODEL] == "claude-sonnet-5-5"
+        said = await post(url, token)
+        assert json.loads(said.body)["content"] == [{"type": "text", "text": "Hello."}]
+        streamed = await post(url, token, {**ASK, "stream": True})
+        assert b"event: message_stop" in streamed.body and b"Hello." in streamed.body
+        keyed = await post(url, "", **{"Authorization": "", "X-Api-Key": token})
+        assert keyed.code == 200
+        refused = [
+            await post(url, "wrong"),
+            await post(url, ""),
+            await post(url, site.app.identity_provider.token),
+            await post(f"{url}/v1/messages?token={token}#", ""),
+            await post(url, "", Cookie=f"token={token}"),
+        ]
+        assert all(answer.code in (401, 403, 404) for answer in refused), refused
+        assert json.loads(refused[0].body)["error"]["type"] == "authentication_error"
+        fetch = AsyncHTTPClient().fetch
+        for method in ("GET", "PUT", "DELETE"):
+            asked = HTTPRequest(f"{url}/v1/messages", method, _bearer(token), request_timeout=100)
+            asked.allow_nonstandard_methods = True
+            assert (await fetch(asked, raise_error=False)).code in (403, 405)
+        base = site.url
+        others = ("api/kernels", "api/contents", "codeinterp/api/status", "codeinterp/api/models")
+        for route in (*others, "codeinterp/api/sessions", "api/sessions", "api/terminals"):
+            for headers in (_bearer(token), {"Authorization": f"token {token}"}):
+                asked = HTTPRequest(f"{base}/{route}", headers=headers, request_timeout=100)
+                answered = await fetch(asked, raise_error=False)
+                assert answered.code in (401, 403, 404), (route, answered.code)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_the_token_goes_with_its_kernel(site: Site, api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text("Hello.")))
+    async with started(site) as kernel, started(site, "b.ipynb") as other:
+        env, others = await kernel.environment(), await other.environment()
+        assert env[TOKEN] != others[TOKEN]
+        await site.app.kernel_manager.restart_kernel(other.kernel_id)
+        assert (await post(others[URL], others[TOKEN])).code == 200, "the same after a restart"
+        await site.app.kernel_manager.shutdown_kernel(kernel.kernel_id)
+        assert (await post(env[URL], env[TOKEN])).code == 401
+        assert (await post(others[URL], others[TOKEN])).code == 200
+
+
+async def test_a_token_in_a_text_is_removed(site: Site, api: FakeAnthropic) -> None:
+    async with started(site) as kernel:
+        token = (await kernel.environment())[TOKEN]
+    assert token not in site.app.extension_manager.extension_points[
+        "jupyter_codeinterp"
+    ].app.manager.rules.scrub(f"the token is {token}.")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        [],
+        "text",
+        {**ASK, "messages": []},
+        {**ASK, "messages": [{"role": "system", "content": "x"}]},
+        {**ASK, "messages": [{"role": "user", "content": [{"type": "video"}]}]},
+        {**ASK, "messages": 7},
+        {**ASK, "model": 7},
+    ],
+)
+async def test_what_is_no_request_is_refused_in_words(
+    site: Site, api: FakeAnthropic, body: Any
+) -> None:
+    async with started(site) as kernel:
+        env = await kernel.environment()
+        answered = await post(env[URL], env[TOKEN], body)
+    assert answered.code == 400 and json.loads(answered.body)["error"]["message"]
+    assert not api.requests
+
+
+class TestKeys:
+    @pytest.fixture
+    def codeinterp_config(self) -> dict[str, Any]:
+        return {}
+
+    async def test_code_of_the_persons_own_has_their_keys(self, site: Site) -> None:
+        async with started(site) as kernel:
+            assert (await kernel.environment())["ANTHROPIC_API_KEY"] == KEY
+
+
+class TestLimits:
+    @pytest.fixture
+    def codeinterp_config(self) -> dict[str, Any]:
+        allowed = ["claude-sonnet-5-5", "claude-haiku-5-5"]
+        prices = {"claude-sonnet-5-5": (1e6, 1e6, 1e6, 1e6)}
+        return {"kernel_models": allowed, "kernel_cost": 0.5, "prices": prices}
+
+    async def test_models_and_cost_are_limited_on_the_server(
+        self, site: Site, api: FakeAnthropic
+    ) -> None:
+        api.play(lambda request: answer(text("Hello.")))
+        async with started(site) as kernel:
+            env = await kernel.environment()
+            url, token = env[URL], env[TOKEN]
+            other = await post(url, token, {**ASK, "model": "claude-opus-5-5"})
+            assert other.code == 404
+            assert "Kernels of this server may use: claude-sonnet-5-5" in other.body.decode()
+            unpriced = await post(url, token, {**ASK, "model": "claude-haiku-5-5"})
+            assert unpriced.code == 403 and "is not known" in unpriced.body.decode()
+            assert (await post(url, token)).code == 200
+            over = await post(url, token)
+            assert over.code == 402
+            assert "This kernel has reached the cost limit of $0.50." in over.body.decode()
+            shown = await kernel.run("%load_ext jupyter_codeinterp")
+            shown += await kernel.run("%%ai -t\nhello")
+            assert "reached the cost limit" in shown and "Traceback" not in shown
+            listed = await kernel.run("%ai models")
+            assert "claude-haiku-5-5" in listed and "opus" not in listed
+        assert len(api.requests) == 1
+
+    async def test_who_hangs_up_pays_for_what_has_come(
+        self, site: Site, api: FakeAnthropic
+    ) -> None:
+        api.play(lambda request: answer(text("One two three")).cut_by("stall", 1))
+        async with started(site) as kernel:
+            env = await kernel.environment()
+            url = urlsplit(env[URL])
+            body = json.dumps({**ASK, "stream": True}).encode()
+            reader, writer = await asyncio.open_connection(url.hostname, url.port)
+            head = (
+                f"POST {url.path}/v1/messages HTTP/1.1\r\nHost: {url.netloc}\r\n"
+                f"Authorization: Bearer {env[TOKEN]}\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            writer.write(head.encode() + body)
+            await reader.readuntil(b"One two")
+            writer.close()
+            tokens = site.app.web_app.settings["codeinterp_kernel_tokens"]
+            grant = tokens.find(env[TOKEN])
+            await until(lambda: grant.calls == 0)
+            assert grant.cost > 0.5
+            assert (await post(env[URL], env[TOKEN])).code == 402
+
+
+async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) -> None:
+    nested = "%load_ext jupyter_codeinterp\nget_ipython().run_cell_magic('ai', '-y', 'more')"
+    api.play([answer(run_cell(nested)), answer(text("So be it."))])
+    (Path(site.app.root_dir) / "n.ipynb").write_text(json.dumps(notebook("1")))
+    async with started(site, "n.ipynb"):
+        manager = site.app.extension_manager.extension_points["jupyter_codeinterp"].app.manager
+        session = SessionService(manager).send("go", notebook="n.ipynb", mode="auto", headless=True)
+        await until(lambda: not session.running)
+    assert "This cell is the agent's own." in json.dumps(api.requests[1].body)
+    assert len(api.requests) == 2

@@ -1,0 +1,281 @@
+"""``%%ai`` in a real ipykernel: the answer, the code that it runs, and what it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.fake_anthropic import (
+    FakeAnthropic,
+    Request,
+    Turn,
+    answer,
+    by_words,
+    echo,
+    edit_cell,
+    run_cell,
+    scenario,
+    text,
+)
+from tests.magic.notebooks import prompts, run, said
+
+
+async def test_code_runs_in_the_namespace_is_mended_and_answered(api: FakeAnthropic) -> None:
+    api.play(
+        [
+            answer(text("I add them."), run_cell("total = sum(valuess)\nprint('nev' + 'er')")),
+            lambda request: answer(edit_cell(request.last_cell, "total = sum(values)\ntotal")),
+            answer(text("The total is **6**.")),
+        ]
+    )
+    cells = ("values = [1, 2, 3]", "%%ai -y\nadd up {values}", "print(total)")
+    _, asked, after = await run(api, *cells)
+    shown = said(asked)
+    assert shown.index("I add them.") < shown.index("total = sum(valuess)")
+    assert shown.index("NameError") < shown.index("total = sum(values)\ntotal")
+    assert "The total is **6**." in shown and "never" not in shown
+    assert said(after) == "6\n"
+    assert "add up [1, 2, 3]" in prompts(api)[0]
+    assert any(output.get("data", {}).get("text/plain") == "6" for output in asked["outputs"])
+
+
+NASTY = [
+    'a dict {"a": 1, "b": [2, {"c": 3}]}',
+    '{"name": "n", "nested": {"x": {"y": {}}}}',
+    "f'{n:>10}' and f\"{n!r} {n + 1}\"",
+    r"\frac{1}{2} \sum_{i=0}^{10} \mathbb{R}^{k}",
+    r"$\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$",
+    "{} and {0} and {1:d}",
+    "{unknown} {no_such_name}",
+    "{ n } {n.real} {n[0]} {n()} {n!r}",
+    "{__import__('os').system('touch ran')}",
+    "{open('ran', 'w')}",
+    "open { only",
+    "close } only",
+    "}{ the wrong way",
+    "{n",
+    "n}",
+    "{'n'}",
+    "${n_} $HOME $(touch ran) `touch ran` %s %(n)s",
+    "a set {1, 2, 3} and {*range(3)}",
+    "css: p { color: red; } q{margin:0}",
+    "def f():\n    return {k: v for k, v in {}.items()}",
+    "jinja {% if n %} {# n #}",
+    "{get_ipython} {In} {_ih} {exit}",
+    "emoji {😀} {ñ} {变量}",
+]
+"""Stay as they are: no name in braces is a variable's."""
+PUT_IN = {
+    "{n} and {word}": "7 and seven",
+    "{{n}} is not {n}": "{n} is not 7",
+    "{{{n}}}": "{7}",
+    '{"a": {n}}': '{"a": 7}',
+    "f({{'a': 1}})": "f({'a': 1})",
+    "{broken}": "[broken: Broken, not shown (ZeroDivisionError)]",
+}
+SET_UP = """\
+n, word = 7, "seven"
+class Broken:
+    def __repr__(self):
+        return str(1 / 0)
+broken = Broken()"""
+
+
+async def test_braces(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(lambda request: answer(text("Read.")))
+    wanted = {**{prompt: prompt for prompt in NASTY}, **PUT_IN}
+    cells = [f"%%ai -t --no-context\n{prompt}" for prompt in wanted]
+    lines = ["%%ai -t --no-context -- {n} {os.sep} $n"]
+    ran = await run(api, SET_UP, *cells, *lines, folder=tmp_path)
+    assert [said(cell) for cell in ran[1:]] == ["Read."] * len(ran[1:])
+    heard = [prompt.rpartition("\n\n[This is a question")[0] for prompt in prompts(api)]
+    for text_, prompt in zip([*wanted.values(), "7 {os.sep} $n"], heard, strict=True):
+        assert prompt.endswith(f"\n{text_}"), (prompt[-200:], text_)
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_table_is_its_columns_and_first_rows(api: FakeAnthropic) -> None:
+    api.play([answer(text("Read."))])
+    source = "import pandas\ndf = pandas.DataFrame({'day': range(100000), 'sales': 2.5})"
+    await run(api, source, "%%ai -t --no-context\nlook at {df}")
+    heard = prompts(api)[0]
+    assert "df (DataFrame, 100,000 rows, 2 columns)\nday: int64, sales: float64\n" in heard
+    assert "\n4    4    2.5\n" in heard and "\n5 " not in heard
+
+
+async def test_what_the_model_is_told(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(lambda request: answer(text("Read.")))
+    (tmp_path / "sales.csv").write_text("a,b\n")
+    cells = ("revenue = 1234\nrevenue + 1", "revenue / nought", "%%ai -t\nwhat is there?")
+    book = await run(api, *cells, "%%ai -t\nand now?", folder=tmp_path, fails=True)
+    heard = prompts(api)
+    assert '<cell id="in-2"' in heard[0] and "revenue + 1" in heard[0] and "1235" in heard[0]
+    assert "NameError: name 'nought' is not defined" in heard[0]
+    print(heard[0])
+    assert "revenue: int value=1234" in heard[0] and "sales.csv" in heard[0]
+    assert heard[1].count("nought") == heard[0].count("nought"), "only what is new"
+    assert said(book[3]) == "Read."
+
+
+async def test_no_context_tells_nothing(api: FakeAnthropic, tmp_path: Path) -> None:
+    api.play(lambda request: answer(text("Read.")))
+    (tmp_path / "sales.csv").write_text("a,b\n")
+    cells = ("revenue = 1234", "%%ai -t\nwhat is there?", "more = 99", "%%ai -t --no-context\nhi")
+    await run(api, cells[0], "%%ai -t --no-context\nwhat is there?", folder=tmp_path)
+    assert "revenue" not in prompts(api)[0] and "sales.csv" not in prompts(api)[0]
+    await run(api, *cells, folder=tmp_path)
+    assert "revenue" in prompts(api)[1] and "99" not in prompts(api)[2]
+
+
+async def test_nothing_is_left_in_the_namespace(api: FakeAnthropic) -> None:
+    api.play([answer(run_cell("made = 1\nmade")), answer(text("Done."))])
+    watch = "before = None; before = set(globals())"
+    look = "print(sorted(name for name in set(globals()) - before if not name.startswith('_')))"
+    hidden = "print(sorted(n for n in set(globals()) - before if not n.startswith(('_i', '_'))))"
+    ran = await run(api, watch, "%%ai -y\nmake it", look, hidden, "In[3:4], len(Out)")
+    assert said(ran[2]) == "['made']\n"
+    assert "make it" in said(ran[4]), "history has the cell, not what ran for it"
+
+
+async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthropic) -> None:
+    api.play(
+        [
+            answer(run_cell("made = 1")),
+            answer(run_cell("made = 1 #" + " " * 300 + "import os")),
+        ]
+    )
+    ran = await run(api, "%%ai\nmake it", "%%ai -y\nhide it", "'made' in globals()")
+    assert "made = 1" in said(ran[0]) and "Not run: nobody can be asked here." in said(ran[0])
+    assert "also with -y" in said(ran[1])
+    assert said(ran[2]) == "False" and len(api.requests) == 2
+
+
+async def test_forms_of_the_answer_and_where_it_is_kept(api: FakeAnthropic) -> None:
+    api.play(
+        [
+            answer(text("Here:\n```python\nx = 1\n```\n")),
+            answer(text('```json\n{"a": [1, 2]}\n```')),
+            answer(text("It is *so*.")),
+            answer(text("**Bold**.")),
+            answer(text("no json")),
+        ]
+    )
+    ran = await run(
+        api,
+        "%%ai --as code --store code\nwrite it",
+        "%%ai --as json --store data\nlist it",
+        "%%ai --as text --store words\nsay it",
+        "%%ai --store marked\nmark it",
+        "%%ai --as json --store data\nlist it",
+        "(code, data, words, marked)",
+    )
+    assert said(ran[0]) == "```python\nx = 1\n```"
+    assert said(ran[1]) == '{\n  "a": [\n    1,\n    2\n  ]\n}'
+    assert ran[2]["outputs"][0]["data"] == {"text/plain": "It is *so*."}
+    assert said(ran[3]) == "**Bold**."
+    assert "The answer is no JSON. It was not stored." in said(ran[4])
+    assert said(ran[5]) == "('x = 1', {'a': [1, 2]}, 'It is *so*.', '**Bold**.')"
+
+
+async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
+    def work(request: Request) -> Turn:
+        return answer(run_cell(f"step = {request.step}"))
+
+    api.play(
+        by_words(
+            {
+                "plan": scenario(answer(run_cell("ran = 1")), answer(text("First, then."))),
+                "steps": work,
+                "cell": scenario(answer(run_cell("ran = 1"))),
+                "whichmodel": lambda request: answer(text(str(request.body["model"]))),
+            },
+            echo,
+        )
+    )
+    ran = await run(
+        api,
+        "%%ai --plan\n#plan",
+        "%%ai -y --max-steps 2\n#steps",
+        "%%ai --cell -y\n#cell",
+        "%%ai -t -m claude-opus-5-5 --max-steps 5\n#whichmodel",
+        "%ai model claude-haiku-5-5",
+        "%%ai -t\n#whichmodel",
+        "'ran' in globals(), step",
+    )
+    assert said(ran[0]) == "First, then."
+    assert "Stopped at the limit of steps in a turn." in said(ran[1])
+    assert said(ran[2]) == "```python\nran = 1\n```\nThe code is in a new cell below.\n"
+    assert said(ran[3]).endswith("claude-opus-5-5")
+    assert said(ran[4]) == "The model is claude-haiku-5-5.\n"
+    assert said(ran[5]).endswith("claude-haiku-5-5")
+    assert said(ran[6]) == "(False, 1)"
+
+
+async def test_commands(api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text("Told.")))
+    ran = await run(
+        api,
+        "%ai usage",
+        "%ai reset",
+        "%ai explain",
+        "%ai fix",
+        "wanted = 1\nwnated + 1",
+        "%ai fix",
+        "%ai explain",
+        "%ai models",
+        "%ai usage",
+        "%ai reset",
+        "%ai stop",
+        "%ai help",
+        "%ai",
+        fails=True,
+    )
+    shown = [said(cell) for cell in ran]
+    assert shown[:2] == [
+        "Nothing has been asked in this conversation.\n",
+        "There was no conversation.\n",
+    ]
+    assert shown[2:4] == [
+        "No cell has run before this one: there is nothing to explain.\n",
+        "No cell has failed: there is nothing to fix.\n",
+    ]
+    assert shown[5] == shown[6] == "Told."
+    assert "The cell in-6 failed with NameError." in prompts(api)[0]
+    assert "name 'wnated' is not defined" in prompts(api)[0]
+    assert "Explain the cell in-6" in prompts(api)[1]
+    assert "* claude-sonnet-5-5  Claude Sonnet 5.5\n" in shown[7]
+    assert "tokens read" in shown[8] and "context used" in shown[8]
+    assert shown[9:11] == ["The conversation is forgotten.\n", "Nothing waits.\n"]
+    assert "--max-steps N" in shown[11] and shown[12] == shown[11]
+
+
+async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:
+    api.play(lambda request: answer(text("Told.")))
+    wrong = {
+        "%%ai\n": "The prompt is empty",
+        "%%ai -y\n   \n": "The prompt is empty",
+        "%%ai --yess\nx": "There is no option --yess. Did you mean --yes?",
+        "%%ai -m\nx": "-m needs a value: -m MODEL",
+        "%%ai --as xml\nx": "--as takes one of markdown, text, code, json, not “xml”.",
+        "%%ai --max-steps 0\nx": "--max-steps takes a number from 1 to 1,000.",
+        "%%ai --max-steps ²\nx": "--max-steps takes a number",
+        "%%ai --store 1x\nx": "--store takes the name of a variable, not “1x”.",
+        "%%ai --store for\nx": "--store takes the name of a variable, not “for”.",
+        "%%ai -y -t\nx": "-y runs code; with -t or --plan nothing runs.",
+        "%%ai -t -m no-such-model\nx": "no-such-model",
+        "%ai frobnicate": "There is no %ai frobnicate. The commands are fix, explain,",
+        "%ai model a b": "%ai model takes one name",
+        "%ai reset now": "%ai reset takes nothing more",
+        "%ai fix --no-context": "needs what --no-context leaves out",
+    }
+    ran = await run(api, *wrong)
+    for cell, words in zip(ran, wrong.values(), strict=True):
+        (output,) = cell["outputs"]
+        assert output["output_type"] == "stream" and output["name"] == "stderr"
+        assert words in output["text"] and output["text"].count("\n") == 1, output["text"]
+
+
+async def test_a_key_that_is_missing_is_said(api: FakeAnthropic) -> None:
+    (asked,) = await run(
+        api, "%%ai -t\nx", ANTHROPIC_BASE_URL="", ANTHROPIC_API_KEY="", HOME="/none"
+    )
+    assert "key" in said(asked) and "Traceback" not in said(asked)
