@@ -7,10 +7,12 @@ import queue
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import Context
 from typing import Any
 
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
+from jupyter_core.utils import ensure_event_loop
 
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, run_cell, text
 from tests.magic.notebooks import LOAD, environment
@@ -138,11 +140,20 @@ def with_page(work: Callable[[Page], None]) -> Callable[[FakeAnthropic], Any]:
     """A test of a front end, beside the loop that the fake model is on."""
 
     def done(api: FakeAnthropic) -> None:
-        with page(api) as opened:
-            work(opened)
+        loop = ensure_event_loop()  # the client's own, which nobody else closes
+        try:
+            with page(api) as opened:
+                work(opened)
+        finally:
+            asyncio.set_event_loop(None)
+            loop.close()
 
     # Not ``to_thread``: the client would find this loop in the context, and run it.
-    return lambda api: asyncio.get_running_loop().run_in_executor(None, done, api)
+    def start(api: FakeAnthropic) -> Any:
+        alone = Context()
+        return asyncio.get_running_loop().run_in_executor(None, alone.run, done, api)
+
+    return start
 
 
 async def test_a_click_runs_and_goes_on_until_it_works(api: FakeAnthropic) -> None:
