@@ -73,7 +73,7 @@ def going_on(doing: str, said: str) -> RenderableType:
     return Spinner("dots", Text(line(doing), style="dim"), style="dim")
 
 
-_TO_CELLS = re.compile(r"\[([^\]\n]*)\]\(#cell:[\w-]*\)")
+_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[\w-]*\)")
 
 
 def without_cells(text: str) -> str:
