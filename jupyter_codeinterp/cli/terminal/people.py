@@ -156,7 +156,7 @@ class Person:
         if event.elapsed >= 0.1:
             facts.append(f"{event.elapsed:.1f} s")
         words = event.summary or event.status.replace("_", " ")
-        told = Text("  ".join(facts), style="dim")
+        told = Text.assemble(("  ".join(facts), "dim"))
         if not good:
             told.append(f"  {line(words)}", style=_BAD)
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), told))
