@@ -119,11 +119,16 @@ async def test_what_the_model_is_told(api: FakeAnthropic, tmp_path: Path) -> Non
 async def test_no_context_tells_nothing(api: FakeAnthropic, tmp_path: Path) -> None:
     api.play(lambda request: answer(text("Read.")))
     (tmp_path / "sales.csv").write_text("a,b\n")
-    cells = ("revenue = 1234", "%%ai -t\nwhat is there?", "more = 99", "%%ai -t --no-context\nhi")
+    cells = (
+        "revenue = 1234",
+        "%%ai -t\nwhat is there?",
+        "more = 'hippo'",
+        "%%ai -t --no-context\nhi",
+    )
     await run(api, cells[0], "%%ai -t --no-context\nwhat is there?", folder=tmp_path)
     assert "revenue" not in prompts(api)[0] and "sales.csv" not in prompts(api)[0]
     await run(api, *cells, folder=tmp_path)
-    assert "revenue" in prompts(api)[1] and "99" not in prompts(api)[2]
+    assert "revenue" in prompts(api)[1] and "hippo" not in prompts(api)[2]
 
 
 async def test_nothing_is_left_in_the_namespace(api: FakeAnthropic) -> None:

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 
-from ...core.approval.modes import ASKING, HIGHEST, MODES, cap
+from ...core.approval.modes import ASKING, HIGHEST, MODES, within
 from ...core.events import Mode
 from ...server.workbench.settings import CodeInterpSettings
 from ..local import config as config_files
@@ -65,7 +65,7 @@ def need_terminal(json: bool, instead: str) -> None:
 
 def hold_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None) -> None:
     """What an admin has set may be gone below, not beyond. Raises Problem."""
-    if cap(mode, settings.highest_mode) != mode:
+    if not within(mode, settings.highest_mode):
         words = f"The mode {mode} is not allowed here (c.CodeInterp.highest_mode)."
         raise Problem(words, USAGE)
     if max_steps is not None:

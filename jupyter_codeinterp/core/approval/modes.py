@@ -50,6 +50,11 @@ def cap(mode: Mode, highest: Mode) -> Mode:
     return min(mode, highest, key=_rank)
 
 
+def within(mode: Mode, highest: Mode) -> bool:
+    """Whether ``mode`` may be had where ``highest`` is the cap."""
+    return cap(mode, highest) == mode
+
+
 def may_run_all(highest: Mode) -> bool:
     """Whether “Run all in this turn” may be offered where ``highest`` is the cap."""
-    return cap(RUN_ALL, highest) == RUN_ALL
+    return within(RUN_ALL, highest)
