@@ -129,6 +129,7 @@ async def test_no_context_tells_nothing(api: FakeAnthropic, tmp_path: Path) -> N
     assert "revenue" not in prompts(api)[0] and "sales.csv" not in prompts(api)[0]
     await run(api, *cells, folder=tmp_path)
     assert "revenue" in prompts(api)[1] and "hippo" not in prompts(api)[2]
+    assert "<changes>" not in prompts(api)[2], "nor that something has gone"
 
 
 async def test_nothing_is_left_in_the_namespace(api: FakeAnthropic) -> None:

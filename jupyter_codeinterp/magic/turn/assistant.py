@@ -278,11 +278,9 @@ class Conversation:
         )
 
     def tell(self, cells: tuple[CellView, ...] | None) -> None:
-        """The person's cells; None: the model is told of nothing in this process."""
+        """The person's cells; None: the model is told of nothing new in this process."""
         self.place.context = self.kernel.sees_variables = cells is not None
-        if cells is None:
-            self.document.forget()
-        else:
+        if cells is not None:
             self.document.tell(cells)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:

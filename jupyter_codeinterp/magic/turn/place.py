@@ -20,7 +20,8 @@ class ProcessPlace:
         self.document = document
         self.kernel = kernel
         self.context = True
-        """Whether the model is told of what there is."""
+        """Whether the model is told of what there is now; else all is as it was told last."""
+        self._told: list[tuple[str, int]] = []
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
@@ -32,7 +33,9 @@ class ProcessPlace:
         return None
 
     async def files(self) -> list[tuple[str, int]]:
-        return files(Path.cwd()) if self.context else []
+        if self.context:
+            self._told = files(Path.cwd())
+        return self._told
 
 
 def files(folder: Path) -> list[tuple[str, int]]:

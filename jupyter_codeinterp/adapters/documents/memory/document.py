@@ -32,12 +32,6 @@ class MemoryDocument:
                 self._notebook["cells"].append(_locked(cell))
             self._views[cell.cell_id] = cell
 
-    def forget(self) -> None:
-        """The person's cells are not there any more."""
-        own = [cell for cell in self._notebook["cells"] if cell["id"] not in self._views]
-        self._notebook["cells"] = own
-        self._views.clear()
-
     def source(self, cell_id: str) -> str:
         """ "" if there is no such cell."""
         found = (cell["source"] for cell in self._notebook["cells"] if cell["id"] == cell_id)
