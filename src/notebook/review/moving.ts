@@ -17,6 +17,8 @@ const MOVES = new Set([
 const COMMANDS = new Set(['j', 'k', 'Enter']);
 /** Milliseconds in which the focus follows a key. */
 const FOLLOWS = 1000;
+/** Milliseconds in which the cell that a key goes to becomes the active one. */
+const HELD = 100;
 
 /**
  * Whether a key takes the person to the cell that is active after it: one that moves, or
@@ -44,9 +46,9 @@ export function watchMoving(
 ): IDisposable {
   const stop = new AbortController();
   const options = { capture: true, signal: stop.signal };
-  notebook.activeCellChanged.connect(left);
   const onPress = ({ isTrusted, target }: Event) => {
     until = 0;
+    held = 0;
     const cell = notebook.widgets.find(one =>
       one.node.contains(target as Node)
     );
@@ -61,6 +63,7 @@ export function watchMoving(
   // Lab brings it with the next frame, or later if the page is busy. What makes another cell
   // the active one in between, as a run that a command begins, does not.
   let until = 0;
+  let held = 0;
   let goal: Cell | null = null;
   const arrive = () => {
     // Below the last cell is a place of its own, with that cell still active.
@@ -74,6 +77,15 @@ export function watchMoving(
       moved(goal);
     }
   };
+  const onChanged = () => {
+    left();
+    if (performance.now() < held) {
+      held = 0;
+      goal = notebook.activeCell;
+      setTimeout(arrive);
+    }
+  };
+  notebook.activeCellChanged.connect(onChanged);
   notebook.node.addEventListener('focusin', () => setTimeout(arrive), options);
   // Before Lab's own, which lets no key through that it knows.
   window.addEventListener(
@@ -83,10 +95,15 @@ export function watchMoving(
       const writes = !!target.closest?.('.cm-content, input, textarea');
       const here = event.isTrusted && notebook.node.contains(target);
       until = here && goes(event, writes) ? performance.now() + FOLLOWS : 0;
+      held = 0;
       goal = null;
       if (until) {
+        const from = notebook.activeCell;
+        const pressed = performance.now();
         setTimeout(() => {
           goal = notebook.isDisposed ? null : notebook.activeCell;
+          // Lab may hold the key back for a moment: then it moves only now.
+          held = goal === from ? pressed + HELD : 0;
           arrive();
         });
       }
@@ -95,6 +112,6 @@ export function watchMoving(
   );
   return new DisposableDelegate(() => {
     stop.abort();
-    notebook.activeCellChanged.disconnect(left);
+    notebook.activeCellChanged.disconnect(onChanged);
   });
 }
