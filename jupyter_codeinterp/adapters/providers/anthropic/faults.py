@@ -124,8 +124,8 @@ def no_model_server(credentials: Credentials) -> Fault:
 def no_key(credentials: Credentials) -> Fault:
     return Fault(
         "no_key",
-        f"{credentials.place} wants an API key, and there is none for it. Paste a key, or set "
-        "ANTHROPIC_API_KEY and start the server again.",
+        f"{credentials.place} wants an API key, and there is none for it. Paste a key in the "
+        "panel, give one to “jupyter codeinterp key set”, or set ANTHROPIC_API_KEY and start again.",
     )
 
 
