@@ -125,7 +125,8 @@ def no_key(credentials: Credentials) -> Fault:
     return Fault(
         "no_key",
         f"{credentials.place} wants an API key, and there is none for it. Paste a key in the "
-        "panel, give one to “jupyter codeinterp key set”, or set ANTHROPIC_API_KEY and start again.",
+        "panel, give one to “jupyter codeinterp key set”, or set ANTHROPIC_API_KEY and start "
+        "again.",
     )
 
 
