@@ -42,6 +42,16 @@ export class Panel {
     await expect(this.said).toHaveCount(said + 1);
   }
 
+  /** Leave this conversation; resolves once the new one is shown. */
+  async newConversation(): Promise<void> {
+    // The history has a button of that name, too.
+    await this.root
+      .getByRole('button', { name: 'New conversation', exact: true })
+      .first()
+      .click();
+    await expect(this.said).toHaveCount(0);
+  }
+
   /** Resolves at the end of the turn, however it ended. */
   async ended(): Promise<void> {
     const last = this.log.locator('.jp-codeinterp-Item').last();

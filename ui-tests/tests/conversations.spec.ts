@@ -8,10 +8,7 @@ test('an earlier conversation is found in the history', async ({
   await notebook.start();
   await panel.ask('The first words');
   await panel.ended();
-  await panel.root
-    .getByRole('button', { name: 'New conversation', exact: true })
-    .click();
-  await expect(panel.said).toHaveCount(0);
+  await panel.newConversation();
   await panel.ask('The second words');
   await panel.ended();
   await expect(panel.said).toHaveText('The second words');

@@ -205,10 +205,7 @@ for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     ]) {
       await panel.ask(words);
       await panel.ended();
-      await panel.root
-        .getByRole('button', { name: 'New conversation', exact: true })
-        .click();
-      await expect(panel.said).toHaveCount(0);
+      await panel.newConversation();
     }
     const history = new History(panel);
     await history.open();

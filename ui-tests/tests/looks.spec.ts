@@ -49,10 +49,7 @@ for (const width of [300, 600]) {
     await shot('answer');
     await panel.root.getByRole('button', { name: 'History' }).click();
     await shot('history');
-    await panel.root
-      .getByRole('button', { name: 'New conversation' })
-      .first()
-      .click();
+    await panel.newConversation();
     await model.play('wrong_key');
     await panel.ask('Hello');
     await panel.ended();

@@ -58,12 +58,12 @@ for (const way of ['stays open', 'is reloaded'] as const) {
       name: 'Run the cells above again'
     });
     const goOn = panel.log.getByRole('button', { name: 'Continue' });
-    // Lab's own, if the server is away for long.
-    const noServer = page.getByRole('dialog', {
-      name: /Server Connection Error/
-    });
+    // Lab's own, if the server is away for long, or goes while a save is under way.
+    const noServer = page
+      .locator('.jp-Dialog')
+      .filter({ hasText: /Server Connection Error|Save Error/ });
     await page.addLocatorHandler(noServer, () =>
-      noServer.getByRole('button', { name: 'Close' }).click()
+      noServer.getByRole('button', { name: /Close|Dismiss|Ok/ }).click()
     );
 
     const file = await notebook.start(['mine = 1']);

@@ -1,5 +1,6 @@
 /**
- * Saves a notebook after the agent's work, never with a dialog; and, while there is work of
+ * Saves a notebook after the agent's work, with no question to the person (of a save that fails
+ * Lab tells them); and, while there is work of
  * the agent's that is not saved, has all saves of it, and its renaming, wait for each other.
  * Of two saves at a time, as Lab has them (the person's own, the timer's), each takes the
  * other for a change on disk, and the person is asked which file is right; and one that is

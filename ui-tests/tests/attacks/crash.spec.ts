@@ -86,8 +86,7 @@ test('a megabyte of deep and long text ends the page, also after a reload', asyn
   const all = Object.entries(SHAPES);
   for (const [name, shape] of all) {
     // A megabyte is more than the context takes: each has a conversation of its own.
-    await panel.root.getByRole('button', { name: 'New conversation' }).click();
-    await expect(panel.said).toHaveCount(0);
+    await panel.newConversation();
     await panel.ask(message(shape));
     await panel.ended();
     await formatted(panel);
