@@ -62,7 +62,15 @@ def _run(run: argparse.ArgumentParser) -> None:
     asks.add_argument("--yes", "-y", action="store_true", help="run cells without asking")
     asks.add_argument("--plan", action="store_true", help="run and change nothing")
     run.add_argument("-m", "--model", metavar="MODEL", help="the model that answers")
-    run.add_argument("--kernel", metavar="NAME", help="a kernelspec; else what the notebook names")
+    kernel = run.add_mutually_exclusive_group()
+    kernel.add_argument(
+        "--kernel", metavar="NAME", help="a kernelspec; else what the notebook names"
+    )
+    kernel.add_argument(
+        "--existing",
+        action="store_true",
+        help="use the kernel that a running server has for it, if no page has it open",
+    )
     run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
     run.add_argument("--max-steps", metavar="N", type=_steps, help="model calls at most")
     run.add_argument(

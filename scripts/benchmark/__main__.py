@@ -6,7 +6,20 @@ import argparse
 import signal
 import sys
 
-from . import attach, browser, bundle, journal, magic, many, report, start, status, steps, task
+from . import (
+    attach,
+    browser,
+    bundle,
+    command_line,
+    journal,
+    magic,
+    many,
+    report,
+    start,
+    status,
+    steps,
+    task,
+)
 from .figures import Figure
 
 MEASUREMENTS = {
@@ -19,6 +32,7 @@ MEASUREMENTS = {
     "attach": attach.measure,
     "many": many.measure,
     "magic": magic.measure,
+    "command_line": command_line.measure,
     "browser": browser.measure,
 }
 

@@ -46,7 +46,7 @@ async def test_in_the_stream_of_a_text(bench: Benches) -> None:
     b = bench(say("Let me tell you a long story."))
     b.model.hold = asyncio.Event()
     b.send()
-    await until(lambda: len(b.model.requests) == 1 and b.session.event_log._held is not None)
+    await b.event(e.TextDelta)
     ended = await stopped(b)
     b.model.hold = None
     assert ended.message == "Stopped."

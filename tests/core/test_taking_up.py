@@ -252,14 +252,29 @@ async def test_a_follower_of_a_journal_with_holes_waits(
     following.cancel()
 
 
-async def test_letters_are_gathered_into_few_events(event_log: EventLog) -> None:
+async def test_after_the_first_words_letters_are_gathered(event_log: EventLog) -> None:
     event_log.show(e.StepStarted(1))
     for letter in "abcdef":
         event_log.show(e.TextDelta(0, letter))
     event_log.show(e.ThinkingDelta(1, "hm"))
     event_log.show(e.Note("end"))
-    events = [event for _, event in await take(event_log, 0, 4)]
-    assert events[1:] == [e.TextDelta(0, "abcdef"), e.ThinkingDelta(1, "hm"), e.Note("end")]
+    events = [event for _, event in await take(event_log, 0, 5)]
+    assert events[1:] == [
+        e.TextDelta(0, "a"),
+        e.TextDelta(0, "bcdef"),
+        e.ThinkingDelta(1, "hm"),
+        e.Note("end"),
+    ]
+
+
+async def test_the_first_words_of_each_text_are_shown_at_once(event_log: EventLog) -> None:
+    event_log.show(e.TextDelta(0, "a"))
+    assert event_log.last_seq == 1
+    event_log.show(e.TextDelta(0, "b"))
+    assert event_log.last_seq == 1
+    event_log.show(e.TextDone(0, "ab"))
+    event_log.show(e.TextDelta(0, "c"))  # of the next step
+    assert event_log.last_seq == 4
 
 
 async def test_letters_do_not_wait_for_what_comes_next(event_log: EventLog) -> None:

@@ -185,7 +185,7 @@ def _journal(settings: CodeInterpSettings) -> Finding:
         return Finding(
             f"The journal {file} cannot be used: {error.message}", "See to what is said."
         )
-    return Finding(f"{kept} conversations in {file}")
+    return Finding(f"{kept} conversation{'s' if kept != 1 else ''} in {file}")
 
 
 def _json(file: Path) -> dict[str, Any]:

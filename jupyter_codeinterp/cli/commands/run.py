@@ -11,6 +11,7 @@ from ...core.events import Mode
 from ...server.workbench.settings import CodeInterpSettings
 from ..local import config as config_files
 from ..local.bench import LocalBench
+from ..local.existing import find
 from ..local.place import check, copy, place_of
 from ..local.problems import USAGE, Problem
 from ..terminal.fronts import Front, Program
@@ -35,9 +36,10 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     source = place_of(options.notebook)
     place = place_of(options.output) if options.output else source
     check(source.file, written=not options.output)
+    existing = find(source.file) if options.existing else None
     if options.output:
         copy(source.file, place.file)
-    async with LocalBench(config, settings, place.root) as bench:
+    async with LocalBench(config, settings, place.root, existing=existing) as bench:
         if options.output:
             bench.work_beside(source.file)
         front = front_for(bench, options.json, stopping)

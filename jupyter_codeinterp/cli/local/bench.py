@@ -1,6 +1,7 @@
 """The workbench of one program: the managers that a Jupyter server would have, without the server.
 
-Kernels are this program's own. They end with it, and do not share its output or its keys.
+Kernels are this program's own: they end with it, and do not share its output or its keys. Or one
+is used that a server has; that goes on.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
-from jupyter_server.services.sessions.sessionmanager import SessionManager
+from jupyter_server.services.sessions.sessionmanager import ModelName, SessionManager
 from traitlets.config import Config
 
 from ...adapters.providers.replay.recording import Recording
@@ -27,6 +28,7 @@ from ...core.redaction.secrets import Secrets
 from ...server.early import import_early
 from ...server.workbench.settings import CodeInterpSettings
 from ...server.workbench.workbench import Workbench, files_beside
+from .existing import Existing, ServersKernel
 from .problems import Problem
 
 PATIENCE = 10.0
@@ -56,8 +58,14 @@ class Kernels(AsyncMappingKernelManager):
             return str(self.folder)
         return super().cwd_for_path(path, **given)
 
+    def use(self, found: Existing) -> None:
+        """Have a server's kernel among these, under its id."""
+        kernel = ServersKernel(found, parent=self, log=self.log)
+        self._kernels[found.kernel_id] = kernel
+        self._kernel_connections[found.kernel_id] = 0
+
     def kill(self) -> None:
-        """All at once, waiting for nothing."""
+        """All of its own at once, waiting for nothing."""
         for kernel in list(self._kernels.values()):
             process = getattr(getattr(kernel, "provisioner", None), "process", None)
             if process is not None and process.poll() is None:
@@ -74,7 +82,8 @@ def _kill(pid: int) -> None:
 
 class LocalBench(Workbench):
     """Within ``async with``. ``root`` stands for a server's; ``recording`` is what plays as the
-    offline demo's model, if it is not the package's own."""
+    offline demo's model, if it is not the package's own; ``existing`` is the kernel to use, if
+    none is to be started."""
 
     def __init__(
         self,
@@ -82,13 +91,16 @@ class LocalBench(Workbench):
         settings: CodeInterpSettings,
         root: Path,
         recording: Recording | None = None,
+        existing: Existing | None = None,
     ) -> None:
+        self._existing = existing
         specs = KernelSpecManager(config=config)
         contents = AsyncLargeFileManager(config=config, root_dir=str(root), allow_hidden=True)
         self.contents = contents
         self.kernels = Kernels(config=config, root_dir=str(root), kernel_spec_manager=specs)
         self.kernels.without_keys = self._without_keys
         sessions = SessionManager(kernel_manager=self.kernels, contents_manager=contents)
+        self._sessions = sessions
         super().__init__(settings, contents, self.kernels, sessions, {}, recording=recording)
 
     async def __aenter__(self) -> LocalBench:
@@ -114,6 +126,11 @@ class LocalBench(Workbench):
     async def kernel_ready(self, path: str, name: str) -> None:
         """The notebook has a kernel, and that runs. Raises CommandError as ``ready`` does, and
         Problem."""
+        if self._existing is not None:
+            self.kernels.use(self._existing)
+            await self._sessions.create_session(
+                path, ModelName(Path(path).name), "notebook", kernel_id=self._existing.kernel_id
+            )
         for _ in range(STARTS):
             await self.notebook_kernels.ready(path, name)
             kernel_id = await self.notebook_kernels.of(path) or ""

@@ -20,7 +20,8 @@ from ..stores import EventStore
 from .deferred_writes import TAKEN, DeferredWrites
 
 DELTA_INTERVAL = 0.05
-"""Seconds between text events: at most 20 a second reach journal and windows."""
+"""Seconds between text events: the first of a text is shown at once, then at most 20 a second
+reach journal and windows."""
 RECENT_EVENTS = 2_000
 """Events kept in memory for followers; a slower one reads the journal."""
 PAGE = 500
@@ -42,6 +43,8 @@ class EventLog:
         self._waiters: list[asyncio.Future[None]] = []
         self._held: Delta | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._begun: tuple[type[Delta], int] | None = None
+        """Of which text the first words have been shown: they do not wait."""
 
     def publish(self, event: Event) -> None:
         """Number an event, journal it, wake the followers.
@@ -60,14 +63,19 @@ class EventLog:
             self._gather(event)
         else:
             self.flush()
+            self._begun = None
             self._show(event)
 
     def _gather(self, event: Delta) -> None:
+        text = (type(event), event.block)
         held = self._held
-        if held is not None and (type(held), held.block) == (type(event), event.block):
-            event = msgspec.structs.replace(event, text=held.text + event.text)
-        else:
+        if text != self._begun:
             self.flush()
+            self._begun = text
+            self._show(event)
+            return
+        if held is not None:
+            event = msgspec.structs.replace(event, text=held.text + event.text)
         self._held = event
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL, self.flush)

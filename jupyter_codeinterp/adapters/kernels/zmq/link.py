@@ -39,6 +39,8 @@ STILL = 0.25
 """Seconds for which a fence is good if the kernel has published nothing since."""
 POLL = 0.2
 """Seconds between looks at the kernel process."""
+ASK_AGAIN = 2.0
+"""Seconds between questions to a kernel whose process is not ours to see, while code runs in it."""
 LOST_IDLE = 2.0
 """Seconds after a reply in which ``idle`` must come; a flooded kernel drops messages."""
 ANSWER_LIMIT = 1.0
@@ -380,10 +382,16 @@ class KernelLink:
         self._new_widgets()
 
     async def _watch(self) -> None:
+        now = asyncio.get_running_loop().time
+        asked = 0.0
         while self.kernel_id in self._kernels:
             self.observe()
             if self._wire is not None and not await ensure_async(self._km.is_alive()):
                 self._disconnect()
+            if self.listeners and self._process is None and now() >= asked + ASK_AGAIN:
+                # One that runs elsewhere: another process has another session.
+                asked = now()
+                self.spawn(self._ask_control())
             await asyncio.sleep(POLL)
         self.close()
 
