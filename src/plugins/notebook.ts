@@ -7,6 +7,7 @@ import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator } from '@jupyterlab/translation';
+import { takeCellsBelow } from '../notebook/below';
 import { addDraftKeys } from '../notebook/keys';
 import { Notebooks } from '../notebook/notebooks';
 import { IConnection, ILiveNotebooks, bundle } from './wiring';
@@ -27,6 +28,7 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
     translator: ITranslator | null,
     files: IDefaultFileBrowser | null
   ) => {
+    takeCellsBelow(tracker);
     if (!connection) {
       return null;
     }

@@ -40,13 +40,13 @@ test('code of %%ai waits for a click, is mended, and its outputs stay in the cel
   expect(path).toBeTruthy();
 });
 
-test('a click on Edit lets the code of %%ai be changed, and Discard does without it', async ({
+test('code of %%ai is edited, discarded, or put into a new cell below', async ({
   model,
   notebook,
   page
 }, info) => {
   await model.play('one_cell');
-  await notebook.start([LOAD, '%%ai\nadd', '%%ai\nagain']);
+  await notebook.start([LOAD, '%%ai\nadd', '%%ai\nagain', '%%ai\nbelow', 'last']);
   await notebook.run(0);
   await notebook.run(1);
   const asked = notebook.cell(1);
@@ -64,6 +64,19 @@ test('a click on Edit lets the code of %%ai be changed, and Discard does without
     PATIENCE
   );
   await expect(again).toContainText('It is 2.', PATIENCE);
+
+  await notebook.run(3);
+  const below = notebook.cell(3);
+  await below.getByRole('button', { name: 'Insert below' }).click(PATIENCE);
+  await expect(below).toContainText('in a new cell below', PATIENCE);
+  await expect(below.getByRole('button')).toHaveCount(0, PATIENCE);
+  expect((await notebook.sources()).slice(3)).toEqual([
+    '%%ai\nbelow',
+    '1 + 1',
+    'last'
+  ]);
+  expect((await notebook.cells())[4].execution_count).toBeNull();
+  await page.screenshot({ path: info.outputPath('below.png') });
 });
 
 test('an answer of %%ai with images asks nobody for them', async ({

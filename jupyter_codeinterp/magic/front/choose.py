@@ -62,6 +62,7 @@ def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> R
         return NoReview(screen, ALWAYS_ASKS if yes else NOBODY)
     if importlib.util.find_spec("ipywidgets") is None:
         return NoReview(screen, ALWAYS_ASKS if yes else NO_BUTTONS)
+    from .below import Below
     from .widgets import WidgetReview
 
-    return WidgetReview(screen, assistant)
+    return WidgetReview(screen, assistant, Below(shell))

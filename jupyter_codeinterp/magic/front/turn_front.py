@@ -150,6 +150,10 @@ class TurnFront:
 
     def _put(self, source: str) -> None:
         self._insert(source)
+        self.inserted()
+
+    def inserted(self) -> None:
+        """The code is in a cell of the person's: the turn is over."""
         self._inserted = True
         self._assistant.stop()
 

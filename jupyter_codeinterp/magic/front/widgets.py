@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from ...core.events import Draft
+from .below import Below
 from .choice import DISCARD, EDITED, RUN, STOP, Choice
 from .harmless import visible
 from .notebook import NotebookScreen
@@ -21,14 +22,16 @@ if TYPE_CHECKING:
     from ..turn.assistant import Assistant
 
 WAITING = "This code waits for your decision, by the buttons here."
+NOT_INSERTED = "This page cannot put it into a cell. Edit shows the code, to be copied."
 VANISHED = {"text/plain": ""}
 
 
 class WidgetReview:
     """Fulfils ``Review``. ``front`` is set when there is one."""
 
-    def __init__(self, screen: NotebookScreen, assistant: Assistant) -> None:
+    def __init__(self, screen: NotebookScreen, assistant: Assistant, below: Below) -> None:
         self._screen = screen
+        self._below = below
         self._assistant = assistant
         self._clicked: set[str] = set()
 
@@ -48,6 +51,15 @@ class WidgetReview:
 
             return click
 
+        def insert(_: Any) -> None:
+            self._below.put(field.value, inserted)
+
+        def inserted(done: bool) -> None:
+            if done:
+                self._go_on(key, box, front.inserted)
+            else:
+                self._screen.note(NOT_INSERTED)
+
         def edit(_: Any) -> None:
             run_edited = _button(
                 "Run", "Run the code as it stands here", decided(EDITED), "primary"
@@ -61,6 +73,8 @@ class WidgetReview:
             _button("Stop", "End this prompt", decided(STOP)),
         ]
         buttons = [run, _button("Edit", "Change the code first", edit)] if draft.runs else [run]
+        if draft.runs and self._below.is_there:
+            others.insert(0, _button("Insert below", "Into a new cell, and run nothing", insert))
         box = ipywidgets.VBox((_row(*buttons, *others),))
         key = f"{draft.draft_id}-{draft.nonce}"
         self._show(key, box)
@@ -94,12 +108,11 @@ class WidgetReview:
 
 
 def _button(label: str, tip: str, click: Callable[[Any], None], style: str = "") -> Any:
-    button = ipywidgets.Button(
-        description=label, tooltip=tip, button_style=style, layout={"width": "7em"}
-    )
+    layout = {"width": "auto", "min_width": "7em"}
+    button = ipywidgets.Button(description=label, tooltip=tip, button_style=style, layout=layout)
     button.on_click(click)
     return button
 
 
 def _row(*buttons: Any) -> Any:
-    return ipywidgets.HBox(buttons)
+    return ipywidgets.HBox(buttons, layout={"flex_flow": "row wrap"})

@@ -59,6 +59,9 @@ class Front(Protocol):
     def decide(self, draft: Draft, choice: Any) -> None:
         """Carry out what a person has chosen."""
 
+    def inserted(self) -> None:
+        """The code is in a cell of the person's: the turn is over."""
+
     def around(self) -> contextlib.AbstractContextManager[None]:
         """Where outputs of a run are to be shown."""
 
