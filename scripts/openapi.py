@@ -16,6 +16,7 @@ from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
+from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.rest import routes, sessions, turns
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
@@ -46,9 +47,24 @@ class Client(msgspec.Struct):
 
 
 class Key(msgspec.Struct):
+    """``base_url`` "": the address that it has. ``model`` answers by default from then on."""
+
     key: str = ""
     base_url: str = ""
     model: str = ""
+
+
+class Connections(msgspec.Struct):
+    connections: list[Described]
+
+
+class Tried(msgspec.Struct):
+    connection: Described
+
+
+class Connected(msgspec.Struct):
+    connection: Described
+    status: dict[str, Any]
 
 
 class NotebookAsked(msgspec.Struct):
@@ -104,8 +120,28 @@ ROUTES = {
     "DELETE notices/N": Route("The person has read a notice of the status.", CHANGE, answer=dict),
     "GET models": Route("What can be chosen.", LOOK, answer=Models),
     "GET local": Route("Model servers found on this machine.", EXECUTE, answer=dict),
-    "POST key": Route("Try a key, or a server, and keep it.", EXECUTE, Key, dict, client=True),
-    "DELETE key": Route("Forget the kept key.", EXECUTE, None, dict, client=True),
+    "GET connections": Route(
+        "All providers, and how each is connected; never a key.", LOOK, answer=Connections
+    ),
+    "POST connections/NAME": Route(
+        "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected, client=True
+    ),
+    "DELETE connections/NAME": Route(
+        "Forget what has been entered.", EXECUTE, None, Connected, client=True
+    ),
+    "POST connections/NAME/test": Route(
+        "Ask for its models with what is kept.", EXECUTE, None, Tried, client=True
+    ),
+    "POST key": Route(
+        "The same for the default provider: try a key, or a server, and keep it.",
+        EXECUTE,
+        Key,
+        dict,
+        client=True,
+    ),
+    "DELETE key": Route(
+        "Forget what has been entered for the default provider.", EXECUTE, None, dict, client=True
+    ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
@@ -173,6 +209,7 @@ def served() -> set[str]:
     found = set()
     for pattern, handler in routes.ROUTES:
         path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
+        path = path.replace(routes.PROVIDER, "NAME")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
@@ -192,7 +229,8 @@ def document() -> str:
     paths: dict[str, dict[str, Any]] = {}
     for key, route in ROUTES.items():
         method, path = key.split(" ")
-        at = PREFIX + path.replace("/ID", "/{session_id}").replace("/N", "/{number}")
+        at = PREFIX + path.replace("/ID", "/{session_id}")
+        at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
         paths.setdefault(at, {})[method.lower()] = _operation(at, route, known)
     whole = {
         "openapi": "3.1.0",
@@ -206,7 +244,11 @@ def document() -> str:
 def _operation(path: str, route: Route, known: dict[Any, Any]) -> dict[str, Any]:
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": kind}}
-        for name, kind in (("session_id", "string"), ("number", "integer"))
+        for name, kind in (
+            ("session_id", "string"),
+            ("provider", "string"),
+            ("number", "integer"),
+        )
         if f"{{{name}}}" in path
     ]
     parameters += [

@@ -80,29 +80,34 @@ def kept(cli: Cli) -> Path:
 
 
 def test_a_key_is_read_kept_and_never_shown(cli: Cli, fake: str) -> None:
+    del cli.environment["ANTHROPIC_API_KEY"]
     set_it = cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n")
     assert set_it.code == 0, set_it
-    assert json.loads(kept(cli).read_text())["api_key"] == GIVEN
+    assert json.loads(kept(cli).read_text())["connections"]["anthropic"]["key"] == GIVEN
     assert stat.S_IMODE(kept(cli).stat().st_mode) == 0o600
     listed = cli.run("key", "list")
     assert listed.code == 0 and "a kept key, for 127.0.0.1" in listed.out
     deleted = cli.run("key", "delete")
     assert deleted.code == 0 and "is deleted" in deleted.out
-    assert "ANTHROPIC_API_KEY" in deleted.out, "another one is still used"
+    cli.environment["ANTHROPIC_API_KEY"] = CANARY
+    assert f"a key from ANTHROPIC_API_KEY, for {fake[7:]}" in cli.run("key", "list").out
+    refused = cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n")
+    assert refused.code == 1 and "ANTHROPIC_API_KEY in the environment" in refused.err
     assert not kept(cli).exists()
-    for ran in (set_it, listed, deleted):
+    for ran in (set_it, listed, deleted, refused):
         assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
     assert "No key was kept" in cli.run("key", "delete").out
 
 
 def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
+    del cli.environment["ANTHROPIC_API_KEY"]
     with cli.terminal("key", "set", "--url", fake) as child:
         child.expect("not shown")
         child.sendline(GIVEN)
         child.expect(pexpect.EOF)
         child.wait()
         assert (child.exitstatus, GIVEN in child.before) == (0, False)
-    assert json.loads(kept(cli).read_text())["api_key"] == GIVEN
+    assert json.loads(kept(cli).read_text())["connections"]["anthropic"]["key"] == GIVEN
 
 
 @pytest.mark.parametrize(
@@ -115,9 +120,22 @@ def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
     ],
 )
 def test_a_key_that_is_not_kept(cli: Cli, given: str, url: str, code: int, words: str) -> None:
+    del cli.environment["ANTHROPIC_API_KEY"]
     ran = cli.run("key", "set", *(("--url", url) if url else ()), given=given)
     assert ran.code == code and words in ran.err and GIVEN not in ran.err
     assert not kept(cli).exists()
+
+
+def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
+    """The fake is asked by the wire that both speak; it has its list where Moonshot has."""
+    set_it = cli.run("key", "set", "--provider", "moonshot", "--url", fake, given=f"{GIVEN}\n")
+    assert set_it.code == 0, set_it
+    listed = cli.run("key", "list").out
+    assert "Moonshot (Kimi): a kept key" in listed and "Anthropic: a key from" in listed
+    assert "No key was kept" in cli.run("key", "delete").out
+    assert "is deleted" in cli.run("key", "delete", "--provider", "moonshot").out
+    unknown = cli.run("key", "set", "--provider", "nobody", given=f"{GIVEN}\n")
+    assert unknown.code == 1 and "no provider “nobody”" in unknown.err
 
 
 def test_a_key_is_no_argument(cli: Cli) -> None:

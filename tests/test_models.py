@@ -43,7 +43,7 @@ async def test_a_damaged_file_is_set_aside(tmp_path: Path, content: bytes) -> No
     file = keep(tmp_path, content)
     found = models(tmp_path)
     assert found.source == "none"
-    assert "damaged" in found.warning and "enter the key again" in found.warning
+    assert "damaged" in found.warning and "enter the keys again" in found.warning
     assert not file.exists()
     assert (tmp_path / "credentials.json.damaged").read_bytes() == content
     assert models(tmp_path).warning == "", "it is told once"
@@ -61,7 +61,9 @@ async def test_a_key_goes_where_it_was_tried_and_nowhere_else(
     keep(tmp_path, b'{"api_key": "%s"}' % KEY.encode())
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere.example")
     found = models(tmp_path, base_url="http://other.example")
-    assert found._credentials(found._keyed) == Credentials(KEY, "https://api.anthropic.com")
+    assert found._kept.credentials(found._providers.default) == Credentials(
+        KEY, "https://api.anthropic.com"
+    )
     assert (found.source, found.host) == ("stored", "api.anthropic.com")
 
 

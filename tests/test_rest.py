@@ -12,12 +12,12 @@ import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.adapters.providers.anthropic import local_servers
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.local_addresses import elsewhere
 from tests.reference_window import body
 from tests.site import Site
 
@@ -27,6 +27,10 @@ ROUTES = (
     ("DELETE", "notices/1", "write contents"),
     ("GET", "models", "read contents"),
     ("GET", "local", "execute kernels"),
+    ("GET", "connections", "read contents"),
+    ("POST", "connections/anthropic", "execute kernels"),
+    ("DELETE", "connections/anthropic", "execute kernels"),
+    ("POST", "connections/anthropic/test", "execute kernels"),
     ("POST", "key", "execute kernels"),
     ("DELETE", "key", "execute kernels"),
     ("POST", "demo", "write contents"),
@@ -78,7 +82,8 @@ def test_every_route_is_tried_here(site: Site) -> None:
     patterns = [pattern for pattern, *_ in site.extension.handlers]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {path.replace(SESSION, "ID").replace("/1", "/N") for _, path, _ in ROUTES}
-    named = {p.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N") for p in ours}
+    named = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}
+    named = {p.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N") for p in named}
     # Those of kernels take no login (tests/magic/test_kernel_models.py).
     assert named - {path for path, _ in KERNEL_ROUTES} == tried
 
@@ -127,7 +132,10 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "configured": True,
         "source": "env",
         "default_model": "claude-sonnet-5-5",
+        "connected": ["anthropic"],
         "demo_model": "offline-demo",
+        "looks_around": True,
+        "keys_from_admin": False,
         "highest_mode": "auto",
         "base_url_host": urlsplit(api.url).netloc,
         "version": site.app.web_app.settings["codeinterp_version"],
@@ -244,8 +252,13 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 async def test_a_key_is_kept_on_the_server_and_nowhere_else(
-    site: Site, api: FakeAnthropic, data_dir: Path, caplog: pytest.LogCaptureFixture
+    site: Site,
+    api: FakeAnthropic,
+    data_dir: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
     status = body(await site.set_key(key=f"  {PASTED}\n"))
     assert status["source"] == "stored" and status["configured"]
     assert api.exchanges[-1].path == "/v1/models"
@@ -283,7 +296,12 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
     assert (await site.get("status"))["source"] == "env"
 
 
-async def test_keys_that_do_not_work_are_not_kept(site: Site, data_dir: Path) -> None:
+async def test_keys_that_do_not_work_are_not_kept(
+    site: Site, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = await site.set_key(key=PASTED)
+    assert (body(response)["code"], response.code) == ("key_in_environment", 409)
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
     wrong = "sk-ant-wrong-key"
     dead = "http://127.0.0.1:9"
     for given, code, status in (
@@ -312,17 +330,21 @@ async def test_a_server_without_a_key(site: Site, api: FakeAnthropic) -> None:
     assert status["base_url_host"] == urlsplit(api.url).netloc, "without what else it carries"
 
 
-async def test_local_servers(
-    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with FakeAnthropic() as other:
-        servers = (("Ours", api.url), ("Else", other.url), ("None", "http://127.0.0.1:9"))
-        monkeypatch.setattr(local_servers, "LOCAL_SERVERS", servers)
-        (found,) = (await site.get("local"))["servers"]
-        assert (found["name"], found["base_url"]) == ("Ours", api.url)
-        assert "claude-sonnet-5-5" in found["models"]
+async def test_local_servers(site: Site, api: FakeAnthropic) -> None:
+    api._keyless = True
+    async with FakeAnthropic(keyless=True) as other:
+        addresses = elsewhere(ollama=api.url, vllm=other.url)
+        site.extension.models._local_addresses = addresses
+        answered = await site.get("local")
+        assert [(x["provider"], x["base_url"]) for x in answered["servers"]] == [
+            ("ollama", api.url),
+            ("vllm", other.url),
+        ]
+        assert "claude-sonnet-5-5" in answered["servers"][0]["models"]
+        assert {"name": "vLLM", "address": other.url} in answered["tried"]
         assert [x.path for x in other.exchanges] == ["/v1/models"]
-        assert KEY not in str(other.exchanges[0].headers), "it belongs to another address"
+        for asked in (api.exchanges[-1], other.exchanges[0]):
+            assert KEY not in str(asked.headers), "not even at its own address, as another's"
 
 
 # --- the demo ------------------------------------------------------------------------

@@ -109,7 +109,14 @@ def _key(key: argparse.ArgumentParser) -> None:
         "set", help="read a key from the terminal or standard input, try it, keep it"
     )
     setting.add_argument("--url", metavar="URL", default="", help="of a server that it is for")
-    what.add_parser("delete", help="forget the kept key")
+    deleting = what.add_parser("delete", help="forget the kept key")
+    for one in (setting, deleting):
+        one.add_argument(
+            "--provider",
+            metavar="NAME",
+            default="",
+            help="whose key it is, as in the ids of its models (default: the default provider)",
+        )
     what.add_parser("list", help="where keys come from, and where they go")
 
 

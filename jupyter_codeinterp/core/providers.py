@@ -4,7 +4,7 @@ a model, whose it is.
 An id is ``provider/model``. One that begins with no other provider's name is a model of the
 default provider, as it stands: ``claude-sonnet-5-5``, and also ``team/sonnet`` where a gateway
 calls its models so. A provider of ours with one model, the offline demo, goes by its own name.
-What a provider of another package has is always written with the provider's name.
+What any other provider has is always written with the provider's name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import (
     AsyncGenerator,
-    Awaitable,
     Callable,
     Iterable,
     Iterator,
@@ -89,25 +88,39 @@ class Provider:
     other_url: Callable[[], str] = str
     """Where requests go instead, as an admin or the environment has it; "" for nowhere else.
     There a key may not be needed."""
+    key_url: Callable[[], str] = str
+    """The address that the variables' key belongs to; "" for ``home``."""
     needs_key: bool = True
     """Whether there is nothing to choose from until there is a key, or another address."""
+    keyless: bool = False
+    """Whether its servers answer without a key, so that a person connects with an address, or
+    even that of ``home``, alone."""
+    key_looks: str = ""
+    """What a key looks like, for people; "" where that is not known."""
+    key_page: str = ""
+    """Where a key is to be had; "" for nowhere."""
     always_ask: bool = False
     """Whether what its models write is asked for in every mode."""
     answers: Callable[[str], bool] = lambda notebook: False
     """Whether it answers in this notebook as long as the chosen model's provider has no key."""
-    local_servers: Union[Callable[[], Awaitable[list[dict[str, Any]]]], None] = None
-    """Looks for servers on this machine that it could use: name, base_url, models of each."""
 
     @property
     def home(self) -> str:
         """Where requests go, unless a person has named another address."""
         return self.other_url() or self.url
 
+    def key_variable(self, url: str = "") -> str:
+        """The variable of the environment that has a key for this address, or for whichever it
+        belongs to; "" if none has."""
+        if url and origin(url) != origin(self.key_url() or self.home):
+            return ""
+        return next((name for name in self.key_variables if os.environ.get(name)), "")
+
     def source(self, entered: Credentials) -> Source:
         if entered.key or entered.url:
             return "stored"
         elsewhere = origin(self.home) != origin(self.url)
-        return "env" if elsewhere or any(map(os.environ.get, self.key_variables)) else "none"
+        return "env" if elsewhere or self.key_variable() else "none"
 
     def host(self, entered: Credentials) -> str:
         """Host and port that requests go to; never what else an address may carry."""
@@ -151,6 +164,9 @@ class Providers:
         if name not in self._all:
             self._missing.add(name)
 
+    def get(self, name: str) -> Union[Provider, None]:
+        return self._all.get(name)
+
     def is_ours(self, provider: Provider) -> bool:
         return provider.name in self._ours
 
@@ -159,8 +175,7 @@ class Providers:
         one of a provider that is missing: what is said to that one is for nobody else."""
         head, slash, rest = model_id.partition("/")
         if not slash:
-            ours = self._ours.get(head, self.default)
-            return (self.default, model_id) if ours is self.default else (ours, ours.default_model)
+            return (self._ours[head] if self._is_own_name(head) else self.default), model_id
         if head in self._missing:
             words = f"The provider “{head}” could not be loaded. The server's log says why."
             raise ModelError("unknown_model", words)
@@ -174,15 +189,19 @@ class Providers:
         """The id that ``find`` takes apart again."""
         if provider is self.default:
             return f"{provider.name}/{model}" if self._names_another(model) else model
-        if self.is_ours(provider) and model == provider.default_model:
-            return provider.name
+        if model == provider.name and self._is_own_name(model):
+            return model
         return f"{provider.name}/{model}"
+
+    def _is_own_name(self, name: str) -> bool:
+        """Whether it is the name of a provider of ours and of its one model."""
+        return name in self._ours and self._ours[name].default_model == name
 
     def _names_another(self, model: str) -> bool:
         """Whether a name of the default provider's could be taken for another's model."""
         head, slash, _ = model.partition("/")
         if not slash:
-            return head in self._ours and head != self.default.name
+            return self._is_own_name(head)
         return head in (self._all.keys() | self._missing) - {self.default.name}
 
 
@@ -224,6 +243,12 @@ def failed(provider: Provider, error: Exception) -> CodeInterpError:
     log.error("The provider %s failed", provider.name, exc_info=error)
     words = f"{provider.label} failed ({type(error).__name__}). The server's log says more."
     return ModelError("server_error", words)
+
+
+def public(url: str) -> str:
+    """The address without what only its server is to know: a name, a password, a query."""
+    place = origin(url)
+    return place + urlsplit(url).path.rstrip("/") if place else ""
 
 
 def origin(url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
@@ -14,7 +15,15 @@ from .rest.routes import handlers
 from .workbench.settings import CodeInterpSettings
 from .workbench.workbench import Workbench
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
+
+
+def persons_own(server: ServerApp) -> bool:
+    """Whether it serves whoever sits at this machine: it listens there alone, and no hub has
+    started it for somebody elsewhere."""
+    of_a_hub = any(name.startswith("JUPYTERHUB_") for name in os.environ)
+    return not of_a_hub and (bool(server.sock) or server.ip in LOOPBACK)
 
 
 class CodeInterp(CodeInterpSettings, ExtensionApp):
@@ -37,6 +46,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         )
         self.models, self.store, self.manager = bench.models, bench.store, bench.manager
         self.notebook_kernels, self.file_ids = bench.notebook_kernels, bench.file_ids
+        looks = self.find_local_servers
+        self.models.looks_around = persons_own(server) if looks is None else looks
         kernel_models = wiring.settings(
             server,
             bench.models,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic import bounded, local_servers
+from jupyter_codeinterp.adapters.providers.anthropic import bounded
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone
@@ -33,6 +33,7 @@ from tests.attacks.servers import (
 )
 from tests.busy import SOON, processor_silence
 from tests.fake_anthropic import FakeAnthropic, on_loop
+from tests.local_addresses import elsewhere
 
 HTML = b"<!doctype html><title>It works!</title>" + b"<p>It works!</p>" * 100
 DEEP = b'{"data":' + b"[" * 200_000
@@ -220,19 +221,19 @@ def test_a_redirect_carries_no_key_to_another_host(status: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*STRANGERS, "a closed door", "a bomb of gzip", "not HTTP"])
-def test_looking_for_local_servers_passes_others_over(
-    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_looking_for_local_servers_passes_others_over(name: str, tmp_path: Path) -> None:
     @on_loop
     async def run() -> None:
         async with stranger({**STRANGERS, **FAILING}[name]) as there, FakeAnthropic() as fake:
             fake._routes["GET /v1/models"] = lambda _: {"data": [{"id": "here"}]}
-            monkeypatch.setattr(local_servers, "LOCAL_SERVERS", (("A", there.url), ("B", fake.url)))
-            models = Models(tmp_path, Secrets(), default_model="m", base_url=None)
-            found = await models.local_servers()
-            assert found == [{"name": "B", "base_url": fake.url, "models": ["here"]}]
+            addresses = elsewhere(ollama=there.url, vllm=fake.url)
+            models = Models(
+                tmp_path, Secrets(), default_model="m", base_url=None, local_addresses=addresses
+            )
+            found = (await models.local_servers())["servers"]
+            assert [(one["provider"], one["models"]) for one in found] == [("vllm", ["here"])]
             with pytest.raises(ModelError):
-                await models.set_key("", there.url)
+                await models.connect("anthropic", "", there.url)
             assert models.source == "none", "nothing is kept"
 
     run()

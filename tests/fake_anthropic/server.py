@@ -48,6 +48,8 @@ class FakeAnthropic:
     models_delay    seconds until ``/v1/models`` answers
     context_window  tokens that a prompt may have; a token is four bytes here
     routes          further ``"METHOD /path"`` -> function of the exchange giving JSON
+    keyless         True: no key is asked for, as on most local servers
+    prefix          what stands before ``/v1`` here
     check           False: requests are not checked (for measurements)
 
     ``requests`` are those to ``/v1/messages``, ``violations`` what was wrong with them;
@@ -64,6 +66,8 @@ class FakeAnthropic:
         models_delay: float = 0.0,
         context_window: int = 1_000_000,
         routes: Mapping[str, Route] | None = None,
+        keyless: bool = False,
+        prefix: str = "",
         check: bool = True,
         port: int = 0,
     ) -> None:
@@ -76,6 +80,8 @@ class FakeAnthropic:
         self._models_delay = models_delay
         self._context_window = context_window
         self._routes = dict(routes or {})
+        self._keyless = keyless
+        self._prefix = prefix
         self._check = check
         self._port = port
         self._history = History()
@@ -153,7 +159,7 @@ class FakeAnthropic:
         data = await reader.readexactly(int(headers.get("content-length", 0)))
         self._bodies[hash(data)] += 1
         body = json.loads(data) if data else {}
-        path = target.split("?")[0]
+        path = target.split("?")[0].removeprefix(self._prefix)
         attempt = self._bodies[hash(data)]
         exchange = Exchange(method, path, headers, body, len(data), attempt, monotonic())
         if not path.startswith("/control/"):
@@ -169,7 +175,7 @@ class FakeAnthropic:
                 await wire.json(200, self._routes[route](exchange))
             except (LookupError, TypeError) as error:
                 await wire.json(400, {"error": repr(error)})
-        elif not _key(exchange) or "wrong" in _key(exchange):
+        elif not (_key(exchange) or self._keyless) or "wrong" in _key(exchange):
             await wire.error(wrong_key())
         elif route == "POST /v1/messages":
             await self._answer(exchange, wire)

@@ -96,8 +96,9 @@ def _kernelspecs(config: Config) -> Iterator[Finding]:
 
 def _models(settings: CodeInterpSettings) -> Iterator[Finding]:
     models = make_models(settings, Secrets())
-    for key in models.key_sources():
-        yield Finding(f"{key.label}: {came_from(key)}")
+    for one in models.connections():
+        if one.connected or one.provider == models.default_provider:
+            yield Finding(f"{one.label}: {came_from(one)}")
     if models.warning:
         yield Finding(models.warning, "jupyter codeinterp key set")
     if not models.configured:

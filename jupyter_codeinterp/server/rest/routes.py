@@ -7,17 +7,21 @@ from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import events, sessions, settings, turns, windows
+from . import connections, events, sessions, settings, turns, windows
 
 _ID = r"([0-9a-f]{32})"
+PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 _NUMBER = events.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"status", settings.StatusHandler),
     (rf"notices/{_NUMBER}", settings.NoticeHandler),
     (r"models", settings.ModelsHandler),
-    (r"local", settings.LocalHandler),
-    (r"key", settings.KeyHandler),
+    (r"connections", connections.ConnectionsHandler),
+    (rf"connections/{PROVIDER}", connections.ConnectionHandler),
+    (rf"connections/{PROVIDER}/test", connections.TrialHandler),
+    (r"key", connections.KeyHandler),
+    (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),

@@ -1,4 +1,4 @@
-"""What is configured: status, models, keys, the demo."""
+"""What is configured: status, models, the demo."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
 from ...adapters.providers.replay import provider as replay
-from ...core.commands import DoneElsewhere
 from ...core.errors import CommandError
 from .base import Handler
 
 
-def _status(handler: Handler) -> dict[str, Any]:
+def status(handler: Handler) -> dict[str, Any]:
     models, store = handler.models, handler.store
     return {
         "configured": models.configured,
         "source": models.source,
         "default_model": models.default,
-        "demo_model": replay.NAME,
+        "connected": models.connected,
+        "demo_model": models.demo,
+        "looks_around": models.looks_around,
+        "keys_from_admin": models.limits.environment_only,
         "highest_mode": handler.manager.rules.highest_mode,
         "base_url_host": models.host,
         "version": handler.settings["codeinterp_version"],
@@ -34,7 +36,7 @@ class StatusHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        self.answer(_status(self))
+        self.answer(status(self))
 
 
 class NoticeHandler(Handler):
@@ -42,28 +44,7 @@ class NoticeHandler(Handler):
     @authorized("write")
     async def delete(self, number: str) -> None:
         self.store.dismiss(int(number))
-        self.answer(_status(self))
-
-
-class KeyHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def post(self) -> None:
-        window, put_back = self.window(), self.models.put_back()
-        given = self.body()
-        await self.models.set_key(
-            self.text(given, "key"), self.text(given, "base_url"), self.text(given, "model")
-        )
-        self.manager.tell_others(DoneElsewhere(window, "key", self.models.key_host), put_back)
-        self.answer(_status(self))
-
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def delete(self) -> None:
-        window, put_back = self.window(), self.models.put_back()
-        self.models.forget_key()
-        self.manager.tell_others(DoneElsewhere(window, "no_key"), put_back)
-        self.answer(_status(self))
+        self.answer(status(self))
 
 
 class ModelsHandler(Handler):
@@ -73,13 +54,6 @@ class ModelsHandler(Handler):
         found, error = await self.models.available()
         why = {"error": {"code": error.code, "message": error.message}} if error else {}
         self.answer({"models": found, **why})
-
-
-class LocalHandler(Handler):
-    @web.authenticated
-    @authorized("execute", "kernels")
-    async def get(self) -> None:
-        self.answer({"servers": await self.models.local_servers()})
 
 
 class DemoHandler(Handler):

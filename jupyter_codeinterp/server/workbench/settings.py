@@ -12,6 +12,7 @@ from ...adapters.providers.anthropic.provider import DEFAULT_MODEL
 from ...adapters.storage.sqlite import Retention
 from ...core.approval.modes import BY_RANK, HIGHEST
 from ...core.turn.limits import Limits
+from ..models import Limits as Allowed
 
 
 class CodeInterpSettings(Configurable):
@@ -26,6 +27,36 @@ class CodeInterpSettings(Configurable):
         allow_none=True,
         help="Address of a server that speaks the Messages API, without /v1. "
         "Default: ANTHROPIC_BASE_URL, else Anthropic.",
+    ).tag(config=True)
+    allowed_providers = List(
+        Unicode(),
+        None,
+        allow_none=True,
+        help="Providers whose models may be used, by name, as in the ids of their models "
+        "(anthropic, ollama, …). None: all.",
+    ).tag(config=True)
+    allowed_models = List(
+        Unicode(),
+        None,
+        allow_none=True,
+        help="Models that may be used, in windows, by clients and by kernels: provider/model, "
+        "where * stands for anything. None: all of the allowed providers.",
+    ).tag(config=True)
+    keys_from_environment = Bool(
+        False,
+        help="Whether keys and addresses come from the server's environment and configuration "
+        "alone: a person can enter none, and what was entered before is not used.",
+    ).tag(config=True)
+    find_local_servers = Bool(
+        None,
+        allow_none=True,
+        help="Whether a person may have model servers looked for on this machine. None: where "
+        "the server listens on this machine alone and is not JupyterHub's.",
+    ).tag(config=True)
+    local_addresses = Dict(
+        Unicode(),
+        help="Where model servers of this machine answer, by provider, if not at their usual "
+        "ports: {'ollama': 'http://127.0.0.1:11435'}.",
     ).tag(config=True)
     highest_mode = Enum(
         BY_RANK,
@@ -125,6 +156,14 @@ class CodeInterpSettings(Configurable):
     def folder(self) -> Path:
         """Where conversations and a pasted key are kept."""
         return Path(self.data_dir or Path(jupyter_data_dir()) / "codeinterp")
+
+    @property
+    def models_allowed(self) -> Allowed:
+        return Allowed(
+            None if self.allowed_providers is None else tuple(self.allowed_providers),
+            None if self.allowed_models is None else tuple(self.allowed_models),
+            self.keys_from_environment,
+        )
 
     @property
     def limits(self) -> Limits:

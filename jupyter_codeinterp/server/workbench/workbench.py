@@ -194,6 +194,8 @@ def make_models(
         base_url=settings.base_url,
         demo_pace=settings.demo_pace,
         recording=recording,
+        limits=settings.models_allowed,
+        local_addresses=settings.local_addresses,
         max_tokens=settings.max_tokens,
         prices=settings.prices,
     )

@@ -20,6 +20,7 @@ import httpx2
 import msgspec
 
 from ....core.ports import ModelInfo
+from ....core.providers import origin
 from .bounded import BoundedBody, Said, Unbounded, bound
 from .credentials import Credentials
 from .faults import Fault, connection_fault, no_key, no_model_server, status_fault
@@ -111,6 +112,8 @@ class Connection:
         found: list[Entry] = []
         after: str | None = ""
         with self._faults(""):
+            if self.profile.key_url:
+                await self._get(self._place(self.profile.key_url))
             while after is not None and len(found) < MOST_MODELS:
                 entries, after = await self._page(after)
                 found += entries
@@ -127,19 +130,25 @@ class Connection:
     async def _list(self, after: str) -> httpx2.Response:
         query = {"limit": 100, **({"after_id": after} if after else {})}
         try:
-            return await self._get("/v1/models", query)
+            return await self._get(self._place(self.profile.list_url) or "/v1/models", query)
         except anthropic.APIStatusError as error:
             status = error.status_code
             if status < 400 or (status in _NOT_THERE and not await self._takes_messages()):
                 raise no_model_server(self.credentials) from None
             raise
 
+    def _place(self, path: str) -> str:
+        """Of the address's own origin, whatever path the address has; "" for none."""
+        return f"{origin(self.credentials.base_url)}{path}" if path else ""
+
     async def _takes_messages(self) -> bool:
         """Whether this is a model server all the same: an empty request is answered in JSON,
-        with what is wrong with it."""
+        with what is wrong with it. Raises the SDK's error if that is the key."""
         try:
             await self._client.post("/v1/messages", body={}, cast_to=httpx2.Response)
         except anthropic.APIStatusError as error:
+            if error.status_code == 401:
+                raise
             return error.status_code not in _NOT_THERE and isinstance(error.body, dict)
         return False
 

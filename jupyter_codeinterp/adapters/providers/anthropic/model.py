@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from math import inf
 from time import monotonic
@@ -57,6 +57,9 @@ class AnthropicModel:
                   of code. An answer cut there ends with stop_reason ``max_tokens``.
     effort        low, medium, high, xhigh, max; None for the model's default
     profile       what the endpoint is asked for; None: by its host
+    known         models that there are where a server does not list its own
+    environment   where Anthropic's own variables are looked for; another provider's key and
+                  address have nothing to do with them
     prices        US dollars a million tokens by model id, over the built-in ones
     stall         seconds without a byte until a stream is dead; None: the profile's
     wait, attempts  seconds after a failed attempt, where the server names none; how many
@@ -74,6 +77,8 @@ class AnthropicModel:
         max_tokens: int = 16_000,
         effort: str | None = None,
         profile: Profile | None = None,
+        known: Sequence[str] = tuple(KNOWN),
+        environment: Mapping[str, str] = os.environ,
         prices: Mapping[str, Prices] | None = None,
         stall: float | None = None,
         wait: Callable[[int], float] = backoff,
@@ -83,6 +88,8 @@ class AnthropicModel:
         self._max_tokens = max_tokens
         self._effort = effort
         self._profile = profile
+        self._known = tuple(known)
+        self._environment = environment
         self._prices = dict(prices or {})
         self._stall = stall
         self._wait = wait
@@ -148,8 +155,15 @@ class AnthropicModel:
         except Fault as fault:
             if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
                 raise _failed(fault, 1) from None
-            infos = tuple(known_info(model, connection.profile) for model in KNOWN)
+            infos = tuple(known_info(model, connection.profile) for model in self._known)
         return tuple(self._priced(info) for info in infos)
+
+    async def prepare(self) -> None:
+        """Import what is heavy, and reach for nothing. Raises ModelError."""
+        try:
+            await self._connect()
+        except Fault as fault:
+            raise _failed(fault, 1) from None
 
     async def aclose(self) -> None:
         """Close all connections. The model can be used again afterwards."""
@@ -173,7 +187,7 @@ class AnthropicModel:
 
     async def _connect(self) -> Connection:
         """The connection for the credentials as they are now; one is kept."""
-        credentials = resolve(*self._endpoint(), os.environ)
+        credentials = resolve(*self._endpoint(), self._environment)
         async with self._connecting:
             if self._connection is None or self._connection.credentials != credentials:
                 self._connection = await asyncio.to_thread(self._open, credentials)

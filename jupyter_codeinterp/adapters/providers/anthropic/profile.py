@@ -25,6 +25,10 @@ class Profile(msgspec.Struct, frozen=True):
     stall              seconds without a byte until a stream counts as dead; Anthropic
                        pings, local servers are silent while they read a long prompt
     own_prices         the prices of KNOWN apply
+    list_url           where models are listed, if not at ``/v1/models`` of the address: a path
+                       of the same origin
+    key_url            what is asked for first, where the list is no test of a key: everybody
+                       may read it
     """
 
     eager_input: bool
@@ -36,6 +40,8 @@ class Profile(msgspec.Struct, frozen=True):
     needs_key: bool
     stall: float
     own_prices: bool
+    list_url: str = ""
+    key_url: str = ""
 
 
 ANTHROPIC = Profile(

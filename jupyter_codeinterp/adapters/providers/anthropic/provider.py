@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ....core.providers import Credentials, Provider, Settings
-from . import local_servers
 from .credentials import ANTHROPIC_URL
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ def provider(base_url: str | None = None) -> Provider:
 
     def other_url() -> str:
         return base_url or os.environ.get("ANTHROPIC_BASE_URL", "").strip()
+
+    def key_url() -> str:
+        return os.environ.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> AnthropicModel:
         from .model import AnthropicModel  # not at the server's start
@@ -41,7 +43,9 @@ def provider(base_url: str | None = None) -> Provider:
         secrets=_of_headers,
         url=ANTHROPIC_URL,
         other_url=other_url,
-        local_servers=local_servers.found,
+        key_url=key_url,
+        key_looks="sk-ant-…",
+        key_page="https://platform.claude.com/settings/keys",
     )
 
 

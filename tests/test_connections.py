@@ -1,0 +1,309 @@
+"""A connection a provider: what is kept, where each key goes, what an admin allows."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.providers.anthropic.servers.provider import providers
+from jupyter_codeinterp.adapters.providers.anthropic.servers.table import ROWS, Row
+from jupyter_codeinterp.core.errors import CommandError, ModelError
+from jupyter_codeinterp.core.messages import Message, Text
+from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
+from jupyter_codeinterp.core.providers import Credentials, Settings, origin
+from jupyter_codeinterp.core.redaction.secrets import Secrets
+from jupyter_codeinterp.server.models import Limits, Models
+from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
+from tests.local_addresses import NOBODY, elsewhere
+
+KEY = "sk-a-key-that-is-kept-for-one"
+ANOTHER = "sk-ant-the-environments-own-key"
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.endswith(("_API_KEY", "_AUTH_TOKEN")) or name.startswith("ANTHROPIC_"):
+            monkeypatch.delenv(name)
+
+
+def models(folder: Path, secrets: Secrets | None = None, **given: Any) -> Models:
+    addresses = given.pop("local_addresses", elsewhere())
+    return Models(
+        folder,
+        secrets or Secrets(),
+        default_model=given.pop("default_model", "sonnet"),
+        base_url=None,
+        local_addresses=addresses,
+        **given,
+    )
+
+
+def kept(folder: Path) -> Any:
+    return json.loads((folder / "credentials.json").read_text("utf-8"))
+
+
+def ask(model: str) -> ModelRequest:
+    return ModelRequest(model, "Be brief.", (), (Message("user", (Text("Hi"),)),))
+
+
+# --- what is kept --------------------------------------------------------------------------
+
+
+async def test_one_connection_a_provider(tmp_path: Path, api: FakeAnthropic) -> None:
+    secrets = Secrets()
+    made = models(tmp_path, secrets)
+    await made.connect("anthropic", KEY, api.url)
+    await made.connect("moonshot", KEY + "-2", api.url)
+    assert stat.S_IMODE((tmp_path / "credentials.json").stat().st_mode) == 0o600
+    assert kept(tmp_path)["version"] == 2
+    again = models(tmp_path, secrets)
+    assert [x.provider for x in again.connections() if x.connected] == ["anthropic", "moonshot"]
+    assert again.default == "sonnet", "what answers by default does so still"
+    assert secrets.scrub(f"{KEY}-2") == "[key removed]"
+    await again.forget("anthropic")
+    assert list(kept(tmp_path)["connections"]) == ["moonshot"]
+    await again.forget("moonshot")
+    assert not (tmp_path / "credentials.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "url", "model"),
+    [
+        ({"api_key": KEY, "base_url": "http://there.example", "model": "m"}, "there.example", "m"),
+        ({"api_key": KEY}, "api.anthropic.com", "sonnet"),
+        ({"base_url": "http://127.0.0.1:9", "model": None}, "127.0.0.1:9", "sonnet"),
+    ],
+)
+async def test_the_first_version_of_the_file_is_taken_over(
+    tmp_path: Path, api: FakeAnthropic, first: Any, url: str, model: str
+) -> None:
+    (tmp_path / "credentials.json").write_text(json.dumps(first))
+    made = models(tmp_path)
+    assert (made.host, made.default, made.warning) == (url, model, "")
+    assert made.described("anthropic").source == ("file" if "api_key" in first else "none")
+    await made.connect("vllm", KEY, api.url)
+    now = kept(tmp_path)
+    assert now["version"] == 2 and set(now["connections"]) == {"anthropic", "vllm"}
+    assert now["connections"]["anthropic"].get("key", "") == first.get("api_key", "")
+
+
+async def test_a_later_version_is_set_aside_and_not_lost(tmp_path: Path) -> None:
+    later = {"version": 3, "connections": {"anthropic": [KEY]}}
+    (tmp_path / "credentials.json").write_text(json.dumps(later))
+    made = models(tmp_path)
+    assert "later version" in made.warning and not made.configured
+    assert json.loads((tmp_path / "credentials.json.damaged").read_text()) == later
+
+
+async def test_two_programs_keep_keys_side_by_side(tmp_path: Path, api: FakeAnthropic) -> None:
+    one, two = models(tmp_path), models(tmp_path)
+    await one.connect("anthropic", KEY, api.url)
+    await two.connect("vllm", KEY, api.url)
+    assert set(kept(tmp_path)["connections"]) == {"anthropic", "vllm"}
+
+
+async def test_a_full_disk_leaves_all_as_it_was(
+    tmp_path: Path, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = models(tmp_path)
+    await made.connect("anthropic", KEY, api.url)
+    before = (tmp_path / "credentials.json").read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(CommandError, match="No space left on device") as caught:
+        await made.connect("vllm", KEY + "-2", api.url)
+    assert caught.value.code == "not_kept" and KEY not in caught.value.message
+    monkeypatch.undo()
+    assert (tmp_path / "credentials.json").read_bytes() == before
+    assert not (tmp_path / "credentials.json.new").exists()
+    assert not made.described("vllm").connected
+
+
+async def test_the_environment_comes_before_what_is_kept(
+    tmp_path: Path, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+    made = models(tmp_path)
+    await made.connect("anthropic", KEY, "")
+    assert made.described("anthropic").source == "file"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)
+    now = made.described("anthropic")
+    assert (now.source, now.variable) == ("env", "ANTHROPIC_API_KEY")
+    assert (await made.test("anthropic")).works
+    assert api.exchanges[-1].headers["authorization"] == f"Bearer {ANOTHER}"
+    with pytest.raises(CommandError, match="ANTHROPIC_API_KEY in the environment"):
+        await made.connect("anthropic", KEY, "")
+    async with FakeAnthropic() as elsewhere:
+        await made.connect("anthropic", KEY, elsewhere.url)
+        assert made.described("anthropic").source == "file", "it belongs to another address"
+        await made.test("anthropic")
+        assert all(ANOTHER not in str(x.headers) for x in elsewhere.exchanges)
+    await made.close()
+
+
+async def test_what_answers_by_default_once_there_is_something(
+    tmp_path: Path, api: FakeAnthropic
+) -> None:
+    made = models(tmp_path, local_addresses=elsewhere(ollama=api.url))
+    api._keyless = True
+    assert not made.configured
+    await made.connect("ollama", "", "")
+    assert made.default == "ollama/claude-sonnet-5-5" and made.configured, "its first model"
+    await made.connect("vllm", "", api.url, "claude-opus-5-5")
+    assert made.default == "vllm/claude-opus-5-5", "the one that was chosen"
+    await made.connect("ollama", "", "")
+    assert made.default == "vllm/claude-opus-5-5", "it can be asked still"
+    await made.forget("vllm")
+    assert made.default == "sonnet"
+
+
+async def test_what_cannot_be_connected(tmp_path: Path, api: FakeAnthropic) -> None:
+    made = models(tmp_path)
+    for name, key, url, code in (
+        ("nobody", KEY, "", "unknown_provider"),
+        ("offline-demo", KEY, "", "unknown_provider"),
+        ("deepseek", "", "", "empty_key"),
+        ("deepseek", KEY, "file:///etc/passwd", "bad_address"),
+        ("deepseek", "sk-wrong-one", api.url, "wrong_key"),
+        ("deepseek", "two words", api.url, "wrong_key"),
+        ("ollama", "", NOBODY, "offline"),
+    ):
+        with pytest.raises((CommandError, ModelError)) as caught:
+            await made.connect(name, key, url)
+        assert caught.value.code == code, name
+        assert not key or key not in caught.value.message
+    assert not (tmp_path / "credentials.json").exists()
+
+
+# --- servers that speak the Messages API ---------------------------------------------------
+
+
+def test_each_row_says_all_that_a_person_needs() -> None:
+    assert len({row.name for row in ROWS}) == len({row.label for row in ROWS}) == 11
+    for row in ROWS:
+        scheme, remote = ("http", False) if row.local else ("https", True)
+        assert origin(row.url).startswith(f"{scheme}://") and not row.url.endswith(("/", "/v1"))
+        assert bool(row.variable) is bool(row.key_page) is remote
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+async def test_each_server_is_asked_as_it_wants_to_be(
+    row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its own key in its own headers, under its own path; Anthropic's key stays here."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"X-Gateway: {ANOTHER}")
+    path = row.url[len(origin(row.url).rpartition(":")[0]) :].partition("/")[2]
+    prefix = f"/{path}" if path and not row.local else ""
+    key = "" if row.local else KEY
+    listed = {"data": [{"id": "theirs"}]}
+    routes: dict[str, Any] = {f"GET {row.list_url}": lambda _: listed} if row.list_url else {}
+    if row.key_url:
+        routes[f"GET {row.key_url.removeprefix(prefix)}"] = lambda _: {"data": []}
+    turns = [answer(text("One."), call("run_cell", {"code": "1"})), answer(text("Two."))]
+    async with FakeAnthropic(
+        in_order(turns),
+        keyless=row.local,
+        prefix=prefix,
+        routes=routes,
+        models={"theirs": "Theirs"},
+        models_api=not row.models,
+    ) as fake:
+        (one,) = [p for p in providers({row.name: fake.url + prefix}) if p.name == row.name]
+        if row.variable:
+            monkeypatch.setenv(row.variable, key)
+        for entered in (Credentials(), Credentials(key or None, fake.url + prefix)):
+            connection = one.connect(partial(Credentials, entered.key, entered.url), Settings())
+            found = [info.id for info in await connection.list_models()]
+            assert found == list(row.models or ["theirs"])
+            events = [event async for event in connection.stream(ask("theirs"))]
+            assert isinstance(events[-1], ModelDone)
+            await connection.aclose()
+        for exchange in fake.exchanges:
+            assert ANOTHER not in str(exchange.headers)
+            assert exchange.headers.get("authorization", "") == (f"Bearer {KEY}" if key else "")
+            both = bool(key) and row.x_api_key
+            assert exchange.headers.get("x-api-key", "") == (KEY if both else "")
+        assert row.models or not fake.violations, "but for the empty one that asks who is there"
+        async with FakeAnthropic(keyless=True) as other:
+            connection = one.connect(lambda: Credentials(None, other.url), Settings())
+            await connection.list_models()
+            await connection.aclose()
+            assert all(KEY not in str(x.headers) for x in other.exchanges), "bound to its origin"
+
+
+@pytest.mark.parametrize("name", ["openrouter", "zai", "deepseek"])
+async def test_a_wrong_key_is_found_where_the_list_is_open_or_missing(
+    name: str, tmp_path: Path
+) -> None:
+    routes: dict[str, Any] = {}
+    if name == "openrouter":
+        routes["GET /v1/models"] = lambda _: {"data": [{"id": "theirs"}]}
+    async with FakeAnthropic(routes=routes, models_api=False) as fake:
+        made = models(tmp_path)
+        with pytest.raises(ModelError) as caught:
+            await made.connect(name, "sk-wrong-one", fake.url)
+        assert caught.value.code == "wrong_key"
+
+
+# --- what an admin allows ------------------------------------------------------------------
+
+
+async def test_only_what_is_allowed_answers(tmp_path: Path, api: FakeAnthropic) -> None:
+    limits = Limits(("anthropic", "vllm"), ("anthropic/claude-sonnet-*", "vllm/*"))
+    api._keyless = True
+    made = models(tmp_path, limits=limits, local_addresses=elsewhere(vllm=api.url, ollama=api.url))
+    assert {one.provider for one in made.connections()} == {"anthropic", "vllm"}
+    await made.connect("anthropic", KEY, api.url)
+    await made.connect("vllm", "", "")
+    ids = [info.id for info in (await made.available())[0]]
+    assert ids[0] == "claude-sonnet-5-5" and "vllm/claude-opus-5-5" in ids
+    assert "claude-opus-5-5" not in ids and made.demo == ""
+    for refused in (
+        "claude-opus-5-5",
+        "anthropic/claude-opus-5-5",
+        "anthropic/anthropic/claude-opus-5-5",
+        "ollama/claude-sonnet-5-5",
+        "offline-demo",
+        "ollama",
+        "",
+    ):
+        with pytest.raises(ModelError) as caught:
+            made.get(refused)
+        assert caught.value.code == "not_allowed", refused
+    for allowed in ("claude-sonnet-5-5", "anthropic/claude-sonnet-5-5", "vllm/any"):
+        made.get(allowed)
+    with pytest.raises(CommandError, match="does not allow Ollama"):
+        await made.connect("ollama", "", "")
+    assert [x["provider"] for x in (await made.local_servers())["servers"]] == ["vllm"]
+    await made.close()
+
+
+async def test_keys_from_the_environment_only(
+    tmp_path: Path, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await models(tmp_path).connect("anthropic", KEY, api.url, "claude-opus-5-5")
+    made = models(tmp_path, limits=Limits(environment_only=True))
+    assert not made.configured and made.default == "sonnet"
+    assert made.host == "api.anthropic.com", "an address that was entered counts no more"
+    with pytest.raises(CommandError, match="from the admin alone"):
+        await made.connect("anthropic", KEY, api.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)
+    assert made.described("anthropic").source == "env" and made.configured
+
+
+async def test_local_servers_are_not_looked_for_on_a_machine_of_others(tmp_path: Path) -> None:
+    made = models(tmp_path)
+    made.looks_around = False
+    with pytest.raises(CommandError, match="may not be on your own machine"):
+        await made.local_servers()
