@@ -9,11 +9,18 @@ export type Mode = TurnStarted['mode'];
 
 /** Whether and how a model is connected. */
 export interface IStatus {
+  /** Whether the default model can be asked. */
   readonly configured: boolean;
+  /** The providers whose models can be chosen. */
+  readonly connected: readonly string[];
   readonly source: 'env' | 'stored' | 'none';
   readonly default_model: string;
-  /** The id of the offline demo, as a model. */
+  /** The id of the offline demo, as a model; '' if it is not allowed. */
   readonly demo_model: string;
+  /** Whether model servers may be looked for on the server's machine. */
+  readonly looks_around: boolean;
+  /** Whether keys and addresses are the admin's, and none can be entered. */
+  readonly keys_from_admin: boolean;
   readonly highest_mode: Mode;
   readonly base_url_host: string;
   readonly version: string;
@@ -33,21 +40,63 @@ export interface IModelInfo {
   readonly name: string;
   /** Tokens. */
   readonly context_window: number;
+  /** US dollars a million tokens, input and output first; null if they are not known. */
+  readonly prices: readonly number[] | null;
+}
+
+/** A provider, and how it is connected; never with its key. */
+export interface IConnection {
+  readonly provider: string;
+  readonly label: string;
+  readonly connected: boolean;
+  /** Whether a person has entered anything for it. */
+  readonly entered: boolean;
+  /** Where its key comes from, and the variable of the environment that has it. */
+  readonly source: 'env' | 'keyring' | 'file' | 'none';
+  readonly variable: string;
+  /** Where requests go, and the part of it that a key is bound to; '' if not known yet. */
+  readonly address: string;
+  readonly origin: string;
+  /** Whether it did when it was tried last; null: it was not. `said`: what was wrong. */
+  readonly works: boolean | null;
+  readonly said: string;
+  /** What the person should know of the last change. */
+  readonly note: string;
+  /** Whether it can be connected without a key. */
+  readonly keyless: boolean;
+  readonly key_looks: string;
+  readonly key_page: string;
 }
 
 /** A model server that was found on the machine where the Jupyter server runs. */
 export interface ILocalServer {
+  readonly provider: string;
   readonly name: string;
   readonly base_url: string;
   readonly models: readonly string[];
 }
 
-/** How to reach a model. Without an address: Anthropic's, or the server's own setting. */
+/** What was found on that machine, and where it was looked for. */
+export interface ILocalServers {
+  readonly servers: readonly ILocalServer[];
+  readonly tried: readonly {
+    readonly name: string;
+    readonly address: string;
+  }[];
+}
+
+/** How to reach a provider. Without an address: the one that it has. */
 export interface ICredentials {
   readonly key?: string;
   readonly base_url?: string;
   /** The default from now on. */
   readonly model?: string;
+}
+
+/** A connection as it is now, and what that changes. */
+export interface IConnected {
+  readonly connection: IConnection;
+  readonly status: IStatus;
 }
 
 /** A cell that a turn has changed. */
@@ -111,9 +160,12 @@ export interface IApi {
   deleteSession(sessionId: string): Promise<void>;
   sent(sessionId: string, step: number): Promise<SentRequest>;
   changes(sessionId: string, turn: number): Promise<IReview>;
+  connections(): Promise<readonly IConnection[]>;
   /** The key is kept by the server; it never comes back. */
-  saveKey(credentials: ICredentials): Promise<IStatus>;
-  localServers(): Promise<readonly ILocalServer[]>;
+  connect(provider: string, credentials: ICredentials): Promise<IConnected>;
+  testConnection(provider: string): Promise<IConnection>;
+  forgetConnection(provider: string): Promise<IConnected>;
+  localServers(): Promise<ILocalServers>;
   /** Make the folder of the offline demo. */
   startDemo(): Promise<{ notebook: string; model: string }>;
 }
@@ -204,14 +256,32 @@ export class Api implements IApi {
     );
   }
 
-  saveKey(credentials: ICredentials): Promise<IStatus> {
-    const headers = { [WINDOW_HEADER]: this._secret };
-    return this._call('POST', 'key', credentials, headers);
+  async connections(): Promise<readonly IConnection[]> {
+    const route = 'connections';
+    return (await this._call<{ connections: IConnection[] }>('GET', route))
+      .connections;
   }
 
-  async localServers(): Promise<readonly ILocalServer[]> {
-    return (await this._call<{ servers: ILocalServer[] }>('GET', 'local'))
-      .servers;
+  connect(provider: string, credentials: ICredentials): Promise<IConnected> {
+    const headers = { [WINDOW_HEADER]: this._secret };
+    return this._call('POST', `connections/${provider}`, credentials, headers);
+  }
+
+  async testConnection(provider: string): Promise<IConnection> {
+    const headers = { [WINDOW_HEADER]: this._secret };
+    const route = `connections/${provider}/test`;
+    return (await this._call<IConnected>('POST', route, {}, headers))
+      .connection;
+  }
+
+  forgetConnection(provider: string): Promise<IConnected> {
+    const headers = { [WINDOW_HEADER]: this._secret };
+    const route = `connections/${provider}`;
+    return this._call('DELETE', route, undefined, headers);
+  }
+
+  localServers(): Promise<ILocalServers> {
+    return this._call('GET', 'local');
   }
 
   startDemo(): Promise<{ notebook: string; model: string }> {

@@ -15,6 +15,7 @@ class Described(msgspec.Struct, frozen=True):
     """A provider, and how it is connected.
 
     connected  whether its models can be chosen
+    entered    whether a person has entered anything for it, which can be forgotten
     source     where its key comes from; ``variable`` is the one of the environment
     address    where requests go; "" as long as nobody has named one
     origin     scheme, host and port of that: where a key goes
@@ -26,6 +27,7 @@ class Described(msgspec.Struct, frozen=True):
     provider: str
     label: str
     connected: bool
+    entered: bool
     source: Origin
     variable: str
     address: str

@@ -272,6 +272,7 @@ class Models:
             provider=provider.name,
             label=provider.label,
             connected=self._ready(provider),
+            entered=self._kept.kept(provider) is not None,
             source=source,
             variable=provider.key_variable(url) if source == "env" else "",
             address=public(url),

@@ -10,7 +10,16 @@ import { person } from '../../panel/store/by-person';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
-import type { IApi, IChange, IReview, IStatus } from '../../protocol/api';
+import type {
+  IApi,
+  IChange,
+  IConnected,
+  IConnection,
+  ICredentials,
+  ILocalServers,
+  IReview,
+  IStatus
+} from '../../protocol/api';
 import type { IFile } from '../../protocol/download';
 import type {
   Command,
@@ -296,6 +305,9 @@ export class FakeApi implements IApi {
     source: 'env',
     default_model: 'claude-sonnet-5-5',
     demo_model: 'offline-demo',
+    connected: ['anthropic'],
+    looks_around: true,
+    keys_from_admin: false,
     highest_mode: 'auto',
     base_url_host: 'api.anthropic.com',
     version: '0',
@@ -365,25 +377,90 @@ export class FakeApi implements IApi {
     return { turn, changes: this.changed, left_out: 0 };
   }
 
-  async saveKey(): Promise<IStatus> {
+  /** How each provider is connected. */
+  listed: IConnection[] = [
+    connection('anthropic', 'Anthropic'),
+    connection('ollama', 'Ollama', { keyless: true })
+  ];
+  /** What was entered: provider and credentials. */
+  entered: [string, ICredentials][] = [];
+
+  async connections(): Promise<IConnection[]> {
+    return this.listed;
+  }
+
+  async connect(
+    provider: string,
+    credentials: ICredentials
+  ): Promise<IConnected> {
+    this.entered.push([provider, credentials]);
     if (this.refusal) {
       throw new Error(this.refusal);
     }
-    this.current = { ...this.current, configured: true, source: 'stored' };
-    return this.current;
+    return this._now(provider, { connected: true, entered: true });
   }
 
-  async localServers(): Promise<
-    { name: string; base_url: string; models: string[] }[]
-  > {
-    return [
-      { name: 'Ollama', base_url: 'http://127.0.0.1:11434', models: ['small'] }
-    ];
+  async testConnection(provider: string): Promise<IConnection> {
+    const said = this.refusal;
+    return this._now(provider, { works: !said, said }).connection;
+  }
+
+  async forgetConnection(provider: string): Promise<IConnected> {
+    return this._now(provider, { connected: false, entered: false });
+  }
+
+  private _now(provider: string, change: Partial<IConnection>): IConnected {
+    this.listed = this.listed.map(one =>
+      one.provider === provider ? { ...one, ...change } : one
+    );
+    const connected = this.listed
+      .filter(one => one.connected)
+      .map(one => one.provider);
+    const configured = connected.length > 0;
+    this.current = { ...this.current, connected, configured };
+    return {
+      connection: this.listed.find(one => one.provider === provider)!,
+      status: this.current
+    };
+  }
+
+  async localServers(): Promise<ILocalServers> {
+    const base_url = 'http://127.0.0.1:11434';
+    return {
+      servers: [
+        { provider: 'ollama', name: 'Ollama', base_url, models: ['small'] }
+      ],
+      tried: [{ name: 'Ollama', address: base_url }]
+    };
   }
 
   async startDemo(): Promise<{ notebook: string; model: string }> {
     return { notebook: 'codeinterp-demo/sales.ipynb', model: 'offline-demo' };
   }
+}
+
+function connection(
+  provider: string,
+  label: string,
+  other: Partial<IConnection> = {}
+): IConnection {
+  return {
+    provider,
+    label,
+    connected: false,
+    entered: false,
+    source: 'none',
+    variable: '',
+    address: `https://${provider}.example`,
+    origin: `https://${provider}.example:443`,
+    works: null,
+    said: '',
+    note: '',
+    keyless: false,
+    key_looks: 'sk-…',
+    key_page: `https://${provider}.example/keys`,
+    ...other
+  };
 }
 
 export function makeStore(): {

@@ -1,10 +1,11 @@
 import { PathExt } from '@jupyterlab/coreutils';
-import { addIcon, historyIcon } from '@jupyterlab/ui-components';
+import { addIcon, historyIcon, settingsIcon } from '@jupyterlab/ui-components';
 import React from 'react';
-import { IPanelState, isDemo, modelOf } from '../store/panel-state';
+import { IPanelState, isDemo, modelOf, needsKey } from '../store/panel-state';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
+import { Connections } from './connections/Connections';
 import { History } from './History';
 
 /** What is being talked about, with which model, and the way to other conversations. */
@@ -35,6 +36,15 @@ export function Header(props: {
         >
           <historyIcon.react />
         </Button>
+        <Button
+          look="icon"
+          aria-label={trans.__('Connections')}
+          aria-expanded={state.connecting}
+          title={trans.__('Connections to models')}
+          onClick={() => store.connections.toggle()}
+        >
+          <settingsIcon.react />
+        </Button>
       </div>
       <div className="jp-codeinterp-Header-line jp-mod-quiet">
         <span className="jp-codeinterp-Header-notebook">
@@ -42,6 +52,7 @@ export function Header(props: {
         </span>
         <ModelSelect state={state} />
       </div>
+      {state.connecting && <Connections state={state} />}
       {state.history && <History history={state.history} state={state} />}
     </div>
   );
@@ -49,9 +60,9 @@ export function Header(props: {
 
 function ModelSelect({ state }: { state: IPanelState }): JSX.Element | null {
   const { store, trans } = usePanel();
-  const { models, status } = state;
+  const { models } = state;
   const model = modelOf(state);
-  if (!model || (!status?.configured && !isDemo(state))) {
+  if (!model || needsKey(state)) {
     return null;
   }
   const listed = models.some(({ id }) => id === model);

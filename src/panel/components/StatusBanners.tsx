@@ -66,7 +66,12 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
       )}
       {isDemo(state) && (
         <StatusBanner>
-          {trans.__('Offline demo: recorded code, live execution')}
+          <span>{trans.__('Offline demo: recorded code, live execution')}</span>
+          {!state.connecting && (
+            <Button look="link" onClick={() => store.connections.toggle()}>
+              {trans.__('Connect a model')}
+            </Button>
+          )}
         </StatusBanner>
       )}
       {elsewhere(state).map(({ view, waiting }) => (

@@ -1,7 +1,13 @@
 /** The state that the panel is drawn from, and the one way to change it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiError, IModelInfo, IStatus, Mode } from '../../protocol/api';
+import {
+  ApiError,
+  IConnection,
+  IModelInfo,
+  IStatus,
+  Mode
+} from '../../protocol/api';
 import { CommandFailure } from '../../protocol/client';
 import type { DoneElsewhere, SessionInfo } from '../../protocol/protocol';
 import { ISessionView, isWaiting } from '../view/view';
@@ -24,6 +30,10 @@ export interface IPanelState {
   readonly others: readonly DoneElsewhere[];
   readonly status: IStatus | null;
   readonly models: readonly IModelInfo[];
+  /** All providers and how they are connected; empty until somebody has asked. */
+  readonly connections: readonly IConnection[];
+  /** Whether the list of connections is unfolded. */
+  readonly connecting: boolean;
   /** The notebook in front, '' if none. */
   readonly notebook: string;
   /** Whether this window is the one that the agent works in; undefined: not known. */
@@ -36,6 +46,8 @@ export interface IPanelState {
   /** What a new conversation starts with; model '' is the server's default. */
   readonly mode: Mode;
   readonly model: string;
+  /** Path of the notebook that the offline demo was opened in here; '' if none. */
+  readonly demo: string;
   /** A message is on its way to the server. */
   readonly sending: boolean;
   /** What went wrong last, in words; '' if nothing did. */
@@ -114,6 +126,8 @@ export class PanelState {
     others: [],
     status: null,
     models: [],
+    connections: [],
+    connecting: false,
     notebook: '',
     holdsLease: undefined,
     shown: {},
@@ -121,6 +135,7 @@ export class PanelState {
     history: null,
     mode: 'review',
     model: '',
+    demo: '',
     sending: false,
     failure: '',
     prefill: null,
@@ -135,14 +150,35 @@ export function shownView(state: IPanelState): ISessionView | null {
 
 /** The model of the conversation shown; '' as long as nobody knows. */
 export function modelOf(state: IPanelState): string {
-  const { status, notebook, model } = state;
-  const chosen = shownView(state)?.info.model || model;
-  if (chosen || !status) {
-    return chosen;
+  const { status, notebook, model, demo } = state;
+  const shown = shownView(state)?.info.model;
+  if (shown || !status) {
+    return shown || model;
   }
-  // The server answers a demo's notebook with the recording while there is no key.
-  const demo = /(^|\/)codeinterp-demo[^/]*\//.test(notebook);
-  return demo && !status.configured ? status.demo_model : status.default_model;
+  // The server answers a demo's notebook with the recording while there is no key. The
+  // recording answers nowhere else.
+  const ofDemo = /(^|\/)codeinterp-demo[^/]*\//.test(notebook);
+  if (ofDemo && !model && (notebook === demo || !status.configured)) {
+    return status.demo_model || status.default_model;
+  }
+  return model || status.default_model;
+}
+
+/** Whether the model of the conversation shown cannot be asked before one is connected. */
+export function needsKey(state: IPanelState): boolean {
+  const { status } = state;
+  if (!status || status.configured || isDemo(state)) {
+    return false;
+  }
+  return !status.connected.includes(modelOf(state).split('/')[0]);
+}
+
+/** Whether the conversation waits for a key: its last turn ended for want of one. */
+export function waitsForKey(view: ISessionView | null): boolean {
+  const last = view?.items[view.items.length - 1];
+  return (
+    last?.kind === 'end' && ['no_key', 'wrong_key'].includes(last.end.code)
+  );
 }
 
 /** Whether a recording answers instead of a model. */

@@ -1,6 +1,5 @@
-/** How a model is connected: the key, a local server, the list of models, the demo. */
-import type { IApi, ICredentials, ILocalServer } from '../../protocol/api';
-import { person } from './by-person';
+/** Whether a model is connected, the list of models, the demo. */
+import type { IApi } from '../../protocol/api';
 import type { PanelState } from './panel-state';
 
 /** The question that the demo's recording answers. Not translated: it is looked up. */
@@ -37,7 +36,7 @@ export class Setup {
   async loadModels(): Promise<void> {
     this._wanted = true;
     const { status, models } = this._state.now;
-    if (models.length || !status?.configured) {
+    if (models.length || !(status?.configured || status?.connected.length)) {
       return;
     }
     try {
@@ -48,31 +47,10 @@ export class Setup {
     }
   }
 
-  /** Rejects with an error in words if the key was refused. */
-  async saveKey(credentials: ICredentials): Promise<void> {
-    if (!person.acts()) {
-      const words = 'A key is saved by a click on the button.';
-      throw new Error(this._state.trans.__(words));
-    }
-    const status = await this._api.saveKey(credentials);
-    this._state.patch({
-      status,
-      models: [],
-      model: '',
-      freshKey: true,
-      failure: ''
-    });
-    await this.loadModels();
-  }
-
-  localServers(): Promise<readonly ILocalServer[]> {
-    return this._api.localServers();
-  }
-
   /** Make the demo's notebook; its path. The first question waits in the composer. */
   async startDemo(): Promise<string> {
-    const { notebook, model } = await this._api.startDemo();
-    this._state.patch({ model, prefill: { text: DEMO_QUESTION } });
+    const { notebook } = await this._api.startDemo();
+    this._state.patch({ demo: notebook, prefill: { text: DEMO_QUESTION } });
     return notebook;
   }
 

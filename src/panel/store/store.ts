@@ -13,10 +13,11 @@ import type {
 } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { ISessionView, cutOff } from '../view/view';
+import { Connections } from './connections';
 import { Drafts } from './drafts';
 import { History } from './history';
 import { Others } from './others';
-import { PanelState, shownView } from './panel-state';
+import { PanelState, shownView, waitsForKey } from './panel-state';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 
@@ -32,6 +33,9 @@ export class Store {
     this.notebooks = options.notebooks;
     this.state = new PanelState(options.trans);
     this.setup = new Setup(this.state, this._api);
+    this.connections = new Connections(this.state, this._api, this.setup, () =>
+      this._sendWaiting()
+    );
     this.others = new Others(this.state, this._client);
     this._sessions = new Sessions(this.state, this._client);
     this.history = new History(this.state, this._api, sessionId =>
@@ -64,6 +68,7 @@ export class Store {
   readonly state: PanelState;
   readonly drafts: Drafts;
   readonly setup: Setup;
+  readonly connections: Connections;
   readonly history: History;
   readonly others: Others;
 
@@ -372,6 +377,20 @@ export class Store {
       this.state.patch({ shown: { ...shown, [to]: sessionId } });
     }
     this._sessions.rename(from, to);
+  }
+
+  /** What was asked before there was a key is sent now, to a model that can be asked. */
+  private async _sendWaiting(): Promise<void> {
+    const view = this.shown;
+    if (!view || !waitsForKey(view)) {
+      return;
+    }
+    const { models, status } = this.state.now;
+    const model = status?.default_model ?? '';
+    if (model && !models.some(({ id }) => id === view.info.model)) {
+      await this._command(id => ({ type: 'set_model', session_id: id, model }));
+    }
+    await this._command(session_id => ({ type: 'retry', session_id }));
   }
 
   /** A command about the conversation shown; false if there is none, or it failed. */

@@ -344,10 +344,11 @@ describe('the end of a turn', () => {
   });
 
   it('asks for a key where it was refused', async () => {
-    await panel(
+    const shown = await panel(
       started,
       ended({ stop_reason: 'error', code: 'wrong_key', message: 'Refused.' })
     );
+    await act(() => drawn(shown));
     expect(screen.getByLabelText('API key')).toBeTruthy();
   });
 });
@@ -387,11 +388,13 @@ describe('no key yet', () => {
     made.api.current = {
       ...new FakeApi().current,
       configured: false,
+      connected: [],
       source: 'none'
     };
     await made.store.setup.refresh();
     const shown = inPanel(<Panel />, made);
     await act(settled);
+    await act(() => drawn(shown));
     return shown;
   }
 
@@ -438,13 +441,23 @@ describe('no key yet', () => {
       fireEvent.click(button('Try the offline demo'));
     });
     expect(shown.opened).toEqual(['codeinterp-demo/sales.ipynb']);
-    await act(() => drawn(shown));
+    const demo = 'Offline demo: recorded code, live execution';
+    expect(document.body.textContent).not.toContain(demo);
+    await act(async () => {
+      shown.notebooks.currentPath = shown.opened[0];
+      shown.notebooks.currentChanged.emit(shown.opened[0]);
+      await drawn(shown);
+    });
     expect((message() as HTMLTextAreaElement).value).toBe(
       'Which region grew fastest? Show it.'
     );
-    expect(document.body.textContent).toContain(
-      'Offline demo: recorded code, live execution'
-    );
+    expect(document.body.textContent).toContain(demo);
+    expect(button('Connect a model')).toBeTruthy();
+    await act(async () => {
+      shown.notebooks.currentChanged.emit('mine.ipynb');
+      await drawn(shown);
+    });
+    expect(document.body.textContent).not.toContain(demo);
   });
 });
 

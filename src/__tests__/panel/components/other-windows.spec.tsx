@@ -150,9 +150,9 @@ describe('what no person has done', () => {
     await made.store.answer('c1', 'Yes');
     await made.store.retry();
     await made.store.send('Go on');
-    await expect(made.store.setup.saveKey({ key: 'x' })).rejects.toThrow(
-      'click'
-    );
+    await expect(
+      made.store.connections.connect('anthropic', { key: 'x' })
+    ).rejects.toThrow('click');
     await made.store.notMe(done());
     await drawn();
     expect(made.client.sent).toHaveLength(before);
@@ -180,7 +180,7 @@ describe('the ticket', () => {
     const api = new Api(settings);
     await expect(api.ticket()).resolves.toBe('t');
     await expect(api.ticket()).resolves.toBe('u');
-    await api.saveKey({ key: 'k' });
+    await api.connect('anthropic', { key: 'k' });
     expect(asked.map(({ headers }) => headers.has('Authorization'))).toEqual([
       false,
       false,

@@ -1,26 +1,20 @@
 import React from 'react';
-import type { ILocalServer } from '../../../protocol/api';
+import { ConnectForm } from '../connections/ConnectForm';
+import { LocalServers } from '../connections/LocalServers';
 import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import { usePanel, usePanelState } from '../elements/context';
 
 /** No model is connected yet: the ways to connect one, or to try without. */
 export function FirstRun(): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
-  const { setup, state } = store;
-  const [key, setKey] = React.useState('');
+  const { connections, status } = usePanelState();
   const [busy, setBusy] = React.useState(false);
-  const [failure, setFailure] = React.useState('');
-  const [servers, setServers] = React.useState<readonly ILocalServer[] | null>(
-    null
-  );
-  const attempt = async (action: () => Promise<void>) => {
+  React.useEffect(() => void store.connections.load(), [store]);
+  const demo = async () => {
     setBusy(true);
-    setFailure('');
-    try {
-      await action();
-    } catch (error) {
-      setFailure(state.words(error));
-    }
+    await store.state.attempt(async () =>
+      openNotebook(await store.setup.startDemo())
+    );
     setBusy(false);
   };
   return (
@@ -29,100 +23,26 @@ export function FirstRun(): JSX.Element {
       aria-label={trans.__('Connect a model')}
     >
       <h2>{trans.__('Connect a model')}</h2>
-      <form
-        onSubmit={event => {
-          event.preventDefault();
-          void attempt(() => setup.saveKey({ key: key.trim() }));
-        }}
-      >
-        <label>
-          {trans.__('API key')}
-          <input
-            className="jp-codeinterp-Input"
-            type="password"
-            autoComplete="off"
-            spellCheck={false}
-            value={key}
-            onChange={event => setKey(event.target.value)}
-          />
-        </label>
-        <Button type="submit" look="primary" disabled={busy || !key.trim()}>
-          {trans.__('Save')}
-        </Button>
-      </form>
-      <p className="jp-codeinterp-FirstRun-hint">
-        {trans.__(
-          'Kept on the Jupyter server only, and sent to the model alone.'
-        )}
-      </p>
-      {failure && (
-        <p className="jp-codeinterp-Card-failure" role="alert">
-          {failure}
+      {status?.keys_from_admin ? (
+        <p className="jp-codeinterp-Connect-hint">
+          {trans.__('Keys and addresses come from the admin of this server.')}
         </p>
+      ) : (
+        connections.length > 0 && (
+          <ConnectForm
+            connections={connections}
+            provider={connections[0].provider}
+          />
+        )
       )}
       <div className="jp-codeinterp-FirstRun-others">
-        <Button
-          disabled={busy}
-          onClick={() =>
-            void attempt(async () => setServers(await setup.localServers()))
-          }
-        >
-          {trans.__('Find a local model server')}
-        </Button>
-        {servers?.length === 0 && (
-          <p className="jp-codeinterp-FirstRun-hint">
-            {trans.__('None is running on this machine.')}
-          </p>
+        {!status?.keys_from_admin && status?.looks_around && <LocalServers />}
+        {status?.demo_model && (
+          <Button disabled={busy} onClick={() => void demo()}>
+            {trans.__('Try the offline demo')}
+          </Button>
         )}
-        {servers?.map(server => (
-          <LocalServer
-            key={server.base_url}
-            server={server}
-            disabled={busy}
-            use={model =>
-              void attempt(() =>
-                setup.saveKey({ base_url: server.base_url, model })
-              )
-            }
-          />
-        ))}
-        <Button
-          disabled={busy}
-          onClick={() =>
-            void attempt(async () => openNotebook(await setup.startDemo()))
-          }
-        >
-          {trans.__('Try the offline demo')}
-        </Button>
       </div>
     </section>
-  );
-}
-
-/** A server that was found, and which of its models to use. */
-function LocalServer(props: {
-  server: ILocalServer;
-  disabled: boolean;
-  use: (model: string) => void;
-}): JSX.Element {
-  const { server, disabled, use } = props;
-  const { trans } = usePanel();
-  const [model, setModel] = React.useState(server.models[0] ?? '');
-  return (
-    <div className="jp-codeinterp-FirstRun-server">
-      <select
-        className="jp-codeinterp-Select"
-        aria-label={trans.__('Model of %1', server.name)}
-        value={model}
-        onChange={event => setModel(event.target.value)}
-      >
-        {server.models.map(id => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
-      <Button disabled={disabled} onClick={() => use(model)}>
-        {trans.__('Use %1', server.name)}
-      </Button>
-    </div>
   );
 }

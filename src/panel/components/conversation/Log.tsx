@@ -1,7 +1,12 @@
 import React from 'react';
 import { cellOfLink } from '../../../markdown/markdown';
 import { wasBrokenOff } from '../../../markdown/unfinished';
-import { IPanelState, isDemo } from '../../store/panel-state';
+import {
+  IPanelState,
+  isDemo,
+  needsKey,
+  waitsForKey
+} from '../../store/panel-state';
 import type { ISessionView } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -45,11 +50,8 @@ export function Log(props: {
       void store.reveal(cellId);
     }
   };
-  const noKey = state.status?.configured === false && !isDemo(state);
-  const badKey =
-    last?.kind === 'end' &&
-    ['no_key', 'wrong_key'].includes(last.end.code) &&
-    !state.freshKey;
+  const noKey = needsKey(state);
+  const badKey = waitsForKey(view) && !state.freshKey;
   const streams = last?.kind === 'text' && !last.done;
   return (
     <div className="jp-codeinterp-Log" ref={frame} onScroll={onScroll}>

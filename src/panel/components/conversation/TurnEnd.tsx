@@ -15,10 +15,12 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
   const { store, trans } = usePanel();
   const offers = last && end.code !== 'server_stopped';
   const quiet = end.stop_reason === 'cancelled';
+  // That a key was wanted is of no use any more once the question was sent again.
+  const isOver = !last && ['no_key', 'wrong_key'].includes(end.code);
   const words = end.message || (quiet ? trans.__('Stopped.') : '');
   return (
     <div className="jp-codeinterp-End">
-      {end.stop_reason !== 'end_turn' && words && (
+      {end.stop_reason !== 'end_turn' && words && !isOver && (
         <div
           className="jp-codeinterp-Note"
           data-level={quiet ? 'info' : 'error'}

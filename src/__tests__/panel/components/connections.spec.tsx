@@ -1,0 +1,184 @@
+/** How models are connected in the panel: the list, the form, and what waited for a key. */
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen
+} from '@testing-library/react';
+import React from 'react';
+import { Panel } from '../../../panel/components/Panel';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { person } from '../../../panel/store/by-person';
+import {
+  ended,
+  makeStore,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+type Made = ReturnType<typeof makeStore>;
+
+async function drawn(): Promise<void> {
+  await act(async () => {
+    await settled();
+    await new Promise(resolve => requestAnimationFrame(resolve));
+    await settled();
+  });
+}
+
+async function panel(made: Made = makeStore()): Promise<Made> {
+  render(
+    <PanelContext.Provider value={surroundings(made.store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  await drawn();
+  return made;
+}
+
+async function click(name: string): Promise<void> {
+  fireEvent.click(screen.getByRole('button', { name }));
+  await drawn();
+}
+
+function type(label: string, value: string): void {
+  fireEvent.change(screen.getByLabelText(label), { target: { value } });
+}
+
+const section = () =>
+  screen.getByRole('region', { name: 'Connections to models' });
+
+beforeEach(() => {
+  person.acts = () => true;
+});
+afterEach(cleanup);
+
+it('adds a provider: its address, what a key looks like, where it goes', async () => {
+  const { api } = await panel();
+  await click('Connections');
+  expect(section().textContent).toContain('No model is connected.');
+  await click('Add');
+  type('Provider', 'ollama');
+  expect(screen.getByLabelText('API key').getAttribute('placeholder')).toBe(
+    'Usually none'
+  );
+  type('Provider', 'anthropic');
+  const key = screen.getByLabelText('API key') as HTMLInputElement;
+  expect([key.type, key.placeholder]).toEqual(['password', 'sk-…']);
+  const save = screen.getByRole('button', { name: 'Save' });
+  expect(save.hasAttribute('disabled')).toBe(true);
+  type('API key', ' sk-1 ');
+  type('Address', 'https://gateway.example:8443/path?x=1');
+  expect(section().textContent).toContain(
+    'sent to https://gateway.example:8443 only.'
+  );
+  expect(
+    screen.getByRole('link', { name: 'Get a key' }).getAttribute('href')
+  ).toBe('https://anthropic.example/keys');
+  await click('Save');
+  expect(api.entered).toEqual([
+    [
+      'anthropic',
+      { key: 'sk-1', base_url: 'https://gateway.example:8443/path?x=1' }
+    ]
+  ]);
+  expect(screen.queryByLabelText('API key')).toBeNull();
+  expect(section().textContent).toContain('Anthropic');
+});
+
+it('tests, changes and forgets a connection', async () => {
+  const { api, store } = await panel();
+  await store.connections.connect('anthropic', { key: 'k' });
+  await click('Connections');
+  api.refusal = 'Nobody answers.';
+  await click('Test Anthropic');
+  expect(section().textContent).toContain('Nobody answers.');
+  api.refusal = '';
+  await click('Test Anthropic');
+  expect(section().textContent).toContain('Works');
+  await click('Change Anthropic');
+  type('API key', 'another');
+  await click('Save');
+  expect(api.entered[1]).toEqual([
+    'anthropic',
+    { key: 'another', base_url: '' }
+  ]);
+  await click('Forget Anthropic');
+  expect(section().textContent).toContain('No model is connected.');
+  fireEvent.keyDown(section(), { key: 'Escape' });
+  await drawn();
+  expect(screen.queryByRole('region', { name: /^Connections/ })).toBeNull();
+});
+
+it('has no form where keys are the admin’s', async () => {
+  const made = makeStore();
+  made.api.current = {
+    ...made.api.current,
+    keys_from_admin: true,
+    configured: false,
+    connected: []
+  };
+  await made.store.setup.refresh();
+  await panel(made);
+  await click('Connections');
+  expect(screen.queryByRole('button', { name: 'Add' })).toBeNull();
+  expect(screen.queryByLabelText('API key')).toBeNull();
+  expect(section().textContent).toContain('come from the admin');
+});
+
+it('sends the question that waited after a right key, and no old error stays', async () => {
+  const { client, store } = await panel();
+  await act(async () => {
+    await store.send('What grew?');
+    client.session({ running: true });
+    client.play(
+      's1',
+      started,
+      ended({
+        stop_reason: 'error',
+        code: 'wrong_key',
+        message: 'The key was refused.',
+        retry: true
+      })
+    );
+    client.session({ running: false });
+  });
+  await drawn();
+  expect(screen.getByRole('log').textContent).toContain('The key was refused.');
+  await screen.findByLabelText('API key');
+  type('API key', 'right');
+  await click('Save');
+  expect(client.ofType('retry')).toHaveLength(1);
+  await act(async () => {
+    client.play('s1', started);
+    await settled();
+  });
+  await drawn();
+  expect(screen.getByRole('log').textContent).not.toContain('refused');
+});
+
+it('asks a model that can be asked, where the one before cannot', async () => {
+  const { client, store, api } = await panel();
+  await act(async () => {
+    await store.send('What grew?');
+    client.session({ running: true });
+    client.play(
+      's1',
+      started,
+      ended({ stop_reason: 'error', code: 'no_key', retry: true })
+    );
+    client.session({ running: false, model: 'claude-sonnet-5-5' });
+  });
+  await drawn();
+  api.current = { ...api.current, default_model: 'ollama/small' };
+  api.models = async () => [
+    { id: 'ollama/small', name: 'small', context_window: 1, prices: null }
+  ];
+  await act(async () => {
+    await store.connections.connect('ollama', {});
+  });
+  expect(client.ofType('set_model')).toMatchObject([{ model: 'ollama/small' }]);
+  expect(client.ofType('retry')).toHaveLength(1);
+});

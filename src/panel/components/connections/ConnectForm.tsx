@@ -1,0 +1,138 @@
+import React from 'react';
+import type { IConnection } from '../../../protocol/api';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+
+/** Which provider, where it is, and its key, which goes there and nowhere else. */
+export function ConnectForm(props: {
+  connections: readonly IConnection[];
+  /** The provider to begin with. */
+  provider: string;
+  /** Whether it is this one that is changed. */
+  fixed?: boolean;
+  onDone?: () => void;
+}): JSX.Element {
+  const { connections, fixed, onDone } = props;
+  const { store, trans } = usePanel();
+  const [provider, setProvider] = React.useState(props.provider);
+  const [key, setKey] = React.useState('');
+  const [address, setAddress] = React.useState<string | null>(null);
+  const [busy, setBusy] = React.useState(false);
+  const [failure, setFailure] = React.useState('');
+  const ids = React.useId();
+  const one = connections.find(each => each.provider === provider);
+  const url = address ?? one?.address ?? '';
+  const place = originOf(url);
+  const save = async () => {
+    setBusy(true);
+    setFailure('');
+    try {
+      const moved = address !== null && address.trim() !== one?.address;
+      await store.connections.connect(provider, {
+        key: key.trim(),
+        base_url: moved ? address.trim() : ''
+      });
+      setKey('');
+      onDone?.();
+    } catch (error) {
+      setFailure(store.state.words(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      className="jp-codeinterp-Connect"
+      onSubmit={event => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      {!fixed && (
+        <label>
+          {trans.__('Provider')}
+          <select
+            className="jp-codeinterp-Input"
+            value={provider}
+            onChange={event => {
+              setProvider(event.target.value);
+              setAddress(null);
+              setFailure('');
+            }}
+          >
+            {connections.map(each => (
+              <option key={each.provider} value={each.provider}>
+                {each.label}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <label>
+        {trans.__('Address')}
+        <input
+          className="jp-codeinterp-Input"
+          type="url"
+          autoComplete="off"
+          spellCheck={false}
+          value={url}
+          onChange={event => setAddress(event.target.value)}
+        />
+      </label>
+      <label>
+        {trans.__('API key')}
+        <input
+          className="jp-codeinterp-Input"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={
+            one?.keyless ? trans.__('Usually none') : (one?.key_looks ?? '')
+          }
+          aria-describedby={`${ids}where`}
+          value={key}
+          onChange={event => setKey(event.target.value)}
+        />
+      </label>
+      <p id={`${ids}where`} className="jp-codeinterp-Connect-hint">
+        {place
+          ? trans.__(
+              'The key is kept on the Jupyter server, and sent to %1 only.',
+              place
+            )
+          : trans.__('The key is kept on the Jupyter server.')}{' '}
+        {one?.key_page && (
+          <a href={one.key_page} target="_blank" rel="noopener noreferrer">
+            {trans.__('Get a key')}
+          </a>
+        )}
+      </p>
+      {failure && (
+        <p className="jp-codeinterp-Card-failure" role="alert">
+          {failure}
+        </p>
+      )}
+      <div className="jp-codeinterp-Connect-actions">
+        {fixed && (
+          <Button onClick={() => onDone?.()}>{trans.__('Cancel')}</Button>
+        )}
+        <Button
+          type="submit"
+          look="primary"
+          disabled={busy || !(key.trim() || (one?.keyless && place))}
+        >
+          {trans.__('Save')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Scheme, host and port of what is being typed; '' as long as it is no address. */
+function originOf(url: string): string {
+  try {
+    const { origin } = new URL(url);
+    return /^https?:/.test(origin) ? origin : '';
+  } catch {
+    return '';
+  }
+}
