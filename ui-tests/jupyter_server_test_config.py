@@ -11,6 +11,7 @@ from jupyterlab.galata import configure_jupyter_server
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests import kernel_ports
+from tests.local_addresses import NOBODY, elsewhere
 
 kernel_ports.keep_apart()
 
@@ -26,6 +27,11 @@ c.LabApp.news_url = None
 c.JupyterNotebookApp.expose_app_in_browser = True
 # A turn whose window is gone goes on in the file soon, but not during a reload.
 c.CodeInterp.window_grace = 6
+
+# No model server that really runs here is found; a test may say where one stands in for Ollama.
+c.CodeInterp.local_addresses = elsewhere(
+    ollama=os.environ.get("CODEINTERP_TEST_OLLAMA", NOBODY)
+)
 
 # A package of others with a tool, and with the extension that draws its results.
 if extension := os.environ.get("CODEINTERP_TEST_EXTENSION"):

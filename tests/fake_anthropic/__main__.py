@@ -38,6 +38,7 @@ class Control:
             speed=speed,
             port=port,
             check=check,
+            keyless=True,
             routes={
                 "GET /": lambda _: {"ok": True},
                 "GET /control/state": self.state,

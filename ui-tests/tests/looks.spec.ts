@@ -90,6 +90,9 @@ for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await panel.ask('Hello');
     await panel.ended();
     await check('key');
+    await panel.root.getByRole('button', { name: 'Connections' }).click();
+    await panel.root.getByRole('button', { name: 'Add', exact: true }).click();
+    await check('connections');
   });
 }
 

@@ -1,0 +1,130 @@
+/** How a model is connected: a server on this machine, a remote one with a key; change, forget. */
+import { mkdirSync } from 'fs';
+import path from 'path';
+import { expect, test as base } from '../support/fixtures';
+import { OwnServer } from '../support/own-server';
+import { LANE } from '../support/servers';
+
+/** A server without a key, on whose machine the fake model stands in for Ollama. */
+const test = base.extend<{ server: OwnServer }>({
+  server: async ({ model: _ }, use, info) => {
+    const server = new OwnServer([], {
+      ANTHROPIC_API_KEY: '',
+      ANTHROPIC_BASE_URL: '',
+      CODEINTERP_TEST_OLLAMA: LANE.model
+    });
+    try {
+      await server.start();
+      await use(server);
+    } finally {
+      await server.stop();
+      if (info.status !== info.expectedStatus) {
+        await info.attach('server.log', { path: server.log });
+      }
+    }
+  },
+  baseURL: async ({ server }, use) => use(server.url),
+  tmpPath: async ({ server }, use) => {
+    mkdirSync(path.join(server.notebooks, 'work'));
+    await use('work');
+  },
+  cleanUp: async ({ server: _ }, use) => use(),
+  terminals: null
+});
+
+test.setTimeout(120_000);
+
+test('with only a local server running, four clicks lead to the first answer', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.open(await notebook.create(['']), { panel: false });
+  await model.play('one_cell');
+  await panel.tab.click();
+  await panel.log
+    .getByRole('button', { name: 'Find a local model server' })
+    .click();
+  await panel.log.getByRole('button', { name: 'Use Ollama' }).click();
+  await expect(
+    panel.log.getByRole('region', { name: 'Connect a model' })
+  ).toHaveCount(0);
+  await panel.message.fill('Add');
+  await panel.sendButton.click();
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  const { body } = (await model.requests()).at(-1)!;
+  expect(body.model).toBe('claude-sonnet-5-5');
+  await expect(page.getByText('does not accept')).toHaveCount(0);
+});
+
+test('a wrong key, then a right one, which is nowhere in the page; then another, and none', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const canary = 'sk-canary-0123456789-in-no-page';
+  const answers: Promise<string>[] = [];
+  page.on('response', response => {
+    if (response.url().includes('/codeinterp/')) {
+      answers.push(response.text().catch(() => ''));
+    }
+  });
+  await notebook.start(['']);
+  await panel.ask('What is 1 + 1?');
+  await panel.ended();
+  await expect(panel.log).toContainText('wants an API key');
+  const card = panel.log.getByRole('region', { name: 'Connect a model' });
+  await card.getByLabel('Address').fill(LANE.model);
+  await expect(card).toContainText(`sent to ${LANE.model} only`);
+  await card.getByLabel('API key').fill('sk-wrong-key');
+  await card.getByRole('button', { name: 'Save' }).click();
+  await expect(card.getByRole('alert')).toContainText('does not accept');
+
+  await model.play('one_cell');
+  await card.getByLabel('API key').fill(canary);
+  await card.getByRole('button', { name: 'Save' }).click();
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  await expect(panel.log).not.toContainText('wants an API key');
+  await expect(card).toHaveCount(0);
+  await expect(panel.said).toHaveCount(1);
+
+  const gear = panel.root.getByRole('button', { name: 'Connections' });
+  await gear.click();
+  const list = panel.root.getByRole('region', {
+    name: 'Connections to models'
+  });
+  await expect(list).toContainText(LANE.model);
+  await list.getByRole('button', { name: 'Test Anthropic' }).click();
+  await expect(list).toContainText('Works');
+  await list.getByRole('button', { name: 'Change Anthropic' }).click();
+  await list.getByLabel('API key').fill(`${canary}-2`);
+  await list.getByRole('button', { name: 'Save' }).click();
+  await expect(list.getByLabel('API key')).toHaveCount(0);
+
+  const kept = await page.evaluate(() =>
+    JSON.stringify([{ ...localStorage }, { ...sessionStorage }])
+  );
+  const shown = await page.evaluate(() =>
+    [
+      document.documentElement.outerHTML,
+      ...Array.from(document.querySelectorAll('input'), ({ value }) => value)
+    ].join()
+  );
+  const said = await Promise.all(answers);
+  expect(said.length).toBeGreaterThan(5);
+  for (const text of [kept, shown, ...said]) {
+    expect(text).not.toContain(canary);
+  }
+
+  await list.getByRole('button', { name: 'Forget Anthropic' }).click();
+  await expect(list).toContainText('No model is connected.');
+  await gear.click();
+  await panel.newConversation();
+  await expect(card.getByLabel('API key')).toHaveValue('');
+});
