@@ -29,9 +29,7 @@ c.JupyterNotebookApp.expose_app_in_browser = True
 c.CodeInterp.window_grace = 6
 
 # No model server that really runs here is found; a test may say where one stands in for Ollama.
-c.CodeInterp.local_addresses = elsewhere(
-    ollama=os.environ.get("CODEINTERP_TEST_OLLAMA", NOBODY)
-)
+c.CodeInterp.local_addresses = elsewhere(ollama=os.environ.get("CODEINTERP_TEST_OLLAMA", NOBODY))
 
 # A package of others with a tool, and with the extension that draws its results.
 if extension := os.environ.get("CODEINTERP_TEST_EXTENSION"):

@@ -247,8 +247,11 @@ def failed(provider: Provider, error: Exception) -> CodeInterpError:
 
 def public(url: str) -> str:
     """The address without what only its server is to know: a name, a password, a query."""
-    place = origin(url)
-    return place + urlsplit(url).path.rstrip("/") if place else ""
+    if not origin(url):
+        return ""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
 
 
 def origin(url: str) -> str:

@@ -112,8 +112,8 @@ export function ConnectForm(props: {
         </p>
       )}
       <div className="jp-codeinterp-Connect-actions">
-        {fixed && (
-          <Button onClick={() => onDone?.()}>{trans.__('Cancel')}</Button>
+        {onDone && (
+          <Button onClick={() => onDone()}>{trans.__('Cancel')}</Button>
         )}
         <Button
           type="submit"

@@ -53,11 +53,9 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
           onDone={close}
         />
       )}
-      {mine && (
+      {mine && !adding && (
         <div className="jp-codeinterp-Connect-actions">
-          <Button aria-expanded={adding} onClick={() => setAdding(!adding)}>
-            {trans.__('Add')}
-          </Button>
+          <Button onClick={() => setAdding(true)}>{trans.__('Add')}</Button>
         </div>
       )}
       {mine && adding && status?.looks_around && (
