@@ -206,9 +206,10 @@ class TestKeys:
 class TestLimits:
     @pytest.fixture
     def codeinterp_config(self) -> dict[str, Any]:
-        allowed = ["claude-sonnet-5-5", "claude-haiku-5-5"]
+        allowed = ["claude-sonnet-5-5", "claude-haiku-5-5", "vllm/any"]
         prices = {"claude-sonnet-5-5": (1e6, 1e6, 1e6, 1e6)}
-        return {"kernel_models": allowed, "kernel_cost": 0.5, "prices": prices}
+        limits = {"kernel_models": allowed, "kernel_cost": 0.5, "prices": prices}
+        return {**limits, "allowed_providers": ["anthropic"]}
 
     async def test_models_and_cost_are_limited_on_the_server(
         self, site: Site, api: FakeAnthropic
@@ -220,6 +221,8 @@ class TestLimits:
             other = await post(url, token, {**ASK, "model": "claude-opus-5-5"})
             assert other.code == 404
             assert "Kernels of this server may use: claude-sonnet-5-5" in other.body.decode()
+            theirs = await post(url, token, {**ASK, "model": "vllm/any"})
+            assert theirs.code == 403 and "does not allow vLLM" in theirs.body.decode()
             unpriced = await post(url, token, {**ASK, "model": "claude-haiku-5-5"})
             assert unpriced.code == 403 and "is not known" in unpriced.body.decode()
             assert (await post(url, token)).code == 200

@@ -33,6 +33,7 @@ STATUS = {
     "no_key": (403, "permission_error"),
     "wrong_key": (403, "permission_error"),
     "forbidden": (403, "permission_error"),
+    "not_allowed": (403, "permission_error"),
 }
 """By code of a ModelError; the others are errors of the server's."""
 
