@@ -174,7 +174,15 @@ ROUTES = {
     ),
     "GET sessions/ID/sent/N": Route("What was sent to the model in a step.", LOOK, answer=dict),
     "POST sessions/ID/messages": Route(
-        "Start a turn.", BOTH, turns.NewMessage, SessionInfo, 202, client=True
+        "Start a turn, or say something while one is running.",
+        BOTH,
+        turns.NewMessage,
+        turns.Taken,
+        202,
+        client=True,
+    ),
+    "DELETE sessions/ID/queued/N": Route(
+        "Take back a queued message.", EXECUTE, None, SessionInfo, client=True
     ),
     "POST sessions/ID/decisions": Route(
         "The person's word on a draft.", BOTH, turns.Decision, SessionInfo, client=True

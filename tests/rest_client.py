@@ -20,9 +20,8 @@ class RestClient:
 
     async def send(self, method: str, *path: str, **given: Any) -> tuple[int, Any]:
         """Status and body."""
-        response = await self._site.request(
-            method, *path, body=json.dumps(given), headers=dict(self._headers)
-        )
+        sent = None if method in ("GET", "DELETE") else json.dumps(given)
+        response = await self._site.request(method, *path, body=sent, headers=dict(self._headers))
         return response.code, body(response)
 
     async def post(self, *path: str, **given: Any) -> Any:

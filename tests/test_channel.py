@@ -353,7 +353,9 @@ async def test_the_session_lives_on_through_all_of_it(site: Site, api: FakeAnthr
     draft = await w.draft()
     for frame in BAD_FRAMES.values():
         await w.socket.write_message(frame)
-    assert (await w.ask("Me too")).error == "busy"
+    assert (await w.ask("Me too")).result["did"] == "queue"
+    assert (await w.send(c.TakeBack(w.session_id, 1))).error is None
+    assert (await w.send(c.TakeBack(w.session_id, 1))).error == "not_queued"
     # Numbers that no journal has.
     for number in (-1, -(2**63), 2**63 - 1, 10**9):
         assert (await w.send(c.Subscribe(w.session_id, number))).error is None

@@ -57,10 +57,12 @@ def test_each_run_is_asked_for(cli: Cli) -> None:
 def test_no_runs_nothing_and_all_asks_no_more(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
         child.expect(ASKED)
-        child.sendline("maybe")
-        child.expect(ASKED)
-        child.sendline("n")
+        for no_word in ("maybe", "yes but only the first"):
+            child.sendline(no_word)
+            child.expect(ASKED)
+        child.sendline("n use a name of mine")
         ended(child)
+        assert "They say: use a name of mine" in child.before
     assert not (cli.folder / "ran.txt").exists()
     with cli.terminal("run", "a.ipynb", "#three_cells") as child:
         child.expect(ASKED)

@@ -247,12 +247,21 @@ async def test_two_who_ask_at_once_get_one_kernel(site: Site, file: Path) -> Non
     assert [one["path"] for one in listed] == ["work/a.ipynb"]
 
 
-async def test_one_turn_at_a_time(site: Site, api: FakeAnthropic, file: Path) -> None:
+async def test_a_message_during_a_turn_is_queued(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
     api.play(in_order(THREE))
     client = await rest_client(site)
     session_id = await begun(client)
-    status, said = await client.send("POST", "sessions", session_id, "messages", text="And?")
-    assert (status, said["code"]) == (409, "busy")
+    said = await client.post("sessions", session_id, "messages", text="And?")
+    assert (said["did"], said["session_id"]) == ("queue", session_id)
+    assert (await client.send("DELETE", "sessions", session_id, "queued", "1"))[0] == 200
+    status, said = await client.send("DELETE", "sessions", session_id, "queued", "1")
+    assert (status, said["code"]) == (409, "not_queued")
+    status, said = await client.send(
+        "POST", "sessions", session_id, "messages", text="No", about="x"
+    )
+    assert (status, said["code"]) == (409, "no_longer_waits")
     status, said = await client.send("POST", "sessions", "0" * 32, "messages", text="And?")
     assert (status, said["code"]) == (404, "unknown_session")
 

@@ -51,6 +51,7 @@ ROUTES = (
         for need in ("execute kernels", "write contents")
     ),
     ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
+    ("DELETE", f"sessions/{SESSION}/queued/1", "execute kernels"),
     ("POST", f"sessions/{SESSION}/stop", "execute kernels"),
     ("PUT", f"sessions/{SESSION}/mode", "execute kernels"),
     ("PUT", f"sessions/{SESSION}/model", "execute kernels"),

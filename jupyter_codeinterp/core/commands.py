@@ -23,9 +23,14 @@ class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class SendMessage(_Frame, frozen=True, tag="send_message"):
-    """Start a turn. Without ``session_id`` a new session for ``notebook`` is made.
+    """What the person says. Without ``session_id`` a new session for ``notebook`` is made.
 
-    The reply's result is ``{"session_id": …}``. Refused while a turn is running.
+    It starts a turn, or is queued while one is running. ``about`` names what waits for the
+    person and was before them as they wrote: the ``call_id`` of a question, which it answers,
+    or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
+    draft's cell (None: as it was put forward). ``text`` may be "" where messages are queued:
+    they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
+    ``begin``, ``queue``, ``answer`` or ``reject``.
     """
 
     text: str
@@ -33,13 +38,24 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     session_id: str = ""
     mode: Mode = "review"
     model: str = ""
+    about: str = ""
+    source: Union[str, None] = None
+    id: int = 0
+
+
+class TakeBack(_Frame, frozen=True, tag="take_back"):
+    """A queued message is not to reach the model."""
+
+    session_id: str
+    number: int
     id: int = 0
 
 
 class Decide(_Frame, frozen=True, tag="decide"):
     """The person's word on one draft. ``source`` is all that is to run, byte for byte.
 
-    ``run_all`` switches the rest of the turn to Auto.
+    ``run_all`` switches the rest of the turn to Auto. ``reason``: why it is rejected, in the
+    person's words.
     """
 
     session_id: str
@@ -48,6 +64,7 @@ class Decide(_Frame, frozen=True, tag="decide"):
     action: Literal["run", "reject"]
     source: str = ""
     run_all: bool = False
+    reason: str = ""
     id: int = 0
 
 
@@ -240,6 +257,7 @@ class DraftGone(_Frame, frozen=True, tag="draft_gone"):
 
 Command = Union[
     SendMessage,
+    TakeBack,
     Decide,
     Answer,
     Cancel,

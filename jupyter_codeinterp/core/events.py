@@ -27,13 +27,36 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
-    """``window`` is the number of the one that it was asked for in; 0: not known."""
+    """``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
+    are the numbers of messages that had been queued, and are in ``text`` now."""
 
     turn: int
     text: str
     mode: Mode
     model: str
     window: int = 0
+    queued: tuple[int, ...] = ()
+
+
+class MessageQueued(_Event, frozen=True, tag="message_queued"):
+    """Said while a turn was running. ``number`` is 1, 2, … in its session."""
+
+    number: int
+    text: str
+    window: int = 0
+
+
+class MessageTakenBack(_Event, frozen=True, tag="message_taken_back"):
+    """It will not reach the model."""
+
+    number: int
+
+
+class MessagesHeard(_Event, frozen=True, tag="messages_heard"):
+    """What was queued goes to the model within the turn, with the results so far."""
+
+    numbers: tuple[int, ...]
+    text: str
 
 
 class StepStarted(_Event, frozen=True, tag="step_started"):
@@ -194,7 +217,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is what was decided on, None if it is that of the draft as it waited;
     ``edited`` if the person changed the model's. ``window`` is the number of the one that
-    decided; 0: no window did, or it is not known."""
+    decided; 0: no window did, or it is not known. ``said`` are the person's words with a
+    rejection."""
 
     call_id: str
     draft_id: str
@@ -204,6 +228,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     edited: bool = False
     reason: str = ""
     window: int = 0
+    said: str = ""
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
@@ -292,6 +317,9 @@ class NotebookMoved(_Event, frozen=True, tag="notebook_moved"):
 
 Event = Union[
     TurnStarted,
+    MessageQueued,
+    MessageTakenBack,
+    MessagesHeard,
     StepStarted,
     TurnEnded,
     TurnUndone,

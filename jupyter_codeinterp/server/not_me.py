@@ -21,11 +21,13 @@ NOT_ME = (
 
 
 def calm(session: Session, window: int) -> None:
-    """Nothing goes on, and nothing runs without being asked for; it says so. ``window`` is
+    """Nothing goes on, nothing that another window has queued is ever sent, and nothing runs
+    without being asked for; it says so. ``window`` is
     where the person is."""
     session.cancel()
     try:
         session.set_mode(cap(session.info.mode, ASKING), window)
+        session.take_back_of_others(window)
         session.note(NOT_ME.format(window), "warning")
     except CodeInterpError as error:
         log.warning("%s is not in Review: %s", session.info.session_id, error.message)

@@ -132,7 +132,7 @@ class SessionManager:
         self.known.close_others(window.number)
         self._windows.only(window, doer)
         for session in list(self._sessions.values()):
-            if session.running or MODES[session.info.mode].unasked:
+            if session.running or session.queued or MODES[session.info.mode].unasked:
                 calm(session, window.number)
 
     # --- notebooks -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 /* eslint-disable */
 export type Command =
   | SendMessage
+  | TakeBack
   | Decide
   | Answer
   | Cancel
@@ -38,6 +39,9 @@ export type ServerFrame =
   | Lease;
 export type Event =
   | TurnStarted
+  | MessageQueued
+  | MessageTakenBack
+  | MessagesHeard
   | StepStarted
   | TurnEnded
   | TurnUndone
@@ -68,9 +72,14 @@ export interface Protocol {
   [k: string]: unknown;
 }
 /**
- * Start a turn. Without ``session_id`` a new session for ``notebook`` is made.
+ * What the person says. Without ``session_id`` a new session for ``notebook`` is made.
  *
- * The reply's result is ``{"session_id": …}``. Refused while a turn is running.
+ * It starts a turn, or is queued while one is running. ``about`` names what waits for the
+ * person and was before them as they wrote: the ``call_id`` of a question, which it answers,
+ * or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
+ * draft's cell (None: as it was put forward). ``text`` may be "" where messages are queued:
+ * they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
+ * ``begin``, ``queue``, ``answer`` or ``reject``.
  */
 export interface SendMessage {
   type: 'send_message';
@@ -79,12 +88,24 @@ export interface SendMessage {
   session_id?: string;
   mode?: 'auto' | 'plan' | 'review';
   model?: string;
+  about?: string;
+  source?: string | null;
+  id?: number;
+}
+/**
+ * A queued message is not to reach the model.
+ */
+export interface TakeBack {
+  type: 'take_back';
+  session_id: string;
+  number: number;
   id?: number;
 }
 /**
  * The person's word on one draft. ``source`` is all that is to run, byte for byte.
  *
- * ``run_all`` switches the rest of the turn to Auto.
+ * ``run_all`` switches the rest of the turn to Auto. ``reason``: why it is rejected, in the
+ * person's words.
  */
 export interface Decide {
   type: 'decide';
@@ -94,6 +115,7 @@ export interface Decide {
   action: 'reject' | 'run';
   source?: string;
   run_all?: boolean;
+  reason?: string;
   id?: number;
 }
 /**
@@ -400,6 +422,9 @@ export interface EventFrame {
   seq: number;
   event:
     | TurnStarted
+    | MessageQueued
+    | MessageTakenBack
+    | MessagesHeard
     | StepStarted
     | TurnEnded
     | TurnUndone
@@ -427,7 +452,8 @@ export interface EventFrame {
     | NotebookMoved;
 }
 /**
- * ``window`` is the number of the one that it was asked for in; 0: not known.
+ * ``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
+ * are the numbers of messages that had been queued, and are in ``text`` now.
  */
 export interface TurnStarted {
   type: 'turn_started';
@@ -436,6 +462,31 @@ export interface TurnStarted {
   mode: 'auto' | 'plan' | 'review';
   model: string;
   window: number;
+  queued: number[];
+}
+/**
+ * Said while a turn was running. ``number`` is 1, 2, … in its session.
+ */
+export interface MessageQueued {
+  type: 'message_queued';
+  number: number;
+  text: string;
+  window: number;
+}
+/**
+ * It will not reach the model.
+ */
+export interface MessageTakenBack {
+  type: 'message_taken_back';
+  number: number;
+}
+/**
+ * What was queued goes to the model within the turn, with the results so far.
+ */
+export interface MessagesHeard {
+  type: 'messages_heard';
+  numbers: number[];
+  text: string;
 }
 /**
  * One model call begins. What was sent is under ``sessions/{id}/sent/{step}``.
@@ -607,7 +658,8 @@ export interface Draft {
 /**
  * ``source`` is what was decided on, None if it is that of the draft as it waited;
  * ``edited`` if the person changed the model's. ``window`` is the number of the one that
- * decided; 0: no window did, or it is not known.
+ * decided; 0: no window did, or it is not known. ``said`` are the person's words with a
+ * rejection.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -619,6 +671,7 @@ export interface DraftDecided {
   edited: boolean;
   reason: string;
   window: number;
+  said: string;
 }
 /**
  * The kernel has been busy with something else for a moment; the run waits for it on the

@@ -100,6 +100,8 @@ OTHERS = {
     "disguises": "reads keys: they come from the person",
     "draft": "passes sources on",
     "ending": "our own words",
+    "enter": "compares ids",
+    "queue": "joins messages, which are bounded",
     "errors": "types",
     "events": "types",
     "execution": "passes on what `outputs` and `foreign` make",

@@ -209,6 +209,23 @@ async def test_another_window_sees_to_it_that_nothing_asks_any_more(
     await site.until(lambda: not site.extension.manager.running)
 
 
+async def test_another_window_queues_a_message_that_outlives_not_me(
+    site: Site, api: FakeAnthropic
+) -> None:
+    api.play(in_order([answer(run_cell("1")), answer(text("Done."))]))
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("Go")
+    await w.draft()
+    other = await site.bare_window()
+    for window, words in ((w, "In euros"), (other, "Delete all")):
+        said = c.SendMessage(words, "a.ipynb", w.session_id)
+        assert (await window.send(said)).result["did"] == "queue"
+    await w.send(c.NotMe(2))
+    await site.until(lambda: not site.extension.manager.running)
+    session = site.extension.manager.session(w.session_id)
+    assert [message.text for message in session.queued] == ["In euros"]
+
+
 async def test_another_window_decides_while_the_persons_is_out_of_reach(
     site: Site, api: FakeAnthropic
 ) -> None:

@@ -265,7 +265,8 @@ async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) ->
     (Path(site.app.root_dir) / "n.ipynb").write_text(json.dumps(notebook("1")))
     async with started(site, "n.ipynb"):
         manager = site.app.extension_manager.extension_points["jupyter_codeinterp"].app.manager
-        session = SessionService(manager).send("go", notebook="n.ipynb", mode="auto", headless=True)
-        await until(lambda: not session.running)
+        service = SessionService(manager)
+        sent = service.send("go", notebook="n.ipynb", mode="auto", headless=True)
+        await until(lambda: not sent.session.running)
     assert "This cell is the agent's own." in json.dumps(api.requests[1].body)
     assert len(api.requests) == 2

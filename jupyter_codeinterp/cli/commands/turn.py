@@ -55,7 +55,9 @@ class Turn:
         with self._stopping.by(lambda: _cancel(starting), self._leave):
             try:
                 await starting
-                session = service.send(text, notebook=path, mode=mode, model=model, headless=True)
+                session = service.send(
+                    text, notebook=path, mode=mode, model=model, headless=True
+                ).session
             except CommandError as error:
                 raise Problem(error.message, USAGE if error.code in _USAGE else FAILED) from None
         session_id = session.info.session_id
@@ -132,7 +134,13 @@ class Turn:
             word = await self._front.decide(draft)
             with contextlib.suppress(CommandError):  # It does not wait any longer.
                 self._bench.manager.service.decide(
-                    session_id, draft.draft_id, draft.nonce, word.action, word.source, word.run_all
+                    session_id,
+                    draft.draft_id,
+                    draft.nonce,
+                    word.action,
+                    word.source,
+                    word.run_all,
+                    reason=word.reason,
                 )
 
     async def _answer(self, session_id: str, question: e.QuestionAsked) -> None:

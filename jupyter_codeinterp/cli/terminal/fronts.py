@@ -14,11 +14,12 @@ NO_ANSWER = "Nobody is there to answer. Choose what is safest, and say what you 
 
 @dataclass(frozen=True)
 class Word:
-    """On a draft. ``source`` is all that is to run."""
+    """On a draft. ``source`` is all that is to run; ``reason`` why it is rejected."""
 
     action: Literal["run", "reject"]
     source: str
     run_all: bool = False
+    reason: str = ""
 
 
 class Front(Protocol):

@@ -217,13 +217,16 @@ class Person:
         source = draft.source
         keys = KEYS | ALL if draft.can_run_all else KEYS
         while True:
-            word = keys.get((await self._ask(_prompt(draft))).lower())
+            key, _, rest = (await self._ask(_prompt(draft))).partition(" ")
+            word = keys.get(key.lower())
+            if rest and word != "reject":
+                continue
             if word == "edit" and draft.kind != "delete":
                 source = await self._edited(draft, source)
             elif word in ("run", "all"):
                 return Word("run", source, run_all=word == "all")
             elif word == "reject":
-                return Word("reject", source)
+                return Word("reject", source, reason=rest.strip())
 
     async def _edited(self, draft: e.Draft, source: str) -> str:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")

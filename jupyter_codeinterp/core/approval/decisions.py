@@ -19,6 +19,7 @@ from ..events import Draft
 from ..ports import ExternalRun
 
 FROM_ELSEWHERE = "Run from elsewhere."
+REJECTED = "The person rejected this cell."
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -33,6 +34,8 @@ class Decision(msgspec.Struct, frozen=True):
     """Whether ``source`` is not what the model wrote."""
     window: int = 0
     """The number of the window that decided; 0: none did."""
+    said: str = ""
+    """The person's words with a rejection."""
 
     def with_source(self, source: str, *, edited: bool) -> Decision:
         return msgspec.structs.replace(self, source=source, edited=edited)
@@ -54,6 +57,13 @@ class Decisions:
     @property
     def waiting(self) -> bool:
         return bool(self._drafts or self._questions)
+
+    @property
+    def asked(self) -> dict[str, Literal["question", "draft"]]:
+        """What the person's word is waited for on: calls of questions, nonces of drafts."""
+        questions = [call for call, answer in self._questions.items() if not answer.done()]
+        drafts = [draft.nonce for draft, word in self._drafts.values() if not word.done()]
+        return {**dict.fromkeys(questions, "question"), **dict.fromkeys(drafts, "draft")}
 
     @property
     def waited(self) -> float:
@@ -88,9 +98,10 @@ class Decisions:
         source: str,
         run_all: bool,
         window: int = 0,
+        said: str = "",
     ) -> Draft:
-        """The draft that it was about. Raises CommandError ``unknown_draft``,
-        ``already_decided`` or ``stale_decision``."""
+        """The draft that it was about. ``said`` is why it is rejected. Raises CommandError
+        ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
         waiting = self._drafts.get(draft_id)
         if waiting is None or waiting[1].done():
             if nonce in self._decided:
@@ -106,10 +117,19 @@ class Decisions:
             run_all = run_all and draft.can_run_all
             decision = Decision("run", "person", source, run_all, window=window)
         else:
-            reason = "The person rejected this cell."
-            decision = Decision("reject", "person", source, reason=reason, window=window)
+            reason = f"{REJECTED} They say: {said}" if said else REJECTED
+            decision = Decision("reject", "person", source, reason=reason, window=window, said=said)
         future.set_result(decision)
         return draft
+
+    def reject(self, nonce: str, said: str, source: str | None, window: int = 0) -> Draft:
+        """The draft with this nonce, for a reason; ``source`` None: it is as it was put
+        forward. Raises CommandError as ``decide``."""
+        for draft, _ in self._drafts.values():
+            if draft.nonce == nonce:
+                theirs = draft.source if source is None else source
+                return self.decide(draft.draft_id, nonce, "reject", theirs, False, window, said)
+        raise CommandError("unknown_draft", "This cell no longer waits for a decision.")
 
     def gone(self, cell_id: str) -> None:
         """The person deleted a draft's cell: that is a rejection."""

@@ -174,6 +174,7 @@ class CellRun:
             decision.edited,
             decision.reason,
             decision.window,
+            decision.said,
         )
 
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:

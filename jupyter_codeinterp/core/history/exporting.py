@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from ..commands import SessionInfo
 from ..events import Event
 from .prose import code, fenced, harmless, plain, quoted
-from .transcript import Item, Line, Said, turns
+from .transcript import Asked, Item, Line, Said, turns
 
 
 def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
@@ -30,6 +30,8 @@ def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
 def _in_markdown(item: Item) -> list[str]:
     if isinstance(item, Said):
         return [harmless(item.text)]
+    if isinstance(item, Asked):
+        return ["## You", quoted(harmless(item.text)), "## Answer"]
     if isinstance(item, Line):
         return [f"*{plain(item.text)}*"]
     words = item.status.replace("_", " ")

@@ -14,7 +14,7 @@ from ..errors import CommandError
 from ..events import Event
 from ..messages import Message, Text, ToolUse, tool_uses
 from .prose import quoted
-from .transcript import Card, Said, Step, turns
+from .transcript import Asked, Card, Said, Step, turns
 
 _REPEATED = ("run_cell", "edit_cell", "add_markdown", "delete_cell")
 """Calls that a recording makes again. What was looked at is left out, but for the notebook,
@@ -81,6 +81,9 @@ class _Script:
                     self._names[item.done.cell_id] = call.id
         if calls:
             self._close(calls, expect)
+        for item in step.items:
+            if isinstance(item, Asked):
+                self.say(quoted(item.text))
 
     def lines(self) -> list[dict[str, Any]]:
         """All steps; the last one is the answer's end, in words."""

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from ..events import (
     ChangesKept,
     Event,
+    MessageQueued,
+    MessagesHeard,
+    MessageTakenBack,
     RunStarted,
     StepDiscarded,
     StepStarted,
@@ -38,8 +41,12 @@ class Replay:
     """The person's last message."""
     since: int = 0
     """The turn in which they sent it."""
-    unheard: bool = False
-    """Whether the model has not been asked since."""
+    unheard: str = ""
+    """What they have said since the model was asked last."""
+    queued: dict[int, MessageQueued] = field(default_factory=dict)
+    """What they have said that neither began a turn nor reached the model yet, in order."""
+    said: int = 0
+    """The number of the last message that was queued."""
     unfinished: bool = False
     ended: TurnEnded | None = None
     usage: UsageChanged | None = None
@@ -54,10 +61,18 @@ class Replay:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished = event.turn, True
             self._cards.clear()
+            self._left_queue(event.queued)
             if event.text:
-                self.asked, self.since, self.unheard = event.text, event.turn, True
+                self.asked, self.since, self.unheard = event.text, event.turn, event.text
+        elif isinstance(event, MessageQueued):
+            self.queued[event.number], self.said = event, event.number
+        elif isinstance(event, MessageTakenBack):
+            self._left_queue((event.number,))
+        elif isinstance(event, MessagesHeard):
+            self._left_queue(event.numbers)
+            self.asked, self.unheard = f"{self.asked}\n\n{event.text}", event.text
         elif isinstance(event, StepStarted):
-            self.steps, self.unheard = event.step, False
+            self.steps, self.unheard = event.step, ""
             self._running.clear()  # The model has been told of them.
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
@@ -79,6 +94,10 @@ class Replay:
             cells.update(dict.fromkeys(event.cells, "kept"))
         elif isinstance(event, TurnEnded):
             self.ended, self.unfinished = event, False
+
+    def _left_queue(self, numbers: tuple[int, ...]) -> None:
+        for number in numbers:
+            self.queued.pop(number, None)
 
     @property
     def lost(self) -> str:

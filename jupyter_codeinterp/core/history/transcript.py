@@ -14,6 +14,7 @@ from ..events import (
     DraftOpened,
     DraftWaiting,
     Event,
+    MessagesHeard,
     Note,
     QuestionAnswered,
     QuestionAsked,
@@ -71,13 +72,20 @@ class Said:
 
 
 @dataclass
+class Asked:
+    """What the person has said while the model worked."""
+
+    text: str
+
+
+@dataclass
 class Line:
     """What happened besides."""
 
     text: str
 
 
-Item = Union[Said, Card, Line]
+Item = Union[Said, Card, Asked, Line]
 
 
 @dataclass
@@ -149,6 +157,8 @@ def _add(items: list[Item], event: Event) -> None:
         last.parts.append(event.text)
     elif isinstance(event, (TextDelta, TextDone)):
         items.append(Said([event.text], whole=isinstance(event, TextDone)))
+    elif isinstance(event, MessagesHeard):
+        items.append(Asked(event.text))
     elif isinstance(event, Note):
         items.append(Line(event.text))
     elif isinstance(event, TurnUndone):

@@ -8,13 +8,14 @@ ModelError when the model cannot be had. When the turn is stopped (the task is c
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import msgspec
 
 from ..errors import DocumentError, ModelError
 from ..events import (
     Event,
+    MessagesHeard,
     Note,
     Retrying,
     StepDiscarded,
@@ -71,8 +72,10 @@ class Agent:
         goal: str,
         next_step: Callable[[], int],
         registry: ToolRegistry,
+        queued: Callable[[], MessagesHeard | None],
     ) -> None:
-        """``goal`` is what the person asked for last, in their words."""
+        """``goal`` is what the person asked for last, in their words; ``queued`` is what they
+        have said since, None if nothing."""
         self.model = model
         self.meter = meter
         self.turn = turn
@@ -80,6 +83,7 @@ class Agent:
         self.ending = Ending("max_steps", "max_steps", "Stopped at the limit of steps in a turn.")
         self._goal = goal
         self._next_step = next_step
+        self._queued = queued
         self._registry = registry
         self._specs = registry.specs()
         self._tools = Tools(turn, registry)
@@ -103,6 +107,8 @@ class Agent:
                 return
             if self.meter.share > self.turn.limits.context_share:
                 yield await self._move_on()
+            for event in self._hear():
+                yield event
             async for event in self._ask_once_more_if_broken():
                 yield event
             async for event in self._carry_out():
@@ -136,6 +142,15 @@ class Agent:
         if text != NOT_DESCRIBED:
             turn.context.state = fresh.state
         return text
+
+    def _hear(self) -> Iterator[Event]:
+        """What the person has said meanwhile follows the results, in the same turn of theirs.
+        (Between two parts of an answer of the model's nothing may stand.)"""
+        heard = None if self.talk.is_answered else self._queued()
+        if heard is not None:
+            yield heard
+            self.talk.add(user(Text(self.turn.scrub(heard.text))))
+            self._goal = f"{self._goal}\n\n{heard.text}"
 
     async def _move_on(self) -> Note:
         """Go on in a new conversation with a summary: the old one is nearly full.

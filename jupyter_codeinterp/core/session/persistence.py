@@ -286,10 +286,10 @@ class PersistentSession:
 
     def _keep_unheard(self) -> None:
         """A message that did not get as far as the model is part of the conversation too."""
-        words = self._rules.scrub(self._replay.asked)
-        if self._replay.unheard and not self._talk.ends_with(words):
+        words = self._rules.scrub(self._replay.unheard)
+        if words and not self._talk.ends_with(words):
             self._talk.add(user(Text(words)))
-        self._replay.unheard = False
+        self._replay.unheard = ""
 
     def _show_end(self, ending: Ending) -> None:
         turn = self._replay.turns

@@ -8,7 +8,7 @@ What decides, or sets something, is told to all others, which can take it back (
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere
@@ -16,10 +16,18 @@ from ..errors import CommandError
 from ..events import Mode
 from ..history.review import Review
 from ..turn.limits import Rules
+from .enter import Does
 from .session import Session
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
+
+
+class Sent(NamedTuple):
+    """Where a message went, and what became of it."""
+
+    session: Session
+    did: Does
 
 
 class Sessions(Protocol):
@@ -56,36 +64,46 @@ class SessionService:
         notebook: str = "",
         mode: Mode = ASKING,
         model: str = "",
+        about: str = "",
+        source: str | None = None,
         by: int = 0,
         headless: bool = False,
-    ) -> Session:
-        """Start a turn, in a new conversation without ``session_id``. ``headless``: who sends
-        shows no notebook, so none is waited for; where no window has it open, the work is done
-        in its file at once.
+    ) -> Sent:
+        """What the person says: it starts a turn, in a new conversation without
+        ``session_id``; while a turn is running it is queued, or answers the question, or
+        rejects the draft, that it is ``about`` (``enter.py``). ``source`` is what stands in
+        that draft's cell. ``headless``: who sends shows no notebook, so none is waited for;
+        where no window has it open, the work is done in its file at once.
 
         CommandError ``too_long``, ``empty_message``, ``no_notebook``, ``busy``,
-        ``held_elsewhere``.
+        ``no_longer_waits``, ``too_many_queued``, ``held_elsewhere``.
         """
-        if len(text) > MAX_MESSAGE:
-            words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
-            raise CommandError("too_long", words)
-        if not text.strip():
-            raise CommandError("empty_message", "The message is empty.")
+        _bounded(text)
         if session_id:
             session = self._sessions.session(session_id)
+        elif not text.strip():
+            raise CommandError("empty_message", "The message is empty.")
         elif notebook:
             session = self.create(notebook, mode, model)
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
         before = session.info.model
         # Here already: from here on the words go to the model, journal, lists and windows.
-        session.send(self._sessions.rules.scrub(text), mode, model, by)
-        if headless:
+        words = self._sessions.rules.scrub(text)
+        did, title = session.send(words, mode, model, by, about, source)
+        if did == "begin" and headless:
             session.workplace.nobody_comes()
         if session_id and session.info.model != before:
             self._tell(session, by, "model", session.info.model)
-        self._tell_of_auto(session, by)
-        return session
+        if did == "reject":
+            self._tell(session, by, "reject", title)
+        elif did != "answer":
+            self._tell_of_auto(session, by)
+        return Sent(session, did)
+
+    def take_back(self, session_id: str, number: int) -> None:
+        """A queued message. CommandError ``not_queued``, ``held_elsewhere``."""
+        self._here(session_id).take_back(number)
 
     def retry(self, session_id: str, by: int = 0, *, headless: bool = False) -> None:
         """Go on after an error. CommandError ``busy``, ``nothing_to_retry``,
@@ -111,11 +129,14 @@ class SessionService:
         source: str,
         run_all: bool = False,
         by: int = 0,
+        reason: str = "",
     ) -> None:
-        """``source`` is all that is to run. CommandError ``held_elsewhere``, and as in
-        ``Decisions.decide``."""
+        """``source`` is all that is to run; ``reason`` is why it is rejected. CommandError
+        ``too_long``, ``held_elsewhere``, and as in ``Decisions.decide``."""
+        _bounded(reason)
         session = self._here(session_id)
-        draft = session.decide(draft_id, nonce, action, source, run_all, by)
+        said = self._sessions.rules.scrub(reason.strip())
+        draft = session.decide(draft_id, nonce, action, source, run_all, by, said)
         what: Doing = "run_all" if run_all and action == "run" else action
         self._tell(session, by, what, draft.title)
 
@@ -185,3 +206,9 @@ class SessionService:
         """A turn that runs without asking is decided by whoever starts it."""
         if MODES[session.info.mode].unasked:
             self._tell(session, by, "turn")
+
+
+def _bounded(text: str) -> None:
+    if len(text) > MAX_MESSAGE:
+        words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
+        raise CommandError("too_long", words)

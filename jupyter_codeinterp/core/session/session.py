@@ -48,7 +48,9 @@ from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
 from . import undo
-from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
+from .enter import GOES_ON, Does, enter
+from .persistence import NOT_SAVED, STOPPED_NOTE, Workplace
+from .queue import QueueingSession
 
 OBEY_TIME = 5.0
 """Seconds that a kernel has to obey an interrupt before the person is told."""
@@ -60,6 +62,7 @@ SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts: Stop has one second in all."""
 _NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
 """Kinds of characters: controls (a line's end is one), surrogates, separators of lines."""
+NO_LONGER = "What this was about no longer waits. Look at the conversation, and send it again."
 STUCK = (
     "The kernel has not obeyed the interrupt. "
     "Restart it from the Kernel menu to stop the code; variables will be lost."
@@ -68,7 +71,7 @@ STUCK = (
 log = logging.getLogger(__name__)
 
 
-class Session(PersistentSession):
+class Session(QueueingSession):
     def __init__(
         self,
         info: SessionInfo,
@@ -101,11 +104,35 @@ class Session(PersistentSession):
 
     # --- a turn ----------------------------------------------------------------------
 
-    def send(self, text: str, mode: Mode, model: str, window: int = 0) -> None:
-        """Start a turn, as asked in a window. Raises CommandError ``busy``, ``empty_message`` or
-        ``held_elsewhere``, and StoreError."""
-        if not text.strip():
+    def send(
+        self,
+        text: str,
+        mode: Mode,
+        model: str,
+        window: int = 0,
+        about: str = "",
+        source: str | None = None,
+    ) -> tuple[Does, str]:
+        """What the person says in a window: it begins a turn, or whatever ``enter.py`` says.
+        What it did, and the title of the draft that it rejected. Raises CommandError ``busy``,
+        ``empty_message``, ``no_longer_waits``, ``too_many_queued`` or ``held_elsewhere``, and
+        StoreError."""
+        does = enter(self.running, self.decisions.asked, about)
+        if does is None:
+            raise CommandError("no_longer_waits", NO_LONGER)
+        if not text.strip() and not (does == "begin" and self.queued):
             raise CommandError("empty_message", "The message is empty.")
+        if does == "begin":
+            self._begin(text, mode, model, window)
+        elif does == "queue":
+            self._queue(text, window)
+        elif does == "answer":
+            self.decisions.answer(about, text)
+        else:
+            return does, self.decisions.reject(about, text, source, window).title
+        return does, ""
+
+    def _begin(self, text: str, mode: Mode, model: str, window: int) -> None:
         self._need_idle()
         with self._here():
             self._set(mode=modes.cap(mode, self._rules.highest_mode))
@@ -116,7 +143,7 @@ class Session(PersistentSession):
                 title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
                 self._publish(TitleChanged(title))
                 self._set(title=title)
-            self._start(text, window)
+            self._start(self._with_queued(text), window)
 
     def retry(self, window: int = 0) -> None:
         """Go on after an error with the history as it is. Raises CommandError ``busy``,
@@ -134,9 +161,11 @@ class Session(PersistentSession):
             raise CommandError("busy", "Cells are being put back. Wait a moment.")
 
     def _start(self, text: str, window: int) -> None:
-        number = self._replay.turns + 1
-        self._publish(TurnStarted(number, text, self.info.mode, self.info.model, window))
+        number, info = self._replay.turns + 1, self.info
+        queued = tuple(message.number for message in self.queued) if text else ()
+        self._publish(TurnStarted(number, text, info.mode, info.model, window, queued))
         self._may_cancel = True
+        self._goes_on = False
         self._begun = False
         self._halted = None
         self._task = asyncio.get_running_loop().create_task(self._run(text))
@@ -152,6 +181,7 @@ class Session(PersistentSession):
             if not self._told:
                 self._show(Note(NOT_SAVED, "warning"))
             self._save_later()
+        self._begin_queued()
         self._let_go()
 
     async def _run(self, text: str) -> None:
@@ -175,6 +205,8 @@ class Session(PersistentSession):
         self._may_cancel = False
         if self._halted is not None:
             ending = self._halted
+        self._goes_on = self._goes_on or GOES_ON[ending.reason]
+        if self._halted is not None:
             # The turn may have come to an end before it was cancelled.
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(0)
@@ -218,7 +250,8 @@ class Session(PersistentSession):
         turn.files = await place.files()
         self._meter.begin_turn(await model.info(self.info.model))
         asked = self._replay.asked
-        return Agent(model, self._meter, turn, self._talk, asked, self._next_step, self._tools)
+        talk, step, queued = self._talk, self._next_step, self._hear_queued
+        return Agent(model, self._meter, turn, talk, asked, step, self._tools, queued)
 
     def _next_step(self) -> int:
         return self._replay.steps + 1
@@ -252,6 +285,7 @@ class Session(PersistentSession):
 
     async def close(self) -> None:
         """Stop for good: the server is shutting down."""
+        self._closing = True
         self.cancel()
         for task in self._tasks:
             task.cancel()
@@ -273,10 +307,11 @@ class Session(PersistentSession):
         source: str,
         run_all: bool,
         window: int = 0,
+        said: str = "",
     ) -> Draft:
         """``window`` is who decides. The draft; CommandError as in ``Decisions.decide``."""
         allowed = run_all and modes.may_run_all(self._rules.highest_mode)
-        return self.decisions.decide(draft_id, nonce, action, source, allowed, window)
+        return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said)
 
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """From the next decision on, also in a running turn. Whether it was another."""

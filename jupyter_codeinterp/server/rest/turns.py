@@ -7,13 +7,15 @@ is done in its file, in the kernel that it has or gets.
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Literal
+from typing import Literal, Union
 
 import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
+from ...core.commands import SessionInfo
 from ...core.events import Mode
+from ...core.session.enter import Does
 from .base import Handler, Nothing
 
 
@@ -22,23 +24,36 @@ class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewMessage(_Body, frozen=True):
-    """``mode`` and ``model``: from now on; "" leaves the model as it is."""
+    """``mode`` and ``model``: from now on, where a turn begins; "" leaves the model as it is.
+    ``about`` as in the answer's ``did``."""
 
     text: str
     mode: Mode = "review"
     model: str = ""
     kernel: str = ""
+    about: str = ""
+    source: Union[str, None] = None
+
+
+class Taken(SessionInfo, frozen=True):
+    """``did``: the message has begun a turn (``begin``), or, as one is running, is queued
+    (``queue``), has answered the question whose ``call_id`` it was about (``answer``), or has
+    rejected the draft whose ``nonce`` it was about and whose cell holds ``source``
+    (``reject``)."""
+
+    did: Does = "begin"
 
 
 class Decision(_Body, frozen=True):
     """On the draft of a ``draft_waiting`` event; ``source`` is all that is to run, byte for
-    byte. ``run_all`` switches the rest of the turn to Auto."""
+    byte. ``run_all`` switches the rest of the turn to Auto; ``reason``: why it is rejected."""
 
     draft_id: str
     nonce: str
     action: Literal["run", "reject"]
     source: str = ""
     run_all: bool = False
+    reason: str = ""
 
 
 class Answered(_Body, frozen=True):
@@ -83,15 +98,27 @@ class MessagesHandler(TurnHandler):
     async def post(self, session_id: str) -> None:
         by, given = self.window(), self.given(NewMessage)
         await self.kernel_ready(session_id, given.kernel)
-        self.manager.service.send(
+        session, did = self.manager.service.send(
             given.text,
             session_id=session_id,
             mode=given.mode,
             model=given.model,
+            about=given.about,
+            source=given.source,
             by=by,
             headless=True,
         )
-        self.told(session_id, HTTPStatus.ACCEPTED)
+        self.set_status(HTTPStatus.ACCEPTED)
+        self.answer(Taken(**msgspec.structs.asdict(session.info), did=did))
+
+
+class QueuedHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def delete(self, session_id: str, number: str) -> None:
+        self.window()
+        self.manager.service.take_back(session_id, int(number))
+        self.told(session_id)
 
 
 class RetryHandler(TurnHandler):

@@ -33,6 +33,7 @@ EXECUTE = ("execute", "kernels")
 
 NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.SendMessage: (EXECUTE, CHANGE),
+    c.TakeBack: (EXECUTE,),
     c.Decide: (EXECUTE, CHANGE),
     c.Retry: (EXECUTE, CHANGE),
     c.Answer: (EXECUTE,),
@@ -170,7 +171,10 @@ class ClientConnection:
                 command.source,
                 command.run_all,
                 self.number,
+                command.reason,
             )
+        elif isinstance(command, c.TakeBack):
+            service.take_back(command.session_id, command.number)
         elif isinstance(command, c.Answer):
             service.answer(command.session_id, command.call_id, command.text)
         elif isinstance(command, c.Cancel):
@@ -208,21 +212,23 @@ class ClientConnection:
 
     def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
         manager = self._manager
-        session = manager.service.send(
+        session, did = manager.service.send(
             command.text,
             session_id=command.session_id,
             notebook=command.notebook,
             mode=command.mode,
             model=command.model,
+            about=command.about,
+            source=command.source,
             by=self.number,
         )
         # The turn looks at the notebook as this window has it.
         notebook = manager.opened(session.info.notebook)
-        if notebook is not None:
+        if notebook is not None and did == "begin":
             notebook.take(self)
         if not command.session_id:
             self._subscribe(session, 0)
-        return {"session_id": session.info.session_id}
+        return {"session_id": session.info.session_id, "did": did}
 
     def _subscribe(self, session: Session, after: int) -> None:
         session_id = session.info.session_id

@@ -120,7 +120,8 @@ export const started: Event = {
   text: 'Which region grew fastest?',
   mode: 'review',
   model: 'claude-sonnet-5-5',
-  window: 1
+  window: 1,
+  queued: []
 };
 
 export const opened: Event = {
@@ -142,7 +143,8 @@ export const decided: Event = {
   source: 'df = 2',
   edited: true,
   reason: '',
-  window: 1
+  window: 1,
+  said: ''
 };
 
 export const running: Event = {

@@ -2,6 +2,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Mode } from '../../protocol/api';
 import type { IPanelState } from '../store/panel-state';
+import { IEnter, enter } from '../view/enter';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
@@ -16,11 +17,11 @@ export function Composer(props: {
   const [text, setText] = React.useState('');
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
+  const offered = enter(view);
+  const words = wordsFor(offered.does, trans);
+  const hint = React.useId();
   const canSend =
-    !running &&
-    !state.sending &&
-    state.connection === 'connected' &&
-    text.trim() !== '';
+    !state.sending && state.connection === 'connected' && text.trim() !== '';
 
   const prefilled = React.useRef('');
   React.useLayoutEffect(() => fitHeight(field.current!), [text]);
@@ -36,7 +37,7 @@ export function Composer(props: {
   }, [state.prefill]);
 
   const send = async () => {
-    if (canSend && (await store.send(text))) {
+    if (canSend && (await store.send(text, offered))) {
       setText(now => (now === text ? '' : now));
     }
   };
@@ -54,15 +55,19 @@ export function Composer(props: {
         ref={field}
         rows={1}
         aria-label={trans.__('Message')}
-        placeholder={trans.__('Ask about this notebook')}
+        aria-describedby={hint}
+        placeholder={words.field}
         value={text}
         onChange={event => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
+      <div id={hint} className="jp-codeinterp-Composer-hint" role="status">
+        {running && text.trim() !== '' && words.hint}
+      </div>
       <div className="jp-codeinterp-Composer-line">
         <ModeSelect view={view} state={state} />
         <Gauge view={view} />
-        {running ? (
+        {running && (
           <Button
             look="icon"
             aria-label={trans.__('Stop')}
@@ -73,11 +78,12 @@ export function Composer(props: {
               <rect x="4" y="4" width="8" height="8" rx="1" />
             </svg>
           </Button>
-        ) : (
+        )}
+        {(!running || text.trim() !== '') && (
           <Button
             look="icon"
-            aria-label={trans.__('Send')}
-            title={trans.__('Send (Enter)')}
+            aria-label={words.button}
+            title={trans.__('%1 (Enter)', words.button)}
             disabled={!canSend}
             onClick={() => void send()}
           >
@@ -89,6 +95,37 @@ export function Composer(props: {
       </div>
     </div>
   );
+}
+
+/** What Enter does, in words: in the empty field, under the text, and on the button. */
+function wordsFor(
+  does: IEnter['does'],
+  trans: TranslationBundle
+): { field: string; hint: string; button: string } {
+  return {
+    begin: {
+      field: trans.__('Ask about this notebook'),
+      hint: '',
+      button: trans.__('Send')
+    },
+    queue: {
+      field: trans.__('Say more while it works'),
+      hint: trans.__(
+        'Enter queues this: it goes to the model with the next results'
+      ),
+      button: trans.__('Queue')
+    },
+    answer: {
+      field: trans.__('Answer the question'),
+      hint: trans.__('Enter answers the question'),
+      button: trans.__('Answer the question')
+    },
+    reject: {
+      field: trans.__('Reject this cell and say why'),
+      hint: trans.__('Enter rejects the cell, with this as the reason'),
+      button: trans.__('Reject with this reason')
+    }
+  }[does];
 }
 
 /** As high as its text; the style sheet sets the limit. */

@@ -5,6 +5,7 @@ import { Log } from './conversation/Log';
 import { Boundary } from './elements/Boundary';
 import { usePanelState } from './elements/context';
 import { Header } from './Header';
+import { Queue } from './Queue';
 import { StatusBanners } from './StatusBanners';
 
 export function Panel(): JSX.Element {
@@ -17,6 +18,7 @@ export function Panel(): JSX.Element {
         <Log view={view} state={state} />
       </Boundary>
       <StatusBanners state={state} />
+      {view && <Queue view={view} />}
       <Composer view={view} state={state} />
     </>
   );

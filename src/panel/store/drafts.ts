@@ -32,6 +32,13 @@ export class Drafts implements IDrafts {
     return this._options.sessions.isOver(callId);
   }
 
+  /** What stands in a waiting draft's cell; null if there is none. */
+  sourceOf(draftId = ''): string | null {
+    const { sessions, notebooks } = this._options;
+    const found = sessions.findDraft(draftId);
+    return found && notebooks.sourceOf(draftView(found.view, found.card));
+  }
+
   async decide(
     draftId: string,
     action: 'run' | 'reject',

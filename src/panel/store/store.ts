@@ -12,7 +12,8 @@ import type {
   SessionInfo
 } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
-import { ISessionView, cutOff } from '../view/view';
+import { IEnter, enter } from '../view/enter';
+import { IQueued, ISessionView, cutOff } from '../view/view';
 import { Connections } from './connections';
 import { Drafts } from './drafts';
 import { History } from './history';
@@ -78,8 +79,14 @@ export class Store {
 
   // --- the turn ----------------------------------------------------------------------
 
-  /** Send a message. False, with `failure` set, if the server did not take it. */
-  async send(text: string): Promise<boolean> {
+  /**
+   * Say something: what becomes of it is what the person was offered. False, with
+   * `failure` set, if the server did not take it.
+   */
+  async send(
+    text: string,
+    offered: IEnter = enter(this.shown)
+  ): Promise<boolean> {
     if (this.state.now.sending || !this.state.byPerson()) {
       return false;
     }
@@ -94,7 +101,9 @@ export class Store {
         notebook,
         session_id: info?.session_id ?? '',
         mode: info?.mode ?? mode,
-        model: info?.model ?? model
+        model: info?.model ?? model,
+        about: offered.about,
+        source: this.drafts.sourceOf(offered.draftId)
       });
       this._show(notebook, session_id as string);
     });
@@ -104,6 +113,18 @@ export class Store {
       void this.setup.refresh();
     }
     return sent;
+  }
+
+  /** A queued message is not to reach the model; its text goes back into the field. */
+  async takeBack({ number, text }: IQueued): Promise<void> {
+    const taken = await this._command(session_id => ({
+      type: 'take_back',
+      session_id,
+      number
+    }));
+    if (taken) {
+      this.prefill(text);
+    }
   }
 
   stop(): Promise<boolean> {

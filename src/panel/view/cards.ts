@@ -115,5 +115,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   notes: [],
   mended: false,
   leftover: false,
+  said: '',
   failure: ''
 };

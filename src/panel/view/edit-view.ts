@@ -9,6 +9,15 @@ export function withInfo(
   return { ...view, info: { ...view.info, ...change } };
 }
 
+/** Without the messages of these numbers in the queue. */
+export function unqueue(
+  view: ISessionView,
+  numbers: readonly number[] = []
+): ISessionView {
+  const queued = view.queued.filter(({ number }) => !numbers.includes(number));
+  return { ...view, queued };
+}
+
 /** With one more item, made with a key of its own. */
 export function append(
   view: ISessionView,

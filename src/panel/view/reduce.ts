@@ -9,6 +9,7 @@ import {
   isOfStep,
   replace,
   swap,
+  unqueue,
   withInfo
 } from './edit-view';
 import type { IEndItem, ISessionView } from './view';
@@ -19,6 +20,7 @@ export function emptyView(info: SessionInfo): ISessionView {
     info,
     seq: 0,
     items: [],
+    queued: [],
     made: 0,
     step: 0,
     ran: [],
@@ -44,7 +46,7 @@ export function reduce(
 function apply(view: ISessionView, event: Event): ISessionView {
   switch (event.type) {
     case 'turn_started': {
-      const running = withInfo(view, {
+      const running = withInfo(unqueue(view, event.queued), {
         running: true,
         mode: event.mode,
         model: event.model || view.info.model
@@ -59,6 +61,18 @@ function apply(view: ISessionView, event: Event): ISessionView {
           }))
         : running;
     }
+    case 'message_queued': {
+      const { number, text } = event;
+      return { ...view, queued: [...view.queued, { number, text }] };
+    }
+    case 'message_taken_back':
+      return unqueue(view, [event.number]);
+    case 'messages_heard':
+      return append(unqueue(view, event.numbers), key => ({
+        kind: 'aside',
+        key,
+        text: event.text
+      }));
     case 'step_started':
       return { ...view, step: event.step };
     case 'turn_ended':
@@ -124,6 +138,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
         phase: 'decided',
         source: event.source ?? '',
         edited: event.edited,
+        said: event.said ?? '',
         failure: ''
       });
     case 'kernel_waiting':

@@ -22,6 +22,19 @@ export interface IMessageItem {
   readonly text: string;
 }
 
+/** What the person said while the turn ran, where the model was told of it. */
+export interface IAsideItem {
+  readonly kind: 'aside';
+  readonly key: string;
+  readonly text: string;
+}
+
+/** What the person has said that neither began a turn nor reached the model yet. */
+export interface IQueued {
+  readonly number: number;
+  readonly text: string;
+}
+
 /** A text block of the model. `done` when no more of it will come. */
 export interface ITextItem {
   readonly kind: 'text';
@@ -82,6 +95,8 @@ export interface ICardItem {
   readonly mended: boolean;
   /** It failed, and its cell still stands in the notebook after the turn. */
   readonly leftover: boolean;
+  /** The person's words with a rejection. */
+  readonly said: string;
   /** Why the last decision on it did not reach the server; "" if it did. */
   readonly failure: string;
 }
@@ -120,6 +135,7 @@ export interface IEndItem {
 
 export type Item =
   | IMessageItem
+  | IAsideItem
   | ITextItem
   | IThinkingItem
   | ICardItem
@@ -133,6 +149,8 @@ export interface ISessionView {
   /** The highest event number seen; events up to it are dropped when they come again. */
   readonly seq: number;
   readonly items: readonly Item[];
+  /** In the order in which it was said. */
+  readonly queued: readonly IQueued[];
   /** How many items were ever made: the source of keys. */
   readonly made: number;
   /** The model call that is running or was the last one; 0 before the first. */

@@ -25,7 +25,8 @@ _LOCK_WAIT = 0.5
 """Seconds."""
 _SAID = (
     "SELECT session_id, kind, data FROM events"
-    " WHERE kind IN ('turn_started', 'text_done', 'text_delta') ORDER BY session_id, seq"
+    " WHERE kind IN ('turn_started', 'messages_heard', 'text_done', 'text_delta')"
+    " ORDER BY session_id, seq"
 )
 
 

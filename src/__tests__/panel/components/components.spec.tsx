@@ -150,6 +150,74 @@ describe('the composer', () => {
     expect(button('Send')).toBeTruthy();
   });
 
+  const enter = async (text: string) => {
+    fireEvent.change(message(), { target: { value: text } });
+    await act(async () => {
+      fireEvent.keyDown(message(), { key: 'Enter' });
+    });
+  };
+  const described = () =>
+    document.getElementById(message().getAttribute('aria-describedby')!)!
+      .textContent;
+
+  it('takes words at any time, and says what becomes of them', async () => {
+    const shown = await panel(started);
+    const place = () => (message() as HTMLTextAreaElement).placeholder;
+    expect(place()).toBe('Say more while it works');
+    fireEvent.change(message(), { target: { value: 'In euros' } });
+    expect(described()).toContain('queues this');
+    expect(button('Queue')).toBeTruthy();
+    await enter('In euros');
+    await play(shown, opened, waiting);
+    expect(place()).toBe('Reject this cell and say why');
+    shown.notebooks.sources.set('cell1', 'df = 2 # theirs');
+    await enter('use the median');
+    await play(shown, decided, {
+      type: 'question_asked',
+      call_id: 'q1',
+      question: 'Euros?',
+      options: []
+    });
+    expect(place()).toBe('Answer the question');
+    await enter('euros');
+    expect(shown.client.ofType('send_message').slice(1)).toMatchObject([
+      { text: 'In euros', about: '', source: null, session_id: 's1' },
+      { text: 'use the median', about: 'n1', source: 'df = 2 # theirs' },
+      { text: 'euros', about: 'q1', source: null }
+    ]);
+    expect(button('Stop')).toBeTruthy();
+  });
+
+  it('shows what is queued, takes it back, and sends it after Stop', async () => {
+    const queued = (number: number, text: string): Event => ({
+      type: 'message_queued',
+      number,
+      text,
+      window: 1
+    });
+    const shown = await panel(started, queued(1, 'In euros'), queued(2, 'Now'));
+    const list = screen.getByRole('list', { name: 'Queued messages' });
+    expect(list.textContent).toContain('Queued: In euros');
+    fireEvent.change(message(), { target: { value: 'and then' } });
+    await act(async () => {
+      fireEvent.click(
+        within(list).getAllByRole('button', { name: 'Take back' })[0]
+      );
+    });
+    expect(shown.client.ofType('take_back')).toMatchObject([{ number: 1 }]);
+    expect((message() as HTMLTextAreaElement).value).toBe('and then\nIn euros');
+    expect(screen.queryByRole('button', { name: 'Send now' })).toBeNull();
+    await play(
+      shown,
+      { type: 'message_taken_back', number: 1 },
+      ended({ stop_reason: 'cancelled' })
+    );
+    await act(async () => {
+      fireEvent.click(button('Send now'));
+    });
+    expect(shown.client.ofType('send_message')[1]).toMatchObject({ text: '' });
+  });
+
   it('offers no mode above the highest', async () => {
     const made = makeStore();
     made.api.current = { ...made.api.current, highest_mode: 'review' };

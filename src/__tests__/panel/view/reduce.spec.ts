@@ -36,6 +36,8 @@ function line(item: Item): string {
   switch (item.kind) {
     case 'message':
       return `you: ${item.text}`;
+    case 'aside':
+      return `you, meanwhile: ${item.text}`;
     case 'text':
       return `text: ${item.text}${item.done ? '' : '…'}`;
     case 'thinking':
@@ -380,5 +382,48 @@ describe('questions, retries and names', () => {
       model: 'm',
       notebook: 'b.ipynb'
     });
+  });
+});
+
+describe('what is said while a turn runs', () => {
+  const queued = (number: number, text: string): Event => ({
+    type: 'message_queued',
+    number,
+    text,
+    window: 1
+  });
+  const waits = (...events: Event[]) =>
+    viewOf(...events).queued.map(({ text }) => text);
+
+  it('is queued until the model is told, then stands where it was told', () => {
+    const said = [
+      started,
+      step(1),
+      queued(1, 'In euros'),
+      queued(2, 'Rounded')
+    ];
+    expect(waits(...said)).toEqual(['In euros', 'Rounded']);
+    const taken: Event = { type: 'message_taken_back', number: 1 };
+    expect(waits(...said, taken)).toEqual(['Rounded']);
+    const heard: Event = {
+      type: 'messages_heard',
+      numbers: [1, 2],
+      text: 'In euros\n\nRounded'
+    };
+    expect(waits(...said, heard)).toEqual([]);
+    expect(lines(...said, heard)).toContain(
+      'you, meanwhile: In euros\n\nRounded'
+    );
+  });
+
+  it('stays queued after Stop, and is part of the message it goes with', () => {
+    const stopped = [
+      started,
+      queued(1, 'In euros'),
+      ended({ stop_reason: 'cancelled' })
+    ];
+    expect(waits(...stopped)).toEqual(['In euros']);
+    const next: Event = { ...started, turn: 2, queued: [1] } as Event;
+    expect(waits(...stopped, next)).toEqual([]);
   });
 });

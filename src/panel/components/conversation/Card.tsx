@@ -87,6 +87,15 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           {note}
         </p>
       ))}
+      {card.said && (
+        <div
+          className="jp-codeinterp-Message"
+          role="group"
+          aria-label={trans.__('You')}
+        >
+          <LongText text={card.said} />
+        </div>
+      )}
       {card.failure && (
         <p className="jp-codeinterp-Card-failure" role="alert">
           {card.failure}

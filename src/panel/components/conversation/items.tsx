@@ -3,6 +3,7 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
 import type {
+  IAsideItem,
   IMessageItem,
   INoteItem,
   IQuestionItem,
@@ -26,6 +27,7 @@ export const ItemView = React.memo(function ItemView(props: {
   const { item } = props;
   switch (item.kind) {
     case 'message':
+    case 'aside':
       return <Message item={item} />;
     case 'text':
       return item.text.trim() ? <Markdown text={item.text} /> : null;
@@ -42,7 +44,7 @@ export const ItemView = React.memo(function ItemView(props: {
   }
 });
 
-function Message({ item }: { item: IMessageItem }): JSX.Element {
+function Message({ item }: { item: IMessageItem | IAsideItem }): JSX.Element {
   const { trans } = usePanel();
   return (
     <div

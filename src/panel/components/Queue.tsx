@@ -1,0 +1,33 @@
+import React from 'react';
+import type { ISessionView } from '../view/view';
+import { Button } from './elements/Button';
+import { usePanel } from './elements/context';
+
+/** What the person has said while a turn runs, until the model is told of it. */
+export function Queue({ view }: { view: ISessionView }): JSX.Element | null {
+  const { store, trans } = usePanel();
+  if (view.queued.length === 0) {
+    return null;
+  }
+  return (
+    <div className="jp-codeinterp-Queue">
+      <ul aria-label={trans.__('Queued messages')}>
+        {view.queued.map(message => (
+          <li key={message.number}>
+            <span title={message.text}>
+              {trans.__('Queued: %1', message.text.slice(0, 300))}
+            </span>
+            <Button look="link" onClick={() => void store.takeBack(message)}>
+              {trans.__('Take back')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {!view.info.running && (
+        <Button look="link" onClick={() => void store.send('')}>
+          {trans.__('Send now')}
+        </Button>
+      )}
+    </div>
+  );
+}
