@@ -113,6 +113,7 @@ OTHERS = {
     "messages": "types",
     "meter": "numbers",
     "off_loop": "where the others run",
+    "reviewed": "looks at changes, not into their texts",
     "replay": "looks at events, not into their texts",
     "bounded": "calls hooks; texts pass through",
     "code_checks": "passes on what `code_warnings` and `out_of_sight` say",

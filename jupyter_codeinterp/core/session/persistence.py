@@ -240,6 +240,12 @@ class PersistentSession:
                 self._catch_up()
         self._let_go()
 
+    def _need_idle(self) -> None:
+        if self.running:
+            raise CommandError("busy", "A turn is running. Stop it first, or wait.")
+        if self._undoing:
+            raise CommandError("busy", "Cells are being put back. Wait a moment.")
+
     # --- telling ---------------------------------------------------------------------
 
     def _publish(self, event: Event) -> None:

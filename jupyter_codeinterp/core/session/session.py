@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -22,7 +22,6 @@ from ..commands import SessionInfo
 from ..document.ops import Receipt
 from ..errors import CommandError, StoreError
 from ..events import (
-    ChangesKept,
     Draft,
     Mode,
     ModeChanged,
@@ -32,9 +31,7 @@ from ..events import (
     TitleChanged,
     TurnStarted,
 )
-from ..history.changes import Change
 from ..history.deferred_writes import TAKEN
-from ..history.review import Review, review
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
 from ..messages import Text, user
@@ -51,6 +48,7 @@ from . import undo
 from .enter import GOES_ON, Does, enter
 from .persistence import NOT_SAVED, STOPPED_NOTE, Workplace
 from .queue import QueueingSession
+from .reviewed import ReviewedSession
 
 OBEY_TIME = 5.0
 """Seconds that a kernel has to obey an interrupt before the person is told."""
@@ -71,7 +69,7 @@ STUCK = (
 log = logging.getLogger(__name__)
 
 
-class Session(QueueingSession):
+class Session(QueueingSession, ReviewedSession):
     def __init__(
         self,
         info: SessionInfo,
@@ -153,12 +151,6 @@ class Session(QueueingSession):
             if self._replay.ended is None or not self._replay.ended.retry:
                 raise CommandError("nothing_to_retry", "There is nothing to try again.")
             self._start("", window)
-
-    def _need_idle(self) -> None:
-        if self.running:
-            raise CommandError("busy", "A turn is running. Stop it first, or wait.")
-        if self._undoing:
-            raise CommandError("busy", "Cells are being put back. Wait a moment.")
 
     def _start(self, text: str, window: int) -> None:
         number, info = self._replay.turns + 1, self.info
@@ -366,72 +358,6 @@ class Session(QueueingSession):
             with self._here():
                 self._set(title=title, changed=self.info.changed)
                 self._show(TitleChanged(title))
-
-    def review(self, turn: int) -> Review:
-        """What a turn has changed so far. Raises CommandError ``unknown_turn``."""
-        return review(turn, self._changes(turn), self._replay.reviewed.get(turn, {}))
-
-    async def undo(self, turn: int, cells: tuple[str, ...] = ()) -> None:
-        """Put back what a turn changed, where the person has not touched it since. With
-        ``cells``, those alone; else all that are neither put back nor kept.
-
-        Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
-        or ``already_undone``, and DocumentError ``not_open``.
-        """
-        with self._alone():
-            chosen = self._chosen(turn, cells) if cells else self._left(turn)
-            document = self.workplace.document
-            self._show(await undo.undo(turn, chosen, document, self._ledger))
-
-    def keep(self, turn: int, cells: tuple[str, ...]) -> None:
-        """The person keeps these changes of a turn. Raises CommandError like ``undo``."""
-        self._need_idle()
-        with self._here():
-            kept = self._chosen(turn, cells)
-            self._publish(ChangesKept(turn, tuple(change.cell_id for change in kept)))
-
-    def _changes(self, turn: int) -> tuple[Change, ...]:
-        if not 1 <= turn <= self._replay.turns:
-            raise CommandError("unknown_turn", "There is no such turn.")
-        return self._ledger.changes(turn)
-
-    def _left(self, turn: int) -> tuple[Change, ...]:
-        changes, said = self._changes(turn), self._replay.reviewed.get(turn, {})
-        if not changes:
-            raise CommandError("nothing_to_undo", "This turn changed no cell.")
-        left = tuple(change for change in changes if change.cell_id not in said)
-        if not left:
-            raise CommandError("already_undone", "All of this is put back or kept already.")
-        return left
-
-    def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
-        changes = {change.cell_id: change for change in self._changes(turn)}
-        said = self._replay.reviewed.get(turn, {})
-        for cell_id in cells:
-            if cell_id not in changes:
-                raise CommandError("unknown_cell", "The turn did not change this cell.")
-            if said.get(cell_id) == "undone":
-                raise CommandError("already_undone", "This cell has been put back already.")
-        return tuple(changes[cell_id] for cell_id in dict.fromkeys(cells))
-
-    async def remove(self, cell_id: str) -> None:
-        """Remove a failed cell that was left standing. Raises CommandError ``busy``,
-        ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
-        with self._alone():
-            self._show(await undo.remove(cell_id, self.workplace.document, self._ledger))
-
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No turn meanwhile; ops belong to none (0)."""
-        self._need_idle()
-        with self._here():
-            self._undoing = True
-            self.workplace.begin_turn(0)
-            try:
-                yield
-            finally:
-                self._undoing = False
-                self.workplace.end_turn()
 
     def confirmed_late(self, seq: int, receipt: Receipt) -> None:
         """An op that had been given up as pending has been done, or refused, after all."""
