@@ -101,6 +101,11 @@ export interface INotebooks {
   /** Bring the cell into view and mark it for a moment. False if it is not there. */
   reveal(path: string, cellId: string): Promise<boolean>;
   /**
+   * Give the focus to the notebook, with this cell as the active one, or, without an id,
+   * as it is. False if it is not there.
+   */
+  goTo(path: string, cellId?: string): Promise<boolean>;
+  /**
    * Run the code cells from the top to the lowest of these, `but` for some, as Lab itself
    * runs cells. False if there is none.
    */

@@ -38,7 +38,7 @@ export function addDraftKeys(
         const draft = notebooks.activeDraft;
         // The keys are taken in every state: Lab's own would leave the draft behind.
         if (draft) {
-          notebooks.pressRun(draft);
+          notebooks.barOf(draft)?.pressRun();
         }
       }
     })

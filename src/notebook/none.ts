@@ -30,6 +30,10 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  async goTo(): Promise<boolean> {
+    return false;
+  }
+
   async runAbove(): Promise<boolean> {
     return false;
   }

@@ -16,6 +16,7 @@ import type { Lease, ServerFrame } from '../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
 import { KernelWatch } from './kernels';
 import { LiveNotebook } from './live';
+import type { DraftBar } from './review/bar';
 import { DraftBars } from './review/draft-bars';
 import { KnownDrafts } from './review/known';
 import type { Proposal } from './review/proposal';
@@ -85,6 +86,12 @@ export class Notebooks implements INotebooks, IDisposable {
     return panel?.content.activeCell?.model.id ?? '';
   }
 
+  /** From the top of the notebook to its end. */
+  cellIds(path: string): readonly string[] {
+    const cells = this._panelOf(path)?.content.widgets ?? [];
+    return cells.map(cell => cell.model.id);
+  }
+
   sourceOf(draft: IDraftView): string | null {
     return this._find(draft.notebook)?.sourceOf(draft) ?? null;
   }
@@ -106,6 +113,26 @@ export class Notebooks implements INotebooks, IDisposable {
       this._options.docManager.openOrReveal(panel.context.path);
     }
     return revealCell(panel.content, cellId);
+  }
+
+  async goTo(path: string, cellId = ''): Promise<boolean> {
+    const panel = this._panelOf(path);
+    const notebook = panel?.content;
+    const index = cellId
+      ? notebook?.widgets.findIndex(cell => cell.model.id === cellId)
+      : notebook?.activeCellIndex;
+    if (!panel || !notebook || index === undefined || index === -1) {
+      return false;
+    }
+    notebook.activeCellIndex = index;
+    notebook.mode = 'command';
+    if (cellId) {
+      await this.reveal(path, cellId);
+      // Of a cell with long outputs the middle is in view now, and not what is asked.
+      this._bars.get(panel)?.show(cellId);
+    }
+    notebook.activate();
+    return true;
   }
 
   async runAbove(
@@ -184,12 +211,10 @@ export class Notebooks implements INotebooks, IDisposable {
       : undefined;
   }
 
-  /** A run key in the cell of a draft, in the notebook in front. */
-  pressRun(draft: IDraftView): void {
+  /** The bar of a draft, in the panel in front. */
+  barOf(draft: IDraftView): DraftBar | undefined {
     const panel = this._panelOf(draft.notebook);
-    if (panel) {
-      this._bars.get(panel)?.pressRun(draft.draft_id);
-    }
+    return panel && this._bars.get(panel)?.of(draft.draft_id);
   }
 
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {

@@ -1,11 +1,8 @@
 /**
- * The panel's commands, with their shortcuts and their places in toolbars in
+ * The panel's commands, with their shortcuts and their places in toolbars and menus in
  * `schema/panel.json`; and those that are called.
  */
-import type { ICommandPalette } from '@jupyterlab/apputils';
-import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
-import { NotebookActions } from '@jupyterlab/notebook';
-import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import { codeInterpreterIcon } from '../panel/icon';
@@ -14,7 +11,7 @@ import type { Store } from '../panel/store/store';
 export const FOCUS = 'codeinterp:focus';
 export const NEW_CONVERSATION = 'codeinterp:new-conversation';
 export const STOP = 'codeinterp:stop';
-export const FIX = 'codeinterp:fix-cell';
+export const BACK = 'codeinterp:back-to-notebook';
 
 export async function openNotebook(
   commands: CommandRegistry,
@@ -30,23 +27,26 @@ export async function openPanel(commands: CommandRegistry): Promise<void> {
   }
 }
 
+/** The ids of the commands that were added. */
 export function addCommands(options: {
-  commands: CommandRegistry;
-  palette: ICommandPalette | null;
+  app: JupyterFrontEnd;
   store: Store;
   trans: TranslationBundle;
   /** Bring the panel to the front, ready for a message. */
   open: () => void;
-}): void {
-  const { commands, palette, store, trans, open } = options;
+}): readonly string[] {
+  const { app, store, trans, open } = options;
+  const { commands, shell } = app;
   const describedBy = { args: { type: 'object', properties: {} } };
   commands.addCommand(FOCUS, {
-    label: trans.__('Code Interpreter: Write a Message'),
+    label: trans.__('Ask the Code Interpreter'),
+    caption: trans.__('Write a message about this notebook'),
+    icon: codeInterpreterIcon,
     describedBy,
     execute: open
   });
   commands.addCommand(NEW_CONVERSATION, {
-    label: trans.__('Code Interpreter: New Conversation'),
+    label: trans.__('New Conversation'),
     describedBy,
     execute: () => {
       store.newConversation();
@@ -54,53 +54,21 @@ export function addCommands(options: {
     }
   });
   commands.addCommand(STOP, {
-    label: trans.__('Code Interpreter: Stop'),
+    label: trans.__('Stop the Code Interpreter'),
     describedBy,
     isEnabled: () => store.shown?.info.running ?? false,
     execute: () => store.stop()
   });
-  store.state.changed.connect(() => commands.notifyCommandChanged(STOP));
-  for (const command of [FOCUS, NEW_CONVERSATION, STOP]) {
-    palette?.addItem({ command, category: trans.__('Code Interpreter') });
-  }
-}
-
-/** What can be done about the active cell. The person still sends the message. */
-export function addCellCommands(options: {
-  commands: CommandRegistry;
-  tracker: INotebookTracker;
-  trans: TranslationBundle;
-  /** Open the panel with this text as the message to be sent. */
-  compose: (text: string) => void;
-}): void {
-  const { commands, tracker, trans, compose } = options;
-  commands.addCommand(FIX, {
-    label: trans.__('Fix with Code Interpreter'),
-    caption: trans.__('Ask the Code Interpreter to fix this cell'),
-    icon: codeInterpreterIcon,
-    describedBy: { args: { type: 'object', properties: {} } },
-    isVisible: () => hasFailed(tracker.activeCell),
-    isEnabled: () => hasFailed(tracker.activeCell),
-    execute: () => {
-      const id = tracker.activeCell?.model.id ?? '';
-      compose(trans.__('Fix the error in cell %1.', id));
+  commands.addCommand(BACK, {
+    label: trans.__('Back to the Notebook'),
+    describedBy,
+    execute: async () => {
+      const { notebook } = store.state.now;
+      if (!(await store.notebooks.goTo(notebook)) && shell.currentWidget) {
+        shell.activateById(shell.currentWidget.id);
+      }
     }
   });
-  const changed = () => commands.notifyCommandChanged(FIX);
-  tracker.activeCellChanged.connect(changed);
-  NotebookActions.executed.connect(changed);
-  NotebookActions.outputCleared.connect(changed);
-}
-
-function hasFailed(cell: Cell | null): boolean {
-  if (cell?.model.type !== 'code') {
-    return false;
-  }
-  const { outputs } = cell.model as ICodeCellModel;
-  for (let index = 0; index < outputs.length; index++) {
-    if (outputs.get(index).type === 'error') {
-      return true;
-    }
-  }
-  return false;
+  store.state.changed.connect(() => commands.notifyCommandChanged(STOP));
+  return [FOCUS, NEW_CONVERSATION, STOP, BACK];
 }

@@ -7,19 +7,26 @@ import {
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { ILauncher } from '@jupyterlab/launcher';
 import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ITranslator } from '@jupyterlab/translation';
 import { ModelMarkdown } from '../markdown/markdown';
+import type { Notebooks } from '../notebook/notebooks';
 import { lookUpNoNames } from '../panel/no-lookups';
 import { CodeInterpreterPanel } from '../panel/panel';
 import { ToolRenderers } from '../panel/renderers';
 import type { Store } from '../panel/store/store';
 import { IToolRenderers } from '../tokens';
-import { addCellCommands, addCommands, openNotebook } from './commands';
+import { FOCUS, addCommands, openNotebook } from './commands';
+import { addCellCommands } from './doors/cells';
+import { addDraftCommands } from './doors/drafts';
+import { keepFocus } from './doors/focus';
+import { keepShortcuts } from './doors/shortcuts';
+import { keepWidth } from './doors/width';
 import { rememberOpen, wasOpen } from './was-open';
-import { IStore, bundle } from './wiring';
+import { ILiveNotebooks, IStore, bundle } from './wiring';
 
 const panel: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-codeinterp:panel',
@@ -35,6 +42,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     IMermaidManager,
     ICommandPalette,
     INotebookTracker,
+    ILiveNotebooks,
+    ILauncher,
     ILabShell,
     ILayoutRestorer
   ],
@@ -49,6 +58,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     diagrams: IMermaidManager | null,
     palette: ICommandPalette | null,
     tracker: INotebookTracker | null,
+    notebooks: Notebooks | null,
+    launcher: ILauncher | null,
     labShell: ILabShell | null,
     restorer: ILayoutRestorer | null
   ) => {
@@ -75,14 +86,24 @@ const panel: JupyterFrontEndPlugin<void> = {
     const open = () => shell.activateById(widget.id);
     shell.add(widget, 'right', { rank: 900 });
     restorer?.add(widget, widget.id);
-    addCommands({ commands, palette, store, trans, open });
-    if (tracker) {
-      const compose = (text: string) => {
-        store.prefill(text);
-        open();
-      };
-      addCellCommands({ commands, tracker, trans, compose });
-    }
+    keepWidth(widget);
+    keepFocus(() => void goOn(store, widget));
+    keepShortcuts(commands);
+
+    const compose = (text: string) => {
+      store.prefill(text);
+      open();
+    };
+    const added = [
+      ...addCommands({ app, store, trans, open }),
+      ...(notebooks
+        ? addDraftCommands({ commands, notebooks, store, trans })
+        : []),
+      ...(tracker ? addCellCommands({ commands, tracker, trans, compose }) : [])
+    ];
+    const category = trans.__('Code Interpreter');
+    added.forEach(command => palette?.addItem({ command, category }));
+    launcher?.add({ command: FOCUS, category: trans.__('Other'), rank: 0 });
 
     // `?codeinterp` in the address opens the panel: for links to a demo or an exercise.
     const asked = new URLSearchParams(location.search).has('codeinterp');
@@ -96,5 +117,21 @@ const panel: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/** The focus has nowhere to be: to the next draft, or else to where messages are written. */
+async function goOn(store: Store, widget: CodeInterpreterPanel): Promise<void> {
+  const { notebook } = store.state.now;
+  const next = store.notebooks.isShown(notebook)
+    ? store.drafts.of(notebook).find(({ state }) => state === 'waiting')
+    : undefined;
+  if (next && (await store.notebooks.goTo(notebook, next.cell_id))) {
+    return;
+  }
+  if (widget.isVisible) {
+    widget.focusComposer();
+  } else {
+    await store.notebooks.goTo(notebook);
+  }
+}
 
 export default panel;

@@ -43,6 +43,7 @@ globalThis.ResizeObserver = class {
 // otherwise.
 person.acts = () => true;
 person.decides = () => person.acts();
+person.chose = () => person.acts();
 
 export const trans = nullTranslator.load('');
 
@@ -255,6 +256,13 @@ export class FakeNotebooks implements INotebooks {
 
   async reveal(_: string, cellId: string): Promise<boolean> {
     this.revealed.push(cellId);
+    return true;
+  }
+
+  readonly goneTo: string[] = [];
+
+  async goTo(_: string, cellId = ''): Promise<boolean> {
+    this.goneTo.push(cellId);
     return true;
   }
 

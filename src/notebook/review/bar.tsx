@@ -119,6 +119,25 @@ export class DraftBar extends Panel {
     }
   }
 
+  /**
+   * A command for this draft, from wherever the person is. False if it was not decided:
+   * code that is not in view must be shown first.
+   */
+  choose(action: 'run' | 'reject', runAll = false): boolean {
+    if (this.state !== 'waiting') {
+      return false;
+    }
+    const { draft } = this._controls.state;
+    const { seen, source } = this._options;
+    const shown = seen.sight(draft, source(draft)).seen && this.gate.isSettled;
+    if (action === 'reject' || shown) {
+      this._decide(action, runAll);
+      return true;
+    }
+    this._show(0);
+    return false;
+  }
+
   dispose(): void {
     if (!this.isDisposed) {
       this.gate.dispose();

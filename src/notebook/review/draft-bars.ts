@@ -43,10 +43,19 @@ export class DraftBars implements IDisposable {
     this._onModel();
   }
 
-  /** A run key in the cell of this draft. */
-  pressRun(draftId: string): void {
+  /** The bar of this draft, if its cell is there. */
+  of(draftId: string): DraftBar | undefined {
     const bars = [...this._bars.values()];
-    bars.find(bar => bar.draftId === draftId)?.pressRun();
+    return bars.find(bar => bar.draftId === draftId);
+  }
+
+  /** Bring what is asked about a cell into view, if something is. */
+  show(cellId: string): void {
+    for (const [cell, bar] of this._bars) {
+      if (!cell.isDisposed && cell.model.id === cellId) {
+        this._keepInSight(cell, bar);
+      }
+    }
   }
 
   /** Draw soon, once for all changes of this task. */

@@ -70,7 +70,12 @@ export function after(gate: IGate, event: GateEvent, now: number): IGate {
 }
 
 export function isOpen(gate: IGate, now: number): boolean {
-  return gate.moved && gate.since !== null && now - gate.since >= SETTLE;
+  return gate.moved && isSettled(gate, now);
+}
+
+/** It has been in view for a second: enough for who names it, rather than its cell. */
+function isSettled({ since }: IGate, now: number): boolean {
+  return since !== null && now - since >= SETTLE;
 }
 
 /** The gate of one draft in one panel; says when it opens. */
@@ -79,6 +84,10 @@ export class Gate {
 
   get isOpen(): boolean {
     return isOpen(this._gate, performance.now());
+  }
+
+  get isSettled(): boolean {
+    return isSettled(this._gate, performance.now());
   }
 
   get refused(): IGate['refused'] {

@@ -12,6 +12,8 @@ const OURS =
   '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target';
 /** Where Lab's run keys decide. */
 const DRAFTS = '.jp-codeinterp-draft, .jp-codeinterp-target';
+/** Entries of Lab's menus and of its palette; each names its command. */
+const ITEMS = '.lm-Menu-item, .lm-CommandPalette-item';
 /** Milliseconds from a person's key to what it does: Lab may hold keys back for a moment. */
 const SOON = 1000;
 const now = performance.now.bind(performance);
@@ -21,6 +23,34 @@ type About = 'a decision' | 'something else';
 
 let last = -Infinity;
 let about: About = 'something else';
+/** The command that decides which the event has named; '' if it named none. */
+let chosen = '';
+/** Which command that decides these keys are bound to; '' if none. */
+let boundTo: (event: KeyboardEvent) => string = () => '';
+let deciding: ReadonlySet<string> = new Set();
+
+/**
+ * The command that decides which a person's event names: by its keys, in a menu or in the
+ * palette; '' if none.
+ */
+function decision(event: Event, target: Element): string {
+  let item: Element | null = null;
+  if (event instanceof KeyboardEvent) {
+    const { altKey, ctrlKey, key, metaKey, repeat } = event;
+    // A key that is held down, or one that people type with, is not meant for this.
+    if (!repeat && (ctrlKey || altKey || metaKey || /^F\d/.test(key))) {
+      return boundTo(event);
+    }
+    const list = target.closest('.lm-Menu, .lm-CommandPalette');
+    if (!repeat && key === 'Enter') {
+      item = list?.querySelector(`:is(${ITEMS}).lm-mod-active`) ?? null;
+    }
+  } else if (event.type !== 'change') {
+    item = target.closest(ITEMS);
+  }
+  const command = (item as HTMLElement | null)?.dataset.command ?? '';
+  return deciding.has(command) ? command : '';
+}
 
 /**
  * What a trusted event can be about; null if it makes none of our controls do anything: a
@@ -28,7 +58,14 @@ let about: About = 'something else';
  */
 function subject(event: Event): About | null {
   const { target } = event;
-  if (!(target instanceof Element) || !target.closest(OURS)) {
+  if (!(target instanceof Element)) {
+    return null;
+  }
+  chosen = decision(event, target);
+  if (chosen) {
+    return 'a decision';
+  }
+  if (!target.closest(OURS) || event.type === 'pointerup') {
     return null;
   }
   if (event instanceof KeyboardEvent) {
@@ -48,7 +85,7 @@ function subject(event: Event): About | null {
 }
 
 /** First of all listeners, so that none can keep it from hearing. */
-for (const type of ['click', 'change', 'keydown']) {
+for (const type of ['click', 'change', 'keydown', 'pointerup']) {
   window.addEventListener(
     type,
     event => {
@@ -75,5 +112,21 @@ export const person = {
   /** The same, with a button or with a key in a draft: nothing else decides on code. */
   decides(): boolean {
     return about === 'a decision' && person.acts();
+  },
+
+  /** Whether a person has just named this command, which decides; it counts once. */
+  chose(command: string): boolean {
+    const named = chosen === command && person.decides();
+    chosen = '';
+    return named;
+  },
+
+  /** From now on these commands decide, where `keys` says which of them an event is for. */
+  mayChoose(
+    commands: readonly string[],
+    keys: (event: KeyboardEvent) => string
+  ): void {
+    deciding = new Set(commands);
+    boundTo = keys;
   }
 };

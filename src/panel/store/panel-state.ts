@@ -96,6 +96,11 @@ export class PanelState {
     return this._orSaid(person.decides());
   }
 
+  /** The same of a command that decides, which the person has named. */
+  chosenByPerson(command: string): boolean {
+    return this._orSaid(person.chose(command));
+  }
+
   private _orSaid(acts: boolean): boolean {
     if (!acts) {
       const failure = this.trans.__(

@@ -350,3 +350,46 @@ test('a window that another has closed says so, and works again when it is loade
   await panel.ended();
   await tab.close();
 });
+
+test('a script in an output executes the commands that decide, and presses their keys', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const script = `await later(1500); ${RUNS}
+    const { commands } = window.jupyterapp;
+    const ids = ['run', 'run-all', 'reject'].map(name => 'codeinterp:' + name);
+    const execute = () => Promise.all(ids.map(id => commands.execute(id)));
+    await execute();
+    for (const change of [{}, {altKey: true}])
+      for (const [key, keyCode] of [['Enter', 13], ['Backspace', 8]])
+        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key, code: key, keyCode,
+          ctrlKey: true, shiftKey: true, bubbles: true, cancelable: true, ...change}));
+    // What a menu or the palette would show, and keys that the person types with.
+    const bait = document.createElement('div');
+    bait.className = 'lm-Menu-item';
+    bait.dataset.command = ids[0];
+    document.body.append(bait);
+    press(bait);
+    commands.addKeyBinding({command: ids[0], keys: ['a'], selector: 'body'});
+    let calls = 0;
+    for (const type of ['keydown', 'pointerup', 'click'])
+      document.addEventListener(type, event => {
+        if (!event.isTrusted) return;
+        void execute().then(() => { window.attacked = 'called ' + ++calls; });
+      }, true);`;
+  await notebook.start([shows(script)]);
+  await panel.add(model);
+  await notebook.run(0);
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
+  await expect(panel.root).toContainText(STILL);
+  await panel.message.click();
+  await page.keyboard.type('a b');
+  await expect
+    .poll(() => page.evaluate(() => Number(window.attacked?.split(' ')[1])))
+    .toBeGreaterThan(4);
+  await notebook.value('0');
+  expect(await notebook.executed()).not.toContain('1 + 1');
+  await panel.waiting('Add');
+});

@@ -1,0 +1,134 @@
+/** The ways from a notebook to the agent, and with the keyboard from a draft to the next. */
+import { expect, test } from '../support/fixtures';
+
+const BOTH = { tag: '@notebook7' };
+
+test('doors lead to the panel, which opens wide enough and then as it was left', BOTH, async ({
+  app,
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.create(['x = 1']);
+  await notebook.open(path, { panel: false });
+  await expect(panel.root).toBeHidden();
+  const width = () => panel.root.evaluate(node => node.offsetWidth);
+
+  // The toolbar.
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await expect(panel.message).toBeFocused();
+  await expect.poll(width).toBeGreaterThan(377);
+  expect(await width()).toBeLessThan(383);
+
+  // Back to the notebook, and here again.
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.jp-Notebook .jp-mod-active:focus')).toHaveCount(1);
+  await page.keyboard.press('Control+Shift+Y');
+  await expect(panel.message).toBeFocused();
+
+  // The menus.
+  // By text: Lumino gives an item that opens a submenu no role.
+  const item = (name: string) =>
+    page.locator('.lm-Menu-item').filter({ hasText: name });
+  await page.keyboard.press('Escape');
+  await page.getByRole('menuitem', { name: 'View', exact: true }).click();
+  await item('Ask the Code Interpreter').click();
+  await expect(panel.message).toBeFocused();
+  await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
+  await expect(item('Go to the Next Draft')).toHaveAttribute('aria-disabled', 'true');
+  await page.keyboard.press('Escape');
+  for (const [entry, message] of [
+    ['Improve', 'Improve cell cell-0: make it clearer'],
+    ['Continue Below', 'Continue below cell cell-0']
+  ]) {
+    await notebook.cell(0).click({ button: 'right' });
+    await item('Code Interpreter').click();
+    await item(entry).click();
+    await expect(panel.message).toHaveValue(new RegExp(message));
+    await expect(panel.message).toBeFocused();
+  }
+  // It stays as wide as the person makes it.
+  if (app === 'lab') {
+    await page.sidebar.setWidth(450, 'right');
+  } else {
+    const handle = page.locator('#main-split-panel > .lm-SplitPanel-handle:visible').last();
+    const box = (await handle.boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, 400);
+    await page.mouse.down();
+    await page.mouse.move(box.x - 70, 400, { steps: 5 });
+    await page.mouse.up();
+  }
+  await expect.poll(width).toBeGreaterThan(420);
+  const chosen = await width();
+  await page.reload();
+  await notebook.attach(path);
+  await expect(panel.message).toBeVisible();
+  await expect.poll(async () => Math.abs((await width()) - chosen)).toBeLessThan(4);
+
+  // The launcher, which Notebook 7 has not.
+  if (app === 'lab') {
+    await notebook.command('launcher:create');
+    await page.locator('.jp-LauncherCard', { hasText: 'Ask the Code' }).click();
+    await expect(panel.message).toBeFocused();
+  }
+});
+
+test('with the keyboard alone from draft to draft, and the focus is never lost', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await model.play('three_cells');
+  await panel.ask('Sum it');
+  const card = await panel.waiting('Make the table');
+  await card.getByRole('button', { name: 'Run', exact: true }).focus();
+  await page.keyboard.press('Enter');
+  await panel.waiting('Sum the revenue');
+  await expect(panel.message).toBeFocused();
+
+  // To its cell, where Shift+Enter would run it, too.
+  await page.keyboard.press('F8');
+  await notebook.keysDecide('Sum the revenue');
+  await expect(page.locator('.jp-codeinterp-draft:focus')).toHaveCount(1);
+  const reject = notebook.bar('Sum').getByRole('button', { name: 'Reject' });
+  await reject.focus();
+  await page.keyboard.press('Control+Shift+Y');
+  await expect(panel.message).toBeFocused();
+
+  await page.keyboard.press('Control+Shift+Enter');
+  await expect.poll(() => notebook.executed()).toHaveLength(2);
+  // The same cell again, with an edit.
+  await expect(notebook.bar('Sum').locator('.jp-codeinterp-diff')).toBeVisible();
+  await panel.waiting('Sum the revenue');
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.jp-Notebook :focus')).toHaveCount(1);
+  // The edit has not been in view for a second: it is shown first.
+  await page.keyboard.press('F8');
+  await notebook.keysDecide('Sum the revenue');
+  await page.keyboard.press('Control+Alt+Shift+Enter');
+  await panel.ended();
+  expect(await notebook.executed()).toHaveLength(3);
+
+  const undo = panel.log.getByRole('button', { name: 'Undo turn' });
+  await undo.focus();
+  await page.keyboard.press('Enter');
+  await expect(undo).toHaveCount(0);
+  await expect(panel.message).toBeFocused();
+
+  // Once more, with what the palette and the menu say.
+  await panel.add(model);
+  await page.keyboard.press('Control+Shift+C');
+  await page.locator('.lm-CommandPalette-input').fill('Reject Draft');
+  await expect(page.locator('.lm-CommandPalette-item.lm-mod-active')).toContainText('Reject Draft');
+  await page.keyboard.press('Enter');
+  await panel.ended();
+  await panel.add(model);
+  await page.keyboard.press('F8');
+  await notebook.keysDecide('Add');
+  await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
+  await page.getByRole('menuitem', { name: /Run or Accept Draft/ }).click();
+  await panel.ended();
+  expect(await notebook.executed()).toHaveLength(4);
+});
