@@ -97,13 +97,21 @@ export function formulaAt(text: string): IFormula | null {
   for (const [open, close, display] of DELIMITERS) {
     if (text.startsWith(open)) {
       const end = endOf(text, open.length, close);
-      if (end > open.length) {
+      if (end > open.length && !(open === '$' && isMoney(text, end))) {
         const source = text.slice(0, end + close.length);
         return { source, tex: text.slice(open.length, end), display };
       }
     }
   }
   return null;
+}
+
+/**
+ * Whether a `$` at the beginning of a text, with the next one at `end`, is no delimiter: "$5 and
+ * then $10". One that closes a formula has no space before it and no digit after it.
+ */
+function isMoney(text: string, end: number): boolean {
+  return /\s/.test(text[end - 1]) || /\d/.test(text[end + 1] ?? '');
 }
 
 /** Where `close` stands outside of braces, before the next blank line; -1 if it does not. */
@@ -262,6 +270,7 @@ function elementOf(formula: IFormula, whyNot: string): HTMLElement {
   } else {
     element.textContent = display ? `\\[${tex}\\]` : `\\(${tex}\\)`;
   }
+  element.className = 'jp-codeinterp-Formula';
   return element;
 }
 

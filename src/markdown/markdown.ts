@@ -20,6 +20,7 @@ import {
 } from './formulas';
 import { DEEPEST, MOST_ELEMENTS, depthOf, tooMuch } from './limits';
 import { breathe } from './pace';
+import { makeReadable } from './reading';
 import { ModelSanitizer } from './sanitizer';
 
 export interface IMarkdownOptions {
@@ -45,6 +46,7 @@ export class ModelMarkdown {
     if (!host) {
       return this._asWritten(source);
     }
+    makeReadable(host);
     await showFormulas(host, formulas, this._options.typesetter ?? null);
     for (const code of host.querySelectorAll<HTMLElement>('pre > code')) {
       await this._finishCode(code);

@@ -13,10 +13,12 @@ async function cutOff(root: Locator): Promise<string[]> {
         const hides = ['hidden', 'clip'].includes(overflowX);
         const scrolled = node.parentElement?.closest('pre, .jp-RenderedHTMLCommon');
         return (
-          (hides &&
+          // What is for ears alone.
+          !node.matches('mjx-assistive-mml, mjx-assistive-mml *') &&
+          ((hides &&
             textOverflow !== 'ellipsis' &&
             node.scrollWidth > node.clientWidth + 1) ||
-          (!scrolled && box.width > 1 && (box.right > right + 1 || box.left < left - 1))
+          (!scrolled && box.width > 1 && (box.right > right + 1 || box.left < left - 1)))
         );
       })
       .map(node => `${node.tagName} ${node.getAttribute('class')}`);
@@ -57,35 +59,123 @@ for (const width of [300, 600]) {
   });
 }
 
-for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+/** An answer with what may be wider than the panel, and money that is no formula. */
+const WIDE = `Say
+From $1,200 to $3,400 (+$2,200), where $x_1$ is a formula.
+
+$$a_1 + a_2 + a_3 + a_4 + a_5 + a_6 + a_7 + a_8 + a_9 + a_{10} + a_{11} + a_{12} + a_{13} + a_{14} + a_{15} + a_{16} + a_{17} = 0$$
+
+| region | 2023 | 2024 | growth | share | rank |
+|---|---|---|---|---|---|
+| North America and the islands | 1,234,567.89 | 35,299.25 | −12.5 % | 1/3 | 1 |
+| South | $1,000,000.00 | $2,000,000.00 | +100.0 % | 2024-01-15 | 2 |
+
+- [x] load the table
+- [ ] draw the chart
+
+\`\`\`python
+totals = orders.groupby(["region", "year"]).agg({"revenue": "sum", "orders": "count"}).reset_index()
+\`\`\`
+`;
+
+test('an answer is read at 300 px: money, numbers, wide things', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  await notebook.start(['']);
+  await page.sidebar.setWidth(300, 'right');
+  await model.play('says');
+  await panel.ask(WIDE);
+  await panel.ended();
+  await expect(panel.log.locator('[aria-busy="true"]')).toHaveCount(0);
+  await expect(panel.log).toContainText('From $1,200 to $3,400');
+  await expect(panel.log.locator('mjx-container')).toHaveCount(2);
+  const path = info.outputPath('wide.png');
+  await page.screenshot({ path });
+  await info.attach('wide', { path });
+
+  // No cell breaks within a number, and what is wide scrolls for itself.
+  for (const number of ['1,234,567.89', '$2,000,000.00', '−12.5 %', '2024-01-15']) {
+    const cell = panel.log.getByRole('cell', { name: number, exact: true });
+    const lines = await cell.evaluate(node => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+    });
+    expect([number, lines]).toEqual([number, 1]);
+  }
+  const scrolls = panel.log.locator('[tabindex="0"]');
+  await expect(scrolls).toHaveCount(3);
+  for (const name of ['table', 'mjx-container', 'code']) {
+    const wide = scrolls.filter({ has: page.locator(name) });
+    await expect(wide).toHaveCount(1);
+    const [inner, outer] = await wide.evaluate(node => [
+      node.scrollWidth,
+      node.clientWidth
+    ]);
+    expect(inner).toBeGreaterThan(outer);
+  }
+  const code = panel.log.locator('pre code');
+  await expect(code).toHaveCSS('white-space', 'pre');
+  expect(await cutOff(panel.root)).toEqual([]);
+});
+
+for (const theme of [
+  'JupyterLab Light',
+  'JupyterLab Dark',
+  'JupyterLab Dark High Contrast'
+]) {
   test(`${theme}: accessible`, async ({ model, notebook, page, panel }, info) => {
     await notebook.start(['x = 1']);
     await page.theme.setTheme(theme);
     const check = async (name: string) => {
       const path = info.outputPath(`${name}.png`);
       await page.screenshot({ path });
-      const { violations } = await new AxeBuilder({ page })
-        .include('#codeinterp-panel')
-        .analyze();
-      const serious = violations.filter(({ impact }) =>
-        ['serious', 'critical'].includes(impact ?? '')
-      );
+      let parts = new AxeBuilder({ page }).include('#codeinterp-panel');
+      if (await page.locator('.jp-codeinterp-bar').count()) {
+        parts = parts.include('.jp-codeinterp-bar');
+      }
+      const { violations } = await parts.analyze();
       expect(
-        serious.map(({ id, nodes }) => [id, ...nodes.map(node => node.html)])
+        violations.map(({ id, nodes }) => [
+          name,
+          id,
+          ...nodes.map(node => node.html)
+        ])
       ).toEqual([]);
     };
     await check('empty');
+    await model.play('says');
+    await panel.ask(WIDE);
+    await panel.ended();
+    await expect(panel.log.locator('[aria-busy="true"]')).toHaveCount(0);
+    await check('reading');
+    await model.play('asks');
+    await panel.ask('Ask\nWhich one?');
+    await panel.log.getByRole('button', { name: 'Yes' }).click();
+    await panel.ended();
     await model.play('growth');
     await panel.ask('Which region grew fastest?');
-    await panel.decide('Run', 'Load the orders');
-    const card = await panel.waiting('Parse the dates');
+    let card = await panel.waiting('Load the orders');
+    await card.getByRole('button', { name: 'Code and result' }).click();
     await check('review');
-    const bar = new AxeBuilder({ page }).include('.jp-codeinterp-controls');
-    expect((await bar.analyze()).violations).toEqual([]);
+    await panel.decide('Run', 'Load the orders');
+    await panel.decide('Run', 'Parse the dates');
+    // The edit of it.
+    await expect(notebook.bar('Parse the dates').locator('.cm-changedLine')).not.toHaveCount(0);
+    card = await panel.waiting('Parse the dates');
+    await check('edit');
     await card.getByRole('button', { name: 'Run all in this turn' }).click();
     await panel.ended();
     await expect(panel.log).toContainText('North grew fastest');
-    await check('answer');
+    await panel.log.getByRole('button', { name: 'Review changes' }).last().click();
+    await expect(panel.log.locator('.jp-codeinterp-diff .cm-content')).not.toHaveCount(0);
+    await check('changes');
+    await panel.root.getByRole('button', { name: 'History' }).click();
+    await check('history');
+    await panel.newConversation();
     await model.play('wrong_key');
     await panel.ask('Hello');
     await panel.ended();

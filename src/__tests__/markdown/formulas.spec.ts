@@ -33,7 +33,16 @@ describe('formulas', () => {
     ['`$x$` and \\$5', []],
     ['```\n$x$\n```', []],
     ['$x\n\ny$', []],
-    ['only $5', []]
+    ['only $5', []],
+    ['$5 and then $10', []],
+    ['from $1,200 to $3,400 (+$2,200)', []],
+    ['US$5 or **$6**, $7', []],
+    ['$5 and $x$', ['\\(x\\)']],
+    ['$x$ costs $5, $y$ more', ['\\(x\\)', '\\(y\\)']],
+    ['| a | b |\n|---|---|\n| $5 | $10 |', []],
+    ['$ x $ and $x $', []],
+    ['$$ x $$ and $5 x $', ['\\[ x \\]']],
+    ['$x$-axis, $2x$, $x$5 and $y$.', ['\\(x\\)', '\\(2x\\)', '\\(y\\)']]
   ])('%s', async (source, formulas) => {
     expect((await typeset(source))[0]).toEqual(formulas);
   });
@@ -84,7 +93,7 @@ describe('formulas', () => {
 
   it('end where their braces do', () => {
     expect(formulaAt('$a{$}b$ c')?.tex).toBe('a{$}b');
-    expect(formulaAt('$ $')?.tex).toBe(' ');
+    expect(formulaAt('$ $')).toBeNull();
     expect(formulaAt('$$ $')).toBeNull();
   });
 });

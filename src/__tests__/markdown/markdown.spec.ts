@@ -188,3 +188,28 @@ describe('blocks of a text', () => {
     expect(changes).toBeLessThanOrEqual(4);
   });
 });
+
+describe('what is read', () => {
+  it('has numbers that stay whole, in tables that scroll', async () => {
+    const host = await render(
+      '| a | b |\n|---|---|\n| 35,299 | the 2nd of 3 |\n| −12.5 % | $1,000 USD |\n| 2024-01-15 | — |'
+    );
+    const whole = [...host.querySelectorAll('.jp-codeinterp-Number')];
+    expect(whole.map(cell => cell.textContent)).toEqual([
+      '35,299',
+      '−12.5 %',
+      '$1,000 USD',
+      '2024-01-15'
+    ]);
+    expect(host.querySelector('.jp-codeinterp-Wide > table')).not.toBeNull();
+  });
+
+  it('has check boxes with names', async () => {
+    const host = await render('- [x] load the *table*\n- [ ] draw');
+    const boxes = [...host.querySelectorAll('input')];
+    expect(boxes.map(box => box.getAttribute('aria-label'))).toEqual([
+      'load the table',
+      'draw'
+    ]);
+  });
+});

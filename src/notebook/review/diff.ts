@@ -1,5 +1,5 @@
 /** Old source against new, in one column; the new one may be edited. */
-import type { EditorView } from '@codemirror/view';
+import { EditorView } from '@codemirror/view';
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDisposable } from '@lumino/disposable';
@@ -24,7 +24,6 @@ export class DiffView extends Widget {
   ) {
     super();
     this.addClass('jp-codeinterp-diff');
-    this.node.setAttribute('aria-label', _options.label);
     this.ready = this._load();
   }
 
@@ -50,7 +49,7 @@ export class DiffView extends Widget {
     if (this.isDisposed) {
       return;
     }
-    const { editors, folds, model, original } = this._options;
+    const { editors, folds, label, model, original } = this._options;
     this._editor = editors.factoryService.newInlineEditor({
       host: this.node,
       model,
@@ -61,6 +60,7 @@ export class DiffView extends Widget {
         lineWrap: true
       },
       extensions: [
+        EditorView.contentAttributes.of({ 'aria-label': label }),
         unifiedMergeView({
           original,
           mergeControls: false,
@@ -112,6 +112,7 @@ function showText(
 ): IDisposable {
   const view = new Widget();
   view.addClass('jp-codeinterp-diff');
+  view.node.setAttribute('role', 'group');
   view.node.setAttribute('aria-label', label);
   for (const [sign, source] of [
     ['−', before],
@@ -120,6 +121,7 @@ function showText(
     if (source) {
       const text = document.createElement('pre');
       text.textContent = `${sign} ${source}`;
+      text.tabIndex = 0;
       view.node.append(text);
     }
   }

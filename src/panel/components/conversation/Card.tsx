@@ -4,7 +4,7 @@ import React from 'react';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { LongText } from '../elements/LongText';
+import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
 import { Decision, WaitingCode, useWaiting } from './Decision';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
@@ -67,14 +67,14 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {open && waiting && <WaitingCode {...waiting} />}
       {open && !waiting && !renderer && source && (
-        <pre className="jp-codeinterp-Card-code">
+        <Pre className="jp-codeinterp-Card-code">
           <LongText text={source} />
-        </pre>
+        </Pre>
       )}
       {open && !renderer && result && (
-        <pre className="jp-codeinterp-Card-result">
+        <Pre className="jp-codeinterp-Card-result">
           <LongText text={result} />
-        </pre>
+        </Pre>
       )}
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />

@@ -7,6 +7,7 @@ import type { IDraftView, IStretch } from '../../../tokens';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { Pre } from '../elements/LongText';
 
 /** The draft of a card that waits, and the source that a decision would run now. */
 export interface IWaiting {
@@ -77,9 +78,9 @@ export function WaitingCode({ draft, source }: IWaiting): JSX.Element {
   const sight = seen.sight(draft, source, here);
   return (
     <>
-      <pre className="jp-codeinterp-Card-code">
+      <Pre className="jp-codeinterp-Card-code">
         <code ref={code}>{source}</code>
-      </pre>
+      </Pre>
       {here && <MoreLines sight={sight} show={show} trans={trans} />}
     </>
   );

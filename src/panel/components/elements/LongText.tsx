@@ -1,5 +1,6 @@
 import React from 'react';
 import { FIRST_PART, beginning } from '../../../markdown/limits';
+import { watchWide } from '../../../markdown/reading';
 import { Button } from './Button';
 import { usePanel } from './context';
 
@@ -35,4 +36,14 @@ export function LongText({ text }: { text: string }): JSX.Element {
       {more}
     </>
   );
+}
+
+/** Code or a result in its own lines; what of it scrolls can be reached with Tab. */
+export function Pre(props: {
+  className: string;
+  children: React.ReactNode;
+}): JSX.Element {
+  const node = React.useRef<HTMLPreElement>(null);
+  React.useEffect(() => watchWide(node.current!));
+  return <pre ref={node} {...props} />;
 }

@@ -1,6 +1,7 @@
 import React from 'react';
 import { splitBlocks } from '../../../markdown/blocks';
 import { beginningOfMarkdown } from '../../../markdown/limits';
+import { watchWide } from '../../../markdown/reading';
 import { rendering } from '../../../markdown/unfinished';
 import { usePanel } from './context';
 import { LongText, useBeginning } from './LongText';
@@ -48,6 +49,8 @@ const Block = React.memo(function Block({ source }: { source: string }) {
   const host = React.useRef<HTMLDivElement>(null);
   const wanted = React.useRef('');
   const busy = React.useRef(false);
+  const unwatch = React.useRef(() => {});
+  React.useEffect(() => () => unwatch.current(), []);
 
   React.useLayoutEffect(() => {
     const draw = async () => {
@@ -59,7 +62,9 @@ const Block = React.memo(function Block({ source }: { source: string }) {
         do {
           drawn = wanted.current;
           const content = await markdown.render(drawn);
+          unwatch.current();
           host.current?.replaceChildren(...content.childNodes);
+          unwatch.current = host.current ? watchWide(host.current) : () => {};
         } while (drawn !== wanted.current);
       } finally {
         busy.current = false;
