@@ -31,6 +31,14 @@ class Credentials(msgspec.Struct, frozen=True):
         return self.api_key or self.auth_token
 
     @property
+    def variable(self) -> str:
+        return "ANTHROPIC_API_KEY"
+
+    @property
+    def is_public(self) -> bool:
+        return self.is_anthropic
+
+    @property
     def is_anthropic(self) -> bool:
         host = urlsplit(self.base_url).hostname or ""
         return host == "anthropic.com" or host.endswith(".anthropic.com")
