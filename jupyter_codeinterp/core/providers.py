@@ -159,8 +159,8 @@ class Providers:
         one of a provider that is missing: what is said to that one is for nobody else."""
         head, slash, rest = model_id.partition("/")
         if not slash:
-            ours = self._ours.get(head, self.default)
-            return (self.default, model_id) if ours is self.default else (ours, ours.default_model)
+            ours = self._alone(head)
+            return (ours, ours.default_model) if ours else (self.default, model_id)
         if head in self._missing:
             words = f"The provider “{head}” could not be loaded. The server's log says why."
             raise ModelError("unknown_model", words)
@@ -178,11 +178,16 @@ class Providers:
             return provider.name
         return f"{provider.name}/{model}"
 
+    def _alone(self, name: str) -> Union[Provider, None]:
+        """The provider of ours that goes by its own name: one that has a model of its own."""
+        ours = self._ours.get(name, self.default)
+        return ours if ours is not self.default and ours.default_model else None
+
     def _names_another(self, model: str) -> bool:
         """Whether a name of the default provider's could be taken for another's model."""
         head, slash, _ = model.partition("/")
         if not slash:
-            return head in self._ours and head != self.default.name
+            return self._alone(head) is not None
         return head in (self._all.keys() | self._missing) - {self.default.name}
 
 

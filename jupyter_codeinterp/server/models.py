@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Union
 import msgspec
 
 from ..adapters.providers.anthropic import provider as anthropic
+from ..adapters.providers.openai import provider as openai
 from ..adapters.providers.replay import provider as replay
 from ..core.errors import CommandError, ModelError
 from ..core.ports import Model, ModelInfo
@@ -82,7 +83,9 @@ class Models:
         self._default_model = default_model
         self._settings = Settings(**settings)
         self._providers = Providers(
-            anthropic.provider(base_url), replay.provider(demo_pace, recording)
+            anthropic.provider(base_url),
+            *openai.providers(),
+            replay.provider(demo_pace, recording),
         )
         self._keyed = self._providers.default
         self._connections: dict[str, Connection] = {}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import httpx2
 
@@ -34,7 +34,11 @@ LONGEST_REASON = 200
 _NOT_THERE = (404, 405, 501)
 """What a web server says of a path or a method that it does not have."""
 
+_CLOSED = "disconnected without sending a response"
+"""How the HTTP client says that nothing at all came back."""
+
 Event = dict[str, Any]
+T = TypeVar("T")
 
 
 class SdkErrors(NamedTuple):
@@ -75,6 +79,8 @@ class HttpConnection:
 
     def __init__(self, server: Server, client: Any) -> None:
         self.server = server
+        self.headers: dict[str, Any] = {}
+        """Of each request, beside the client's."""
         self._client = client
 
     # --- an answer -------------------------------------------------------------------
@@ -161,7 +167,9 @@ class HttpConnection:
         """Whether this is a model server all the same: an empty request is answered in JSON,
         with what is wrong with it."""
         try:
-            await self._client.post(self.answers_path, body={}, cast_to=httpx2.Response)
+            options = {"headers": self.headers}
+            path = self.answers_path
+            await self._client.post(path, body={}, options=options, cast_to=httpx2.Response)
         except self.errors.status as error:
             body = getattr(error, "body", None)
             return self.refusal(error).status not in _NOT_THERE and isinstance(body, dict)
@@ -169,10 +177,21 @@ class HttpConnection:
 
     async def get(self, path: str, query: Mapping[str, object] | None = None) -> httpx2.Response:
         """The body as it is: the SDK would take any for what it expects."""
-        options = {"params": dict(query or {})}
-        response = await self._client.get(path, options=options, cast_to=httpx2.Response)
-        assert isinstance(response, httpx2.Response)
-        return response
+        options = {"params": dict(query or {}), "headers": self.headers}
+        return await self.sent(
+            lambda: self._client.get(path, options=options, cast_to=httpx2.Response)
+        )
+
+    async def sent(self, send: Callable[[], Awaitable[T]]) -> T:
+        """A request, and the same once more where the server had closed the kept connection
+        that it went by: some close one after each stream, and do not say so."""
+        try:
+            return await send()
+        except self.errors.connection as error:
+            cause = error.__cause__
+            if not isinstance(cause, httpx2.RemoteProtocolError) or _CLOSED not in str(cause):
+                raise
+        return await send()
 
     def page_query(self, after: str) -> Mapping[str, object]:
         """For the page of models after the one that is named; "" for the first."""
@@ -190,7 +209,7 @@ class HttpConnection:
         """What one of the SDK's errors says: a status, or in the middle of a stream."""
         raise NotImplementedError
 
-    def other_fault(self, error: Exception) -> Fault:
+    def other_fault(self, error: Exception, model: str) -> Fault:
         """Of any other error of the SDK's."""
         return self._no_answer()
 
@@ -212,7 +231,7 @@ class HttpConnection:
         except httpx2.HTTPError as error:
             raise self._unreachable(str(error) or type(error).__name__) from None
         except self.errors.any as error:
-            raise self.other_fault(error) from None
+            raise self.other_fault(error, model) from None
         except (ValueError, RecursionError):
             raise self._no_answer() from None
 

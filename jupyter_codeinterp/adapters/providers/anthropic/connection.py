@@ -76,7 +76,7 @@ class Connection(HttpConnection):
         body = request_body(request, self.profile, self._max_tokens, self._effort)
         with self.faults(request.model):
             async with (
-                await self._post(body) as stream,
+                await self.sent(lambda: self._post(body)) as stream,
                 aclosing(self.read(stream, AsItIs(), self._max_tokens)) as events,
             ):
                 async for event in events:
@@ -116,10 +116,10 @@ class Connection(HttpConnection):
         status = status_of(kinds) if error.status_code == 200 else error.status_code
         return Refusal(status, error.api_message, kinds, headers=error.response.headers)
 
-    def other_fault(self, error: Exception) -> Fault:
+    def other_fault(self, error: Exception, model: str) -> Fault:
         if isinstance(error, anthropic.CredentialsError):  # of the profile on disk
             return no_key(self.server)
-        return super().other_fault(error)
+        return super().other_fault(error, model)
 
 
 class AsItIs:
