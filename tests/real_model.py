@@ -57,7 +57,7 @@ def main() -> None:
     parameters.port = 0
     parameters.n_ctx = 8_192
     parameters.n_parallel = 1
-    # Of several threads each waits for the slowest, at every step: on a busy machine one is quicker.
+    # Several threads wait for the slowest at every step: on a busy machine one is quicker.
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
     parameters.warmup = False
     server = xllamacpp.Server(parameters)
