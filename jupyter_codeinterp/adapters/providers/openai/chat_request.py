@@ -9,6 +9,7 @@ import msgspec
 
 from ....core.messages import AnyBlock, Image, Message, Text, Thinking, ToolResult, ToolUse
 from ....core.ports import ModelRequest
+from ...model_http.reading import mapping, objects
 from .kept import kept
 from .services import Service
 
@@ -16,6 +17,9 @@ OPTIONAL = ("max_tokens", "stream_options")
 """The newer models of OpenAI call the first ``max_completion_tokens``."""
 NOTHING_SAID = "(nothing said)"
 WIRE = "chat"
+REASONING = ("reasoning_content", "reasoning")
+KEPT = ("extra_content", "reasoning_details")
+"""Of a message, beside its reasoning and its calls: sent back as it came."""
 IMAGES_OF_RESULTS = "The images of the results above:"
 """Results have text only, so what they show follows in a message of its own."""
 
@@ -120,15 +124,12 @@ def _put_back(made: Said, found: dict[str, Any], message: Message) -> None:
         words = made["content"]
         chunks = [{"type": "thinking", "thinking": [{"type": "text", "text": thoughts}]}]
         made["content"] = chunks + ([{"type": "text", "text": words}] if words else [])
-    elif isinstance(field, str) and thoughts:
+    elif field in REASONING and thoughts:
         made[field] = thoughts
-    more = found.get("calls")
-    for call, extra in zip(made.get("tool_calls", ()), more or (), strict=False):
-        if isinstance(extra, dict):
-            call.update({name: extra[name] for name in extra.keys() - call.keys()})
-    extra = found.get("message")
-    if isinstance(extra, dict):
-        made.update({name: extra[name] for name in extra.keys() - made.keys()})
+    for call, extra in zip(made.get("tool_calls", ()), objects(found, "calls"), strict=False):
+        call.update({name: extra[name] for name in extra.keys() - call.keys()})
+    rest = mapping(found, "message")
+    made.update({name: rest[name] for name in KEPT if name in rest})
 
 
 def _call(call: ToolUse) -> Said:

@@ -23,7 +23,7 @@ from ...model_http.written import (
     stop,
     used,
 )
-from .chat_request import WIRE
+from .chat_request import KEPT, REASONING, WIRE
 from .kept import keep
 from .refusals import refusal_of
 
@@ -35,10 +35,7 @@ _REASONS = {
     "model_length": "model_context_window_exceeded",
     "content_filter": "refusal",
 }
-_REASONING = ("reasoning_content", "reasoning")
 _CALL = {"index", "id", "type", "function"}
-_KEPT = ("extra_content", "reasoning_details")
-"""Of a message, beside its calls: sent back as it came."""
 
 
 class _Call:
@@ -60,6 +57,7 @@ class ChatWire:
         """Kind and number of the text or thinking that is being written."""
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
         self._reasoning = ""
         self._extra: dict[str, Any] = {}
         self._refusal: list[str] = []
@@ -82,7 +80,7 @@ class ChatWire:
                 self.said_all = True
 
     def _delta(self, delta: Event) -> Iterator[Event]:
-        for name in _REASONING:
+        for name in REASONING:
             if text := string(delta, name):
                 yield from self._thinking(text, name)
                 break
@@ -97,7 +95,7 @@ class ChatWire:
                 yield from self._say("text", text)
         if text := string(delta, "refusal"):
             self._refusal.append(text)
-        for name in _KEPT:
+        for name in KEPT:
             self._keep(name, delta.get(name))
         for call in objects(delta, "tool_calls"):
             yield from self._call(call)
@@ -123,7 +121,9 @@ class ChatWire:
 
     def _keep(self, name: str, value: Any) -> None:
         if isinstance(value, list):
-            self._extra[name] = [*self._extra.get(name, ()), *value]
+            pieces = self._extra.setdefault(name, [])
+            if isinstance(pieces, list):
+                pieces += value
         elif isinstance(value, dict):
             self._extra[name] = value
 
@@ -131,32 +131,38 @@ class ChatWire:
 
     def _call(self, piece: Event) -> Iterator[Event]:
         function = mapping(piece, "function")
-        call = self._which(piece, function)
+        call = self._which(piece, string(function, "name"))
+        if call is None:
+            return
         call.extra.update({name: piece[name] for name in piece.keys() - _CALL})
-        call.name = call.name or string(function, "name")
-        if call.block is None and call.name:
+        if call.block is None:
             yield from self._close()
             call.block, start = self._written.call(call.id, call.name)
             yield start
         arguments = function.get("arguments")
         if isinstance(arguments, dict):  # whole, and not as text
             arguments = json.dumps(arguments, ensure_ascii=False)
-        if isinstance(arguments, str) and arguments and call.block is not None:
+        if isinstance(arguments, str) and arguments:
             yield more_input(call.block, arguments)
 
-    def _which(self, piece: Event, function: Event) -> _Call:
+    def _which(self, piece: Event, name: str) -> _Call | None:
         """The call that a piece belongs to: by its index, unless its id is another one's; without
-        an index by its id, or else the last one."""
+        an index by its id, or else the last one. None for a piece of none: calls begin with
+        their name."""
         index, call_id = piece.get("index"), string(piece, "id")
-        known = self._by_index.get(index) if isinstance(index, int) else None
-        if known is None and not isinstance(index, int):
-            same = (call for call in self._calls if call_id and call.id == call_id)
-            begins = call_id or string(function, "name")
-            known = next(same, None) or (self._calls[-1] if self._calls and not begins else None)
+        if isinstance(index, int):
+            known = self._by_index.get(index)
+        else:
+            last = self._calls[-1] if self._calls and not (call_id or name) else None
+            known = self._by_id.get(call_id, last)
         if known is None or (call_id and known.id and call_id != known.id):
-            known = _Call(call_id, string(function, "name"))
+            if not name:
+                return None
+            known = _Call(call_id, name)
             self._calls.append(known)
         known.id = known.id or call_id
+        if known.id:
+            self._by_id[known.id] = known
         if isinstance(index, int):
             self._by_index[index] = known
         return known

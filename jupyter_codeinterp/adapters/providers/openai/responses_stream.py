@@ -48,7 +48,7 @@ class ResponsesWire:
     def __init__(self, refused: Callable[[Refusal], Fault]) -> None:
         self._refused = refused
         self._written = Written()
-        self._items: dict[object, _Item] = {}
+        self._items: dict[int | str, _Item] = {}
         self._last: _Item | None = None
         self._frames: list[Any] = []
         self._refusal: list[str] = []
@@ -83,10 +83,7 @@ class ResponsesWire:
     def _added(self, event: Event) -> Iterator[Event]:
         given = mapping(event, "item")
         item = self._last = _Item(string(given, "type"))
-        place = event.get("output_index")
-        for key in (place, string(given, "id"), string(given, "call_id")):
-            if key or isinstance(key, int):
-                self._items[key] = item
+        self._items.update(dict.fromkeys(_keys(event, given), item))
         if item.kind == "function_call":
             name = string(given, "name")
             item.block, start = self._written.call(string(given, "call_id"), name)
@@ -132,7 +129,7 @@ class ResponsesWire:
 
     def _item_done(self, event: Event) -> Iterator[Event]:
         given = mapping(event, "item")
-        if not self._knows(event, given):
+        if self._found(event, given) is None:
             yield from self._added(event)
         item = self._found(event, given)
         if item is None or item.done:
@@ -144,14 +141,9 @@ class ResponsesWire:
         if frame := _frame(given):
             self._frames.append(frame)
 
-    def _knows(self, event: Event, given: Event) -> bool:
-        return self._found(event, given) is not None
-
     def _found(self, event: Event, given: Event) -> _Item | None:
-        for key in (event.get("output_index"), string(given, "id"), string(given, "call_id")):
-            if (key or isinstance(key, int)) and key in self._items:
-                return self._items[key]
-        return None
+        found = (self._items.get(key) for key in _keys(event, given))
+        return next(filter(None, found), None)
 
     def _at_once(self, item: _Item, given: Event) -> Iterator[Event]:
         """What an item says of which no piece has come."""
@@ -203,6 +195,13 @@ class ResponsesWire:
             ),
             refusal,
         )
+
+
+def _keys(event: Event, item: Event) -> list[int | str]:
+    """What may name an item."""
+    place = event.get("output_index")
+    names: list[int | str] = [place] if isinstance(place, int) else []
+    return names + [name for name in (string(item, "id"), string(item, "call_id")) if name]
 
 
 def _frame(item: Event) -> Event | None:
