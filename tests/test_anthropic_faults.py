@@ -112,7 +112,7 @@ def test_retry_after_is_honoured_and_capped(header: str, least: float, most: flo
 
 @on_loop
 async def test_waits_grow_with_jitter_within_their_bounds() -> None:
-    from jupyter_codeinterp.adapters.providers.anthropic.model import backoff
+    from jupyter_codeinterp.adapters.model_http.model import backoff
 
     for attempt, most in [(1, 2), (2, 4), (3, 8), (4, 16), (5, 30), (9, 30)]:
         waits = [backoff(attempt) for _ in range(200)]

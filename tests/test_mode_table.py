@@ -76,8 +76,13 @@ def _is_other_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value not in MODES
 
 
-OTHERS = {"adapters/providers/anthropic/wire.py": '"auto"'}
-"""Where a word that is a mode's name means something else: the API's `tool_choice`."""
+OTHERS = {
+    "adapters/providers/anthropic/wire.py": '"auto"',
+    "adapters/providers/openai/responses_request.py": '"auto"',
+    "magic/front/widgets.py": '"auto"',
+}
+"""Where a word that is a mode's name means something else: `tool_choice`, how much there is to
+be of a summary or of an image, a width."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.providers.anthropic import bounded
+from jupyter_codeinterp.adapters.model_http import bounded
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.ports import ModelDone
@@ -140,7 +140,7 @@ def test_a_failing_server_is_told_of_in_words(name: str) -> None:
 
 
 def test_a_list_of_models_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    from jupyter_codeinterp.adapters.providers.anthropic import model as adapter
+    from jupyter_codeinterp.adapters.model_http import model as adapter
 
     monkeypatch.setattr(adapter, "LIST_TIMEOUT", 0.5)
 

@@ -10,6 +10,7 @@ from .signing import sign
 from .turns import (
     Block,
     CallBlock,
+    Cut,
     RawEvents,
     RedactedBlock,
     Speed,
@@ -63,18 +64,34 @@ class Stream:
         yield {"type": "message_delta", "delta": end, "usage": {"output_tokens": tokens}}
         yield {"type": "message_stop"}
 
+    after = b""
+
+    def frame(self, event: Event) -> bytes:
+        return frame(event)
+
+    def delta(self, event: Event) -> str | None:
+        if event["type"] != "content_block_delta":
+            return None
+        return str(event["delta"].get("text", ""))
+
+    def ends(self, event: Event) -> bool:
+        return bool(event["type"] == "message_stop")
+
+    def fault(self, cut: Cut) -> Event:
+        return {"type": "error", "error": {"type": cut.error_type, "message": cut.message}}
+
     def _parts(self, block: Block, index: int, speed: Speed) -> tuple[Event, list[Event]]:
         """How a block starts, and its deltas. Notes what should come back of it."""
         if isinstance(block, TextBlock):
             if block.text.strip():
                 self.content.append({"type": "text", "text": block.text})
-            pieces = _pieces(block.text, speed.chunk)
+            pieces = pieces_of(block.text, speed.chunk)
             return {"type": "text", "text": ""}, _deltas("text_delta", "text", pieces)
         if isinstance(block, ThinkingBlock):
             signature = sign(self._body, self._place, block.thinking)
             start: Event = {"type": "thinking", "thinking": "", "signature": ""}
             self.content.append({**start, "thinking": block.thinking, "signature": signature})
-            pieces = _pieces(block.thinking, speed.chunk)
+            pieces = pieces_of(block.thinking, speed.chunk)
             deltas = _deltas("thinking_delta", "thinking", pieces)
             return start, deltas + _deltas("signature_delta", "signature", [signature])
         if isinstance(block, RedactedBlock):
@@ -84,10 +101,10 @@ class Stream:
         assert isinstance(block, CallBlock)
         call_id = block.id or f"toolu_{self._message_id[4:]}_{index}"
         start = {"type": "tool_use", "id": call_id, "name": block.name, "input": {}}
-        self.content.append({**start, "input": _input(block.json)})
+        self.content.append({**start, "input": input_of(block.json)})
         if block.json is None:
             return start, []
-        pieces = [block.json] if block.whole else ["", *_pieces(block.json, speed.chunk)]
+        pieces = [block.json] if block.whole else ["", *pieces_of(block.json, speed.chunk)]
         return start, _deltas("input_json_delta", "partial_json", pieces)
 
 
@@ -101,11 +118,11 @@ def _deltas(kind: str, name: str, pieces: list[str]) -> list[Event]:
     return [{"type": kind, name: piece} for piece in pieces]
 
 
-def _pieces(words: str, size: int) -> list[str]:
+def pieces_of(words: str, size: int) -> list[str]:
     return [words[at : at + size] for at in range(0, len(words), size)]
 
 
-def _input(text: str | None) -> Event:
+def input_of(text: str | None) -> Event:
     """What a client stores for a call: its input, or {} if that is no JSON object."""
     try:
         value = json.loads(text or "{}")

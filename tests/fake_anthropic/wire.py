@@ -8,13 +8,13 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
-from .frames import Stream, frame
+from .frames import Event
 from .turns import Cut, HttpError, Speed, Turn
 
 _RESET = struct.pack("ii", 1, 0)
@@ -44,6 +44,24 @@ class Exchange:
         return {name: getattr(self, name) for name in kept} | {"gone": self.gone.is_set()}
 
 
+class Answering(Protocol):
+    """A turn as the events of one wire. ``delta``: the text that an event brings, None if it is
+    no delta. ``ends``: whether it ends the answer. ``fault``: how an error in mid-stream is
+    said. ``after``: what follows the last event."""
+
+    after: bytes
+
+    def events(self, speed: Speed) -> Iterator[Event]: ...
+
+    def frame(self, event: Event) -> bytes: ...
+
+    def delta(self, event: Event) -> str | None: ...
+
+    def ends(self, event: Event) -> bool: ...
+
+    def fault(self, cut: Cut) -> Event: ...
+
+
 class Wire:
     """Writes the answer to one request, and notices when the client goes away."""
 
@@ -63,13 +81,14 @@ class Wire:
         await self._writer.drain()
 
     async def error(self, error: HttpError) -> None:
+        """In the shape of Anthropic's API."""
         inner: dict[str, Any] = {"type": error.type, "message": error.message}
         if error.details:
             inner["details"] = error.details
         body = {"type": "error", "error": inner, "request_id": "req_fake"}
         await self.json(error.status, body, error.headers)
 
-    async def stream(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
+    async def stream(self, turn: Turn, stream: Answering, speed: Speed) -> bool:
         """Whether the whole answer went out. Stops when the client has gone."""
         sending = asyncio.ensure_future(self._events(turn, stream, speed))
         leaving = asyncio.ensure_future(self._client_gone())
@@ -92,26 +111,29 @@ class Wire:
         if self.early:
             await asyncio.Event().wait()
 
-    async def _events(self, turn: Turn, stream: Stream, speed: Speed) -> bool:
+    async def _events(self, turn: Turn, stream: Answering, speed: Speed) -> bool:
         await asyncio.sleep(speed.first)
         self._head(200, {"content-type": "text/event-stream; charset=utf-8"})
         deltas = 0
         for event in stream.events(speed):
-            if turn.cut and _is_due(turn.cut, deltas, event["type"]):
-                await self._cut(turn.cut)
+            if turn.cut and _is_due(turn.cut, deltas, stream.ends(event)):
+                await self._cut(turn.cut, stream)
                 return False
-            await self._chunks(frame(event), speed.split)
-            if event["type"] == "content_block_delta":
+            await self._chunks(stream.frame(event), speed.split)
+            text = stream.delta(event)
+            if text is not None:
                 deltas += 1
-                if "text" in event["delta"]:
-                    self._exchange.said.append((monotonic(), event["delta"]["text"]))
+                if text:
+                    self._exchange.said.append((monotonic(), text))
                 await asyncio.sleep(speed.delay)
+        if stream.after:
+            await self._chunks(stream.after, 0)
         if turn.cut:  # hang
             await asyncio.Event().wait()
         await self._chunks(b"", 0)
         return True
 
-    async def _cut(self, cut: Cut) -> None:
+    async def _cut(self, cut: Cut, stream: Answering) -> None:
         if cut.how == "stall":
             await asyncio.Event().wait()
         elif cut.how == "reset":
@@ -120,8 +142,7 @@ class Wire:
             self._writer.transport.abort()
             raise ConnectionResetError
         if cut.how == "error":
-            error = {"type": cut.error_type, "message": cut.message}
-            await self._chunks(frame({"type": "error", "error": error}), 0)
+            await self._chunks(stream.frame(stream.fault(cut)), 0)
         await self._chunks(b"", 0)
 
     def _head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> None:
@@ -140,6 +161,6 @@ class Wire:
             await asyncio.sleep(0)
 
 
-def _is_due(cut: Cut, deltas: int, event_type: str) -> bool:
+def _is_due(cut: Cut, deltas: int, is_last: bool) -> bool:
     """After its number of deltas, at the latest before the end."""
-    return cut.how != "hang" and (deltas == cut.after or event_type == "message_stop")
+    return cut.how != "hang" and (deltas == cut.after or is_last)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 
 from ...adapters.providers.anthropic import provider as anthropic
+from ...adapters.providers.openai import provider as openai
 from ...core.errors import ModelError
 from ...core.ports import Model, ModelInfo
 from ...core.providers import Connection, Credentials, NamedModel, Provider, Providers, Settings
@@ -24,7 +25,7 @@ class ProcessModels:
         self._token = os.environ.get(TOKEN, "")
         self._url = os.environ.get(URL, "")
         self._connections: dict[str, Connection] = {}
-        self._providers = Providers(anthropic.provider())
+        self._providers = Providers(anthropic.provider(), *openai.providers())
         if not self.by_server:
             extensions.add_providers(self._providers)
         for provider in self._providers:

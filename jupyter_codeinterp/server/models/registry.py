@@ -14,6 +14,7 @@ import msgspec
 from ...adapters.providers.anthropic import provider as anthropic
 from ...adapters.providers.anthropic.servers import looking
 from ...adapters.providers.anthropic.servers import provider as messages_servers
+from ...adapters.providers.openai import provider as openai
 from ...adapters.providers.replay import provider as replay
 from ...core.errors import CodeInterpError, CommandError, ModelError
 from ...core.ports import Model, ModelInfo
@@ -75,6 +76,7 @@ class Models:
             anthropic.provider(base_url),
             replay.provider(demo_pace, recording),
             *messages_servers.providers(local_addresses),
+            *openai.providers(),
         )
         first = self._providers.default
         self._file = KeyFile(folder / "credentials.json", first.name, first.url)

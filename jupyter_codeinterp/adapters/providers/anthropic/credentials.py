@@ -10,6 +10,7 @@ import msgspec
 
 from ....core.errors import ModelError
 from ....core.providers import origin
+from ...model_http.keys import header_safe
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 
@@ -29,6 +30,14 @@ class Credentials(msgspec.Struct, frozen=True):
     @property
     def secret(self) -> str | None:
         return self.api_key or self.auth_token
+
+    @property
+    def variable(self) -> str:
+        return "ANTHROPIC_API_KEY"
+
+    @property
+    def is_public(self) -> bool:
+        return self.is_anthropic
 
     @property
     def is_anthropic(self) -> bool:
@@ -66,22 +75,10 @@ def resolve(
     if not origin(url):
         raise ModelError("bad_request", f"“{url}” is not the address of a model server.")
     at_home = origin(url) == origin(home)
-    if given := _header_safe(api_key):
+    if given := header_safe(api_key):
         return Credentials(url, api_key=given, custom_headers=at_home)
     if not at_home:
         return Credentials(url)
-    key = _header_safe(environment.get("ANTHROPIC_API_KEY"))
-    token = None if key else _header_safe(environment.get("ANTHROPIC_AUTH_TOKEN"))
+    key = header_safe(environment.get("ANTHROPIC_API_KEY"))
+    token = None if key else header_safe(environment.get("ANTHROPIC_AUTH_TOKEN"))
     return Credentials(url, api_key=key, auth_token=token, custom_headers=True)
-
-
-def _header_safe(secret: str | None) -> str | None:
-    """The secret without blanks around it. An HTTP library would quote an illegal one
-    in its error message, so it is refused here."""
-    secret = (secret or "").strip()
-    if secret and not (secret.isascii() and secret.isprintable() and " " not in secret):
-        raise ModelError(
-            "wrong_key",
-            "The API key has characters that no key has. Copy it again, whole, and paste it.",
-        )
-    return secret or None

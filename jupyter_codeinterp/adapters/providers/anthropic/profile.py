@@ -7,6 +7,7 @@ from typing import Union
 import msgspec
 
 from ....core.ports import ModelInfo
+from .credentials import Credentials
 
 Prices = tuple[float, float, float, float]
 """US dollars a million tokens: input, output, cache write (5 minutes), cache read."""
@@ -66,6 +67,12 @@ OTHER = Profile(
     stall=300.0,
     own_prices=False,
 )
+
+
+def profile_for(server: Credentials) -> Profile:
+    """By its host."""
+    return ANTHROPIC if server.is_anthropic else OTHER
+
 
 DEFAULT_CONTEXT_WINDOW = 200_000
 

@@ -18,7 +18,6 @@ from ....core.messages import (
     Text,
     Thinking,
     ToolResult,
-    ToolUse,
 )
 from ....core.ports import ModelRequest, ToolSpec
 from .profile import Profile
@@ -52,13 +51,6 @@ def request_body(
             body["output_config"] = {"effort": effort}
     body["messages"] = [_message(message, profile) for message in request.messages]
     return body
-
-
-def call_ids(messages: tuple[Message, ...]) -> set[str]:
-    """The ids of all tool calls of a conversation."""
-    return {
-        block.id for message in messages for block in message.content if isinstance(block, ToolUse)
-    }
 
 
 def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:

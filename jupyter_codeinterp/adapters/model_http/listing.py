@@ -18,20 +18,34 @@ LARGEST_WINDOW = 1_000_000_000
 
 
 class Entry(msgspec.Struct):
-    """One model. ``context_window`` in tokens; it and ``name`` are None where not given."""
+    """One model. ``context_window`` in tokens; it and ``name`` are None where not given. Servers
+    have many names for it: the first one that has a usable figure counts."""
 
     id: str
     name: Any = msgspec.field(default=None, name="display_name")
     context_window: Any = msgspec.field(default=None, name="max_input_tokens")
+    context_length: Any = None
+    """OpenRouter, Moonshot."""
+    max_context_length: Any = None
+    """Mistral."""
+    max_model_len: Any = None
+    """vLLM, SGLang."""
+    loaded_context_length: Any = None
+    """LM Studio."""
+    meta: Any = None
+    """llama.cpp."""
 
     def __post_init__(self) -> None:
         if not _is_name(self.id):
             raise ValueError("a model's id is a short text")
         if not _is_name(self.name):
             self.name = None
-        window = self.context_window
-        if type(window) is not int or not 0 < window <= LARGEST_WINDOW:
-            self.context_window = None
+        inner = self.meta.get("n_ctx") if isinstance(self.meta, dict) else None
+        windows = (
+            *(self.context_window, inner, self.loaded_context_length, self.max_model_len),
+            *(self.context_length, self.max_context_length),
+        )
+        self.context_window = next(filter(_is_window, windows), None)
 
 
 class _Page(msgspec.Struct):
@@ -58,6 +72,10 @@ def page(body: bytes) -> tuple[list[Entry], str | None]:
         raise ValueError("a list of something else")
     more = read.has_more is True and bool(found) and _is_name(read.last_id)
     return found, read.last_id if more else None
+
+
+def _is_window(value: object) -> bool:
+    return type(value) is int and 0 < value <= LARGEST_WINDOW
 
 
 def _is_name(value: object) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import jiter
 
-from ....core.messages import (
+from ...core.messages import (
     AnyBlock,
     Message,
     RedactedThinking,
@@ -25,7 +25,7 @@ from ....core.messages import (
     ToolUse,
     Usage,
 )
-from ....core.ports import ModelDone, ModelEvent, ModelText, ModelThinking, ModelToolInput
+from ...core.ports import ModelDone, ModelEvent, ModelText, ModelThinking, ModelToolInput
 
 Event = Mapping[str, Any]
 OFTEN = 20_000

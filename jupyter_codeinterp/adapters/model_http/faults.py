@@ -1,0 +1,255 @@
+"""What went wrong in a model call, in words and as a decision: again, or not.
+
+Sources: platform.claude.com/docs/api/errors and api/rate-limits, developers.openai.com's guide to
+error codes. The words by which other servers say the same were taken from what llama.cpp, vLLM,
+Ollama, Gemini, Mistral, xAI and OpenRouter answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from time import time
+from typing import Protocol
+
+import msgspec
+
+from ...core.providers import origin
+
+_SHORTEST_SECRET = 8
+"""Characters; what local servers take for a key ("ollama") may stand in any sentence."""
+_LONGEST_READ = 2_000
+"""Characters of a server's own words that are looked at."""
+_SPEND_KINDS = frozenset(
+    {
+        "enforced_spend_limit_reached",
+        "contract_spend_limit_reached",
+        "linked_organization_spend_limit_reached",
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+    }
+)
+_SPEND_WORDS = ("api usage limits", "credit balance is too low", "used all available credits")
+_LENGTH_KINDS = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+_LENGTH_WORDS = (
+    "prompt is too long",
+    "exceed context limit",
+    "exceeds the available context size",
+    "maximum context length",
+    "maximum prompt length",
+    "exceeds the context window",
+    "input token count exceeds",
+)
+_KEY_KINDS = frozenset({"invalid_api_key", "api_key_invalid"})
+_KEY_WORDS = ("api key not valid", "incorrect api key", "invalid api key")
+_MODEL_KINDS = frozenset({"model_not_found", "invalid_model"})
+_MODEL_WORDS = ("invalid model", "model not found")
+_NOT = ("not support", "only support", "unsupported", "unknown variant", "not a multimodal")
+_NO_TOOLS = ("--jinja", "--enable-auto-tool-choice", "that support tool use")
+_STATUS_OF_KIND = {
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+    "server_overloaded": 529,
+    "context_length_exceeded": 413,
+}
+"""An error in the middle of a stream comes in an answer whose HTTP status was 200; its type or
+code says the rest."""
+
+
+class Fault(Exception):
+    """``again``: worth another try. ``retry_after``: seconds, where the server named them.
+    ``without``: what the model does not take; the same without it may be asked at once."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        again: bool = False,
+        retry_after: float | None = None,
+        without: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.again = again
+        self.retry_after = retry_after
+        self.without = without
+
+
+class Server(Protocol):
+    """Who is asked, for words about it."""
+
+    @property
+    def base_url(self) -> str: ...
+
+    @property
+    def place(self) -> str:
+        """Its name for people."""
+
+    @property
+    def secret(self) -> str | None: ...
+
+    @property
+    def is_public(self) -> bool:
+        """A public service: what fails on the way to it is the network."""
+
+    @property
+    def variable(self) -> str:
+        """Of the environment, that may hold a key for it."""
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """An answer that is an error. ``kinds`` are its type and code, ``param`` the parameter that
+    is at fault; ``message`` is whatever stands where there should be words."""
+
+    status: int
+    message: object = ""
+    kinds: frozenset[str] = frozenset()
+    param: str = ""
+    headers: Mapping[str, str] = {}
+
+
+def status_of(kinds: frozenset[str]) -> int:
+    """The HTTP status that an error in mid-stream would have had."""
+    return next((_STATUS_OF_KIND[kind] for kind in sorted(kinds & _STATUS_OF_KIND.keys())), 500)
+
+
+def status_fault(
+    refusal: Refusal, server: Server, model: str, optional: tuple[str, ...] = ()
+) -> Fault:
+    """``optional``: parameters of the request that it can go without."""
+    place = server.place
+    status = refusal.status
+    said = _said(refusal.message, server)
+    lower = said.lower()
+    again = refusal.headers.get("x-should-retry") != "false"
+    wait = _retry_after(refusal.headers.get("retry-after"))
+
+    if _is_spend_limit(refusal, lower):
+        return Fault(
+            "spend_limit",
+            f"The account's spending limit is reached.{said} Raise the limit, or wait until it "
+            "is renewed, then try again.",
+        )
+    if status == 413 or refusal.kinds & _LENGTH_KINDS or _has(lower, _LENGTH_WORDS):
+        return Fault("context_full", f"The conversation is too long for the model.{said}")
+    if name := _refused_parameter(refusal, lower, optional):
+        message = f"{place} refused the request ({status}).{said}"
+        return Fault("bad_request", message, without=name)
+    if status != 429 and ("image" in lower or "multimodal" in lower) and _has(lower, _NOT):
+        message = f"The model “{model}” sees no images.{said}"
+        return Fault("bad_request", message, without="images")
+    if _has(lower, _NO_TOOLS) or ("tool" in lower and _has(lower, _NOT) and status < 429):
+        return Fault(
+            "bad_request",
+            f"The model “{model}” calls no tools, as it is served by {place}, and cells are "
+            f"written by calling them.{said} Choose a model that calls tools.",
+        )
+    no_such_key = refusal.kinds & _KEY_KINDS or _has(lower, _KEY_WORDS)
+    if status == 401 or (no_such_key and status in (400, 403)):
+        return _wrong_key(place) if server.secret else no_key(server)
+    if status == 403:
+        return Fault(
+            "forbidden",
+            f"{place} does not allow this request.{said} Ask whoever manages the account, or "
+            "use another key.",
+        )
+    no_such_model = refusal.kinds & _MODEL_KINDS or _has(lower, _MODEL_WORDS)
+    if status == 404 or (no_such_model and status in (400, 422)):
+        return Fault(
+            "unknown_model",
+            f"{place} does not know the model “{model}”.{said} Choose another model, or check "
+            "the server's address.",
+        )
+    if status == 429:
+        message = f"{place} has a rate limit, and it is reached.{said}"
+        return Fault("rate_limit", message, again=again, retry_after=wait)
+    if status == 529:
+        message = f"{place} is overloaded.{said}"
+        return Fault("overloaded", message, again=again, retry_after=wait)
+    if status in (408, 409) or status >= 500:
+        message = f"{place} had an error of its own ({status}).{said}"
+        return Fault("server_error", message, again=again, retry_after=wait)
+    return Fault("bad_request", f"{place} refused the request ({status}).{said}")
+
+
+def connection_fault(reason: str, server: Server) -> Fault:
+    hint = "Check the network." if server.is_public else "Check that it is running."
+    return Fault("offline", f"{server.place} cannot be reached: {reason}. {hint}", again=True)
+
+
+def no_model_server(server: Server) -> Fault:
+    place = origin(server.base_url).removeprefix("http://")
+    message = f"Something answers at {place}, but it is no model server. Check the address."
+    return Fault("offline", message)
+
+
+def no_key(server: Server) -> Fault:
+    return Fault(
+        "no_key",
+        f"{server.place} wants an API key, and there is none for it. Paste a key in the "
+        f"panel, give one to “jupyter codeinterp key set”, or set {server.variable} and start "
+        "again.",
+    )
+
+
+def _wrong_key(place: str) -> Fault:
+    return Fault(
+        "wrong_key",
+        f"{place} does not accept the API key. Check that it is whole and still valid, and "
+        "paste it again.",
+    )
+
+
+def _said(message: object, server: Server) -> str:
+    """The server's own words as a sentence, shortened; never with the key in them."""
+    words = " ".join(message[:_LONGEST_READ].split())[:300] if isinstance(message, str) else ""
+    if server.secret and len(server.secret) >= _SHORTEST_SECRET:
+        words = words.replace(server.secret, "[key]")
+    return f" It says: {words.rstrip('.')}." if words else ""
+
+
+def _has(lower: str, words: tuple[str, ...]) -> bool:
+    return any(each in lower for each in words)
+
+
+def _is_spend_limit(refusal: Refusal, lower: str) -> bool:
+    words = _has(lower, _SPEND_WORDS) and refusal.status in (400, 403, 429)
+    return refusal.status == 402 or bool(refusal.kinds & _SPEND_KINDS) or words
+
+
+def _refused_parameter(refusal: Refusal, lower: str, optional: tuple[str, ...]) -> str:
+    """Of ``optional``, the one that a request was refused for, or ""."""
+    if refusal.status not in (400, 422):
+        return ""
+    for name in optional:
+        if refusal.param in (name, name.partition(".")[0]) or f"'{name}'" in lower:
+            return name
+    return ""
+
+
+def _retry_after(header: str | None) -> float | None:
+    """Seconds from now; the header has seconds or a date."""
+    if header is None:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time())
+    except ValueError:
+        return None

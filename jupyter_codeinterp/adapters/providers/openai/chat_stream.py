@@ -1,0 +1,208 @@
+"""The chunks of Chat Completions as events of the Messages API.
+
+Servers differ. Calls come with an index, without one (Gemini), or all with index 0; a reason to
+stop may be "stop" although there are calls; usage comes with the last chunk, after it, with each,
+or never; reasoning has two names, or stands among the content (Mistral).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ...model_http.faults import Fault, Refusal
+from ...model_http.reading import mapping, objects, string
+from ...model_http.written import (
+    Event,
+    Written,
+    end,
+    more_input,
+    more_text,
+    more_thinking,
+    stop,
+    used,
+)
+from .chat_request import KEPT, REASONING, WIRE
+from .kept import keep
+from .refusals import refusal_of
+
+_REASONS = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "max_tokens",
+    "model_length": "model_context_window_exceeded",
+    "content_filter": "refusal",
+}
+_CALL = {"index", "id", "type", "function"}
+
+
+class _Call:
+    def __init__(self, call_id: str, name: str) -> None:
+        self.id = call_id
+        self.name = name
+        self.block: int | None = None
+        self.extra: dict[str, Any] = {}
+
+
+class ChatWire:
+    """``refused`` makes a Fault of an error in the stream."""
+
+    def __init__(self, refused: Callable[[Refusal], Fault]) -> None:
+        self.said_all = False
+        self._refused = refused
+        self._written = Written()
+        self._open: tuple[str, int] | None = None
+        """Kind and number of the text or thinking that is being written."""
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+        self._reasoning = ""
+        self._extra: dict[str, Any] = {}
+        self._refusal: list[str] = []
+        self._reason = ""
+        self._usage: Event = {}
+
+    def feed(self, event: Event) -> Iterable[Event]:
+        return list(self._feed(event))
+
+    def _feed(self, event: Event) -> Iterator[Event]:
+        if isinstance(event.get("error"), (dict, str)):
+            raise self._refused(refusal_of(event["error"]))
+        self._usage = mapping(event, "usage") or self._usage
+        for choice in objects(event, "choices")[:1]:
+            if isinstance(choice.get("error"), dict):
+                raise self._refused(refusal_of(choice))
+            yield from self._delta(mapping(choice, "delta"))
+            if reason := string(choice, "finish_reason"):
+                self._reason = reason
+                self.said_all = True
+
+    def _delta(self, delta: Event) -> Iterator[Event]:
+        for name in REASONING:
+            if text := string(delta, name):
+                yield from self._thinking(text, name)
+                break
+        content = delta.get("content")
+        if isinstance(content, str) and content:
+            yield from self._say("text", content)
+        for part in objects(delta, "content"):
+            if string(part, "type") == "thinking":
+                for piece in objects(part, "thinking"):
+                    yield from self._thinking(string(piece, "text"), "content")
+            elif text := string(part, "text"):
+                yield from self._say("text", text)
+        if text := string(delta, "refusal"):
+            self._refusal.append(text)
+        for name in KEPT:
+            self._keep(name, delta.get(name))
+        for call in objects(delta, "tool_calls"):
+            yield from self._call(call)
+
+    def _thinking(self, text: str, name: str) -> Iterator[Event]:
+        self._reasoning = self._reasoning or name
+        yield from self._say("thinking", text)
+
+    def _say(self, kind: str, text: str) -> Iterator[Event]:
+        if self._open is None or self._open[0] != kind:
+            yield from self._close()
+            make = self._written.text if kind == "text" else self._written.thinking
+            index, start = make()
+            self._open = (kind, index)
+            yield start
+        make_more = more_text if kind == "text" else more_thinking
+        yield make_more(self._open[1], text)
+
+    def _close(self) -> Iterator[Event]:
+        if self._open is not None:
+            yield stop(self._open[1])
+            self._open = None
+
+    def _keep(self, name: str, value: Any) -> None:
+        if isinstance(value, list):
+            pieces = self._extra.setdefault(name, [])
+            if isinstance(pieces, list):
+                pieces += value
+        elif isinstance(value, dict):
+            self._extra[name] = value
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def _call(self, piece: Event) -> Iterator[Event]:
+        function = mapping(piece, "function")
+        call = self._which(piece, string(function, "name"))
+        if call is None:
+            return
+        call.extra.update({name: piece[name] for name in piece.keys() - _CALL})
+        if call.block is None:
+            yield from self._close()
+            call.block, start = self._written.call(call.id, call.name)
+            yield start
+        arguments = function.get("arguments")
+        if isinstance(arguments, dict):  # whole, and not as text
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if isinstance(arguments, str) and arguments:
+            yield more_input(call.block, arguments)
+
+    def _which(self, piece: Event, name: str) -> _Call | None:
+        """The call that a piece belongs to: by its index, unless its id is another one's; without
+        an index by its id, or else the last one. None for a piece of none: calls begin with
+        their name."""
+        index, call_id = piece.get("index"), string(piece, "id")
+        if isinstance(index, int):
+            known = self._by_index.get(index)
+        else:
+            last = self._calls[-1] if self._calls and not (call_id or name) else None
+            known = self._by_id.get(call_id, last)
+        if known is None or (call_id and known.id and call_id != known.id):
+            if not name:
+                return None
+            known = _Call(call_id, name)
+            self._calls.append(known)
+        known.id = known.id or call_id
+        if known.id:
+            self._by_id[known.id] = known
+        if isinstance(index, int):
+            self._by_index[index] = known
+        return known
+
+    # --- the end ---------------------------------------------------------------------------
+
+    def end(self) -> Iterable[Event]:
+        """Nothing, if no reason to stop was given: then the answer was cut off."""
+        return list(self._end()) if self._reason else ()
+
+    def _end(self) -> Iterator[Event]:
+        yield from self._close()
+        yield from (stop(call.block) for call in self._calls if call.block is not None)
+        if found := self._to_keep():
+            yield self._written.kept(keep(WIRE, found))
+        refusal = "".join(self._refusal)
+        reason = _REASONS.get(self._reason.lower(), self._reason)
+        if reason == "end_turn" and self._written.calls:
+            reason = "tool_use"
+        if refusal:
+            reason = "refusal"
+        yield from end(reason, self._used(), refusal)
+
+    def _to_keep(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if self._reasoning:
+            found["reasoning"] = self._reasoning
+        calls = [call.extra for call in self._calls if call.block is not None]
+        if any(calls):
+            found["calls"] = calls
+        if self._extra:
+            found["message"] = self._extra
+        return found
+
+    def _used(self) -> Event:
+        """Some count reasoning in ``total_tokens`` only."""
+        usage = self._usage
+        read, written, total = (
+            value if isinstance(value := usage.get(name), int) else 0
+            for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+        )
+        cached = mapping(usage, "prompt_tokens_details").get("cached_tokens")
+        return used(read, max(written, total - read), cached)

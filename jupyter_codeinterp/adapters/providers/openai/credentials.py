@@ -1,0 +1,81 @@
+"""Which key goes to which address. A key is bound to an origin and sent nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Union
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from ....core.errors import ModelError
+from ....core.providers import origin
+from ...model_http.keys import header_safe
+from .services import Service
+
+_ENDS = ("/chat/completions", "/responses", "/models")
+"""What people copy along with an address."""
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """Where requests go, and with what. ``base_url`` has the ``/v1``, or what stands for it.
+
+    ``of_environment``: this is where the environment sends requests, so what else it says of
+    them (organization, project, headers) belongs there, too.
+    """
+
+    service: Service
+    base_url: str
+    secret: Union[str, None] = None
+    of_environment: bool = False
+
+    @property
+    def is_public(self) -> bool:
+        return origin(self.base_url) == origin(self.service.url)
+
+    @property
+    def place(self) -> str:
+        """The server's name for people."""
+        return (
+            self.service.label if self.is_public else f"The model server at {origin(self.base_url)}"
+        )
+
+    @property
+    def variable(self) -> str:
+        return self.service.key_variables[0]
+
+    def own_name(self, model: str) -> str:
+        return model
+
+
+def resolve(
+    service: Service, api_key: str | None, base_url: str | None, environment: Mapping[str, str]
+) -> Credentials:
+    """A key that is given belongs to the address given with it (or the environment's).
+
+    The environment's own key belongs to the service's address there, or to the service, and is
+    left out when requests go elsewhere. Raises ModelError ``wrong_key`` for a key that no server
+    can have issued, ``bad_request`` for an impossible address or for none.
+    """
+    home = environment.get(service.url_variable, "").strip() or service.url
+    url = (base_url or "").strip() or home
+    if not url:
+        words = "Name the address of the model server, such as http://127.0.0.1:8080/v1."
+        raise ModelError("bad_request", words)
+    if not origin(url):
+        raise ModelError("bad_request", f"“{url}” is not the address of a model server.")
+    at_home = origin(url) == origin(home)
+    given = header_safe(api_key)
+    if given is None and at_home:
+        found = (header_safe(environment.get(name)) for name in service.key_variables)
+        given = next(filter(None, found), None)
+    return Credentials(service, _root(url), given, at_home)
+
+
+def _root(url: str) -> str:
+    """The address below which the API's paths lie. One without a path has them below ``/v1``."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    for end in _ENDS:
+        path = path.removesuffix(end)
+    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))

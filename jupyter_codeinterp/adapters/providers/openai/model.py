@@ -1,0 +1,71 @@
+"""The Model over the Responses API or Chat Completions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from ....core.errors import ModelError
+from ....core.ports import ModelInfo
+from ...model_http.model import ATTEMPTS, HttpModel, backoff
+from .credentials import Credentials, resolve
+from .services import DEFAULT_CONTEXT_WINDOW, Service
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from .connection import Connection
+
+INSTALL = 'pip install "jupyter-codeinterp[openai]"'
+
+
+class OpenAIModel(HttpModel[Credentials]):
+    """Fulfils ``Model`` over the wire of a service.
+
+    endpoint      gives (API key, address), each None for the environment's or the service's.
+                  Asked before each call, so a key may change at any time. A key that it gives
+                  belongs to the address that it gives.
+    max_tokens    most tokens of one answer, reasoning included
+    stall         seconds without a byte until a stream is dead
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        endpoint: Callable[[], tuple[str | None, str | None]] = lambda: (None, None),
+        *,
+        max_tokens: int = 16_000,
+        prices: Mapping[str, tuple[float, float, float, float]] | None = None,
+        stall: float = 300.0,
+        wait: Callable[[int], float] = backoff,
+        attempts: int = ATTEMPTS,
+    ) -> None:
+        super().__init__(prices, wait, attempts)
+        self._service = service
+        self._endpoint = endpoint
+        self._max_tokens = max_tokens
+        self._stall = stall
+
+    async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
+        """Without the SDK none, where nobody has entered anything: a key may lie in the
+        environment for other programs."""
+        if not any(self._endpoint()) and find_spec("openai") is None:
+            return ()
+        return await super().list_models(fallback=fallback)
+
+    def _server(self) -> Credentials:
+        return resolve(self._service, *self._endpoint(), os.environ)
+
+    def _open(self, server: Credentials) -> tuple[httpx2.AsyncClient, Connection]:
+        if find_spec("openai") is None:
+            words = f"{self._service.label} needs one more package. Install it, and start again:"
+            raise ModelError("not_installed", f"{words} {INSTALL}")
+        from .connection import Connection, http_client  # the SDK: heavy, in this thread only
+
+        http = self._http or http_client()
+        return http, Connection(server, http, self._max_tokens, self._stall)
+
+    def _known(self, model: str, server: Credentials | None) -> ModelInfo:
+        return ModelInfo(model, model, DEFAULT_CONTEXT_WINDOW)

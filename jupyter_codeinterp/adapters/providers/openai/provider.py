@@ -1,0 +1,51 @@
+"""OpenAI, and servers that speak its APIs, as providers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ....core.providers import Credentials, Provider, Settings
+from .services import SERVICES, Service
+
+if TYPE_CHECKING:
+    from .model import OpenAIModel
+
+
+def providers() -> tuple[Provider, ...]:
+    return tuple(_provider(service) for service in SERVICES)
+
+
+def _provider(service: Service) -> Provider:
+    def other_url() -> str:
+        return os.environ.get(service.url_variable, "").strip()
+
+    def connect(credentials: Callable[[], Credentials], settings: Settings) -> OpenAIModel:
+        from .model import OpenAIModel  # not at the server's start
+
+        def endpoint() -> tuple[str | None, str | None]:
+            entered = credentials()
+            return entered.key, entered.url
+
+        return OpenAIModel(
+            service, endpoint, max_tokens=settings.max_tokens, prices=settings.prices
+        )
+
+    return Provider(
+        service.name,
+        service.label,
+        connect,
+        key_variables=service.key_variables,
+        secrets=_of_headers,
+        url=service.url,
+        other_url=other_url,
+        keyless=not service.url,
+        key_looks=service.key_looks,
+        key_page=service.key_page,
+    )
+
+
+def _of_headers() -> Iterator[str]:
+    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n"):
+        yield line.partition(":")[2]

@@ -1,0 +1,127 @@
+"""A ModelRequest as the body of ``POST /responses``.
+
+Nothing is stored there: the whole conversation is sent each time, and what the model answered
+goes back as the items that it came as, reasoning (which is encrypted) included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ....core.messages import AnyBlock, Image, Message, Text, ToolResult, ToolUse
+from ....core.ports import ModelRequest
+from .kept import kept
+
+OPTIONAL = ("include", "reasoning.summary", "parallel_tool_calls", "max_output_tokens")
+"""Models that do not reason refuse the first, organizations that are not verified the second."""
+NOTHING_SAID = "(nothing said)"
+WIRE = "responses"
+
+Item = dict[str, Any]
+
+
+def body(request: ModelRequest, max_tokens: int, without: frozenset[str]) -> dict[str, Any]:
+    made: dict[str, Any] = {"model": request.model, "store": False}
+    if request.system:
+        made["instructions"] = request.system
+    if request.tools:
+        made["tools"] = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.input_schema,
+                "strict": False,
+            }
+            for tool in request.tools
+        ]
+        if "parallel_tool_calls" not in without:
+            made["parallel_tool_calls"] = False
+    if "max_output_tokens" not in without:
+        made["max_output_tokens"] = max_tokens
+    if "include" not in without:
+        made["include"] = ["reasoning.encrypted_content"]
+    if not without & {"include", "reasoning.summary"}:
+        made["reasoning"] = {"summary": "auto"}
+    made["input"] = [item for message in request.messages for item in _items(message)]
+    return made
+
+
+def _items(message: Message) -> Iterator[Item]:
+    if message.role == "assistant":
+        yield from _answered(message)
+        return
+    yield from (_output(block) for block in message.content if isinstance(block, ToolResult))
+    said = [part for block in message.content if (part := _part(block))]
+    if said:
+        yield {"type": "message", "role": "user", "content": said}
+
+
+def _output(result: ToolResult) -> Item:
+    parts = [part for block in result.content if (part := _part(block))]
+    images = any(part["type"] == "input_image" for part in parts)
+    text = "\n".join(part.get("text", "") for part in parts)
+    output = parts if images else text or NOTHING_SAID
+    return {"type": "function_call_output", "call_id": result.tool_use_id, "output": output}
+
+
+def _part(block: AnyBlock) -> Item | None:
+    if isinstance(block, Text) and block.text.strip():
+        return {"type": "input_text", "text": block.text}
+    if isinstance(block, Image):
+        source = block.source
+        url = f"data:{source.media_type};base64,{source.data}"
+        return {"type": "input_image", "image_url": url, "detail": "auto"}
+    return None
+
+
+def _answered(message: Message) -> list[Item]:
+    """The items that an answer came as; ones like them for an answer from elsewhere."""
+    texts = [block.text for block in message.content if isinstance(block, Text)]
+    calls = [block for block in message.content if isinstance(block, ToolUse)]
+    frames = kept(WIRE, message)
+    if isinstance(frames, list):
+        filled = _filled(frames, iter(texts), iter(calls))
+        if filled is not None:
+            return filled
+    items = [_said(text) for text in texts if text.strip()]
+    items += [_call(call) for call in calls]
+    return items or [_said(NOTHING_SAID)]
+
+
+def _filled(frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]) -> list[Item] | None:
+    """The items as they were, with texts and calls in their places; None if they do not fit."""
+    items: list[Item] = []
+    try:
+        for frame in frames:
+            if frame["type"] == "message":
+                parts = [
+                    {**part, "text": next(texts)} if part["type"] == "output_text" else part
+                    for part in frame["content"]
+                ]
+                items.append({**frame, "content": parts})
+            elif frame["type"] == "function_call":
+                items.append({**frame, **_call(next(calls))})
+            else:
+                items.append(frame)
+    except (StopIteration, LookupError, TypeError):
+        return None
+    whole = next(texts, None) is None and next(calls, None) is None
+    return items if whole and items else None
+
+
+def _said(text: str) -> Item:
+    return {"type": "message", "role": "assistant", "content": text}
+
+
+def _call(call: ToolUse) -> Item:
+    arguments = msgspec.json.encode(call.input).decode()
+    return {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": arguments,
+    }

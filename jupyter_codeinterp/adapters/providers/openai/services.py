@@ -1,0 +1,94 @@
+"""The services, as a table.
+
+Addresses and variables are those of each service's own documentation, November 2026.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+DEFAULT_CONTEXT_WINDOW = 128_000
+"""Where a server does not say. Small for what is sold today: a conversation that is
+cut off too early goes on with a summary."""
+
+
+class Service(msgspec.Struct, frozen=True):
+    """``url`` is "" where a person names the address. ``url_variable`` of the environment names
+    another address, and then ``key_variables`` belong to that.
+
+    bridge         between the result of a tool and what the person says then, the model must
+                   have said something (Mistral: "Unexpected role 'user' after role 'tool'")
+    asks_usage     ``stream_options`` is understood
+    hides          parts of names of models that hold no conversation in text
+    key_looks      what a key looks like, for people; ``key_page`` is where one is to be had
+    """
+
+    name: str
+    label: str
+    url: str
+    wire: Literal["responses", "chat"]
+    key_variables: tuple[str, ...]
+    url_variable: str = ""
+    bridge: bool = False
+    asks_usage: bool = True
+    hides: tuple[str, ...] = ()
+    key_looks: str = ""
+    key_page: str = ""
+
+
+_NO_TALK = ("embed", "moderation", "image", "audio", "tts", "transcribe", "whisper", "realtime")
+
+SERVICES = (
+    Service(
+        "openai",
+        "OpenAI",
+        "https://api.openai.com/v1",
+        "responses",
+        ("OPENAI_API_KEY",),
+        url_variable="OPENAI_BASE_URL",
+        hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "search"),
+        key_looks="sk-…",
+        key_page="https://platform.openai.com/api-keys",
+    ),
+    Service(
+        "gemini",
+        "Gemini",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "chat",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        hides=(*_NO_TALK, "imagen", "veo", "aqa", "live", "lyria"),
+        key_looks="AIza…",
+        key_page="https://aistudio.google.com/apikey",
+    ),
+    Service(
+        "mistral",
+        "Mistral",
+        "https://api.mistral.ai/v1",
+        "chat",
+        ("MISTRAL_API_KEY",),
+        bridge=True,
+        asks_usage=False,
+        hides=(*_NO_TALK, "ocr", "voxtral"),
+        key_page="https://console.mistral.ai/api-keys",
+    ),
+    Service(
+        "xai",
+        "xAI",
+        "https://api.x.ai/v1",
+        "chat",
+        ("XAI_API_KEY",),
+        hides=(*_NO_TALK, "imagine", "video"),
+        key_looks="xai-…",
+        key_page="https://console.x.ai",
+    ),
+    Service(
+        "openai-compatible",
+        "OpenAI-compatible server",
+        "",
+        "chat",
+        ("OPENAI_COMPATIBLE_API_KEY",),
+        url_variable="OPENAI_COMPATIBLE_BASE_URL",
+    ),
+)

@@ -1,0 +1,59 @@
+"""What both APIs refuse."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+from PIL import Image
+
+_TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
+_DATA_URL = re.compile(r"^data:image/(png|jpeg|gif|webp);base64,(.*)$", re.DOTALL)
+
+
+def tool(function: dict[str, Any], allowed: set[str]) -> Iterator[str]:
+    for name in function.keys() - allowed:
+        yield f"Unknown parameter: 'tools[].{name}'."
+    if not _TOOL_NAME.match(function.get("name", "")):
+        yield "Invalid 'tools[].name': string does not match pattern."
+    schema = function.get("parameters", {})
+    if schema.get("type") != "object":
+        yield "Invalid schema for function: schema must be of type 'object'."
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        yield f"Invalid schema for function: {error.message}"
+
+
+def image(url: Any) -> Iterator[str]:
+    found = _DATA_URL.match(url) if isinstance(url, str) else None
+    if found is None:
+        yield "Invalid image URL: a data URL of an image is expected."
+        return
+    try:
+        picture = Image.open(io.BytesIO(base64.b64decode(found[2], validate=True)))
+    except (binascii.Error, OSError):
+        yield "The image data you provided does not represent a valid image."
+        return
+    if (picture.format or "").lower() != found[1]:
+        yield f"The image is {picture.format}, not {found[1]}."
+
+
+def arguments(text: Any) -> Iterator[str]:
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError):
+        value = None
+    if not isinstance(value, dict):
+        yield "Invalid 'arguments': expected a string with a JSON object."
+
+
+def text(value: Any, where: str) -> Iterator[str]:
+    if not isinstance(value, str) or not value.strip():
+        yield f"Invalid '{where}': expected a text that is not blank."

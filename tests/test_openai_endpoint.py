@@ -1,0 +1,308 @@
+"""Which keys go where, which models there are, and what is asked of each service."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.providers.openai import model as adapter
+from jupyter_codeinterp.adapters.providers.openai.credentials import resolve
+from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.adapters.providers.openai.provider import providers
+from jupyter_codeinterp.core.errors import ModelError
+from jupyter_codeinterp.core.ports import ModelText
+from jupyter_codeinterp.core.providers import Credentials, Providers, Settings
+from tests.anthropic_talk import joined
+from tests.attacks.servers import Writer, stranger
+from tests.fake_anthropic import answer, on_loop, text
+from tests.fake_openai import GEMINI, LOCAL, MISTRAL, RESPONSES, FakeOpenAI, errors
+from tests.wires import KEY, OF, WIRES, Wire, every
+from tests.wires import environment as environment  # a fixture
+
+CHAT = WIRES["chat"]
+
+# --- keys ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["openai", "gemini", "mistral", "xai"])
+def test_no_key_for_a_public_service_sends_nothing(name: str) -> None:
+    @on_loop
+    async def run() -> None:
+        with pytest.raises(ModelError) as caught:
+            await anext(OpenAIModel(OF[name]).stream(CHAT.asking()))
+        assert caught.value.code == "no_key"
+        assert OF[name].label in caught.value.message
+        assert OF[name].key_variables[0] in caught.value.message
+
+    run()
+
+
+@on_loop
+async def test_a_server_without_an_address_is_asked_for_one() -> None:
+    with pytest.raises(ModelError) as caught:
+        await anext(OpenAIModel(OF["openai-compatible"]).stream(CHAT.asking()))
+    assert caught.value.code == "bad_request" and "Name the address" in caught.value.message
+
+
+@every(("responses", "chat"))
+def test_what_the_environment_has_for_openai_goes_nowhere_else(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @on_loop
+    async def run() -> None:
+        async with wire.fake() as elsewhere:
+            for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID"):
+                monkeypatch.setenv(name, KEY)
+            monkeypatch.setenv("OPENAI_PROJECT_ID", KEY)
+            monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", KEY)
+            monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Secret: {KEY}\nAuthorization: {KEY}")
+            model = wire.connect(lambda: (None, elsewhere.url))
+            for call in (model.list_models(), anext(model.stream(wire.asking()))):
+                with pytest.raises(ModelError) as caught:
+                    await call
+                assert caught.value.code == "no_key", "the fake does want one"
+            await model.aclose()
+        assert len(elsewhere.exchanges) == 2
+        sent = [exchange.headers for exchange in elsewhere.exchanges]
+        assert KEY not in json.dumps(sent)
+        assert not any("authorization" in headers for headers in sent)
+
+    run()
+
+
+def test_the_environment_gives_key_address_and_organization(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @on_loop
+    async def run() -> None:
+        async with FakeOpenAI(RESPONSES, [answer(text("Hi."))]) as api:
+            monkeypatch.setenv("OPENAI_API_KEY", KEY)
+            monkeypatch.setenv("OPENAI_BASE_URL", f"{api.url}/v1/")
+            monkeypatch.setenv("OPENAI_ORG_ID", "org-x")
+            model = OpenAIModel(OF["openai"])
+            shown = [event async for event in model.stream(CHAT.asking())]
+            assert joined(shown, ModelText) == "Hi."
+            await model.aclose()
+        headers = api.requests[0].headers
+        assert headers["authorization"] == f"Bearer {KEY}"
+        assert headers["openai-organization"] == "org-x"
+
+    run()
+
+
+@pytest.mark.parametrize("key", ["ключ", "a b", "a\x00b", "a\nb"])
+def test_an_impossible_key_is_refused_without_quoting_it(key: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        resolve(OF["openai"], key, None, {})
+    assert caught.value.code == "wrong_key" and key not in caught.value.message
+
+
+@pytest.mark.parametrize("url", ["localhost:11434", "ftp://x", "http://", "http://x:port"])
+def test_an_impossible_address_is_said(url: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        resolve(OF["openai-compatible"], KEY, url, {})
+    assert caught.value.code == "bad_request" and url in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "root"),
+    [
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1"),
+        ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/v1"),
+        ("http://127.0.0.1:8080/v1/chat/completions", "http://127.0.0.1:8080/v1"),
+        ("https://a.example/openai/v1/responses", "https://a.example/openai/v1"),
+        ("https://a.example/v1/models?x=1", "https://a.example/v1"),
+    ],
+)
+def test_an_address_may_be_given_as_people_copy_it(given: str, root: str) -> None:
+    assert resolve(OF["openai"], KEY, given, {}).base_url == root
+
+
+# --- what is asked ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wire", "name", "words"),
+    [
+        ("responses", "include", "Encrypted content is not supported with this model."),
+        ("responses", "reasoning.summary", "Your organization must be verified."),
+        ("responses", "reasoning", "Unsupported parameter: 'reasoning'."),
+        ("responses", "parallel_tool_calls", "Unsupported parameter."),
+        ("chat", "stream_options", "Unrecognized request argument: 'stream_options'"),
+    ],
+)
+def test_what_a_model_does_not_take_is_left_out_from_then_on(
+    wire: str, name: str, words: str
+) -> None:
+    @on_loop
+    async def run() -> None:
+        ok = answer(text("Hi."))
+        async with WIRES[wire].talking(errors.refused(name, words), ok, ok) as (model, api):
+            for _ in range(2):
+                shown = [event async for event in model.stream(WIRES[wire].asking())]
+                assert joined(shown, ModelText) == "Hi."
+            bodies = [exchange.body for exchange in api.requests]
+        top, _, inner = name.partition(".")
+        assert [top in body for body in bodies] == [True, False, False]
+        assert inner in ("", "summary")
+
+    run()
+
+
+@on_loop
+async def test_a_newer_name_of_the_limit_is_used_where_the_older_is_refused() -> None:
+    words = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    async with FakeOpenAI(
+        LOCAL, [errors.refused("max_tokens", words), answer(text("Hi."))], check=False
+    ) as api:
+        model = OpenAIModel(OF["openai-compatible"], lambda: (KEY, api.url))
+        shown = [event async for event in model.stream(CHAT.asking())]
+        await model.aclose()
+        assert joined(shown, ModelText) == "Hi."
+        assert api.requests[1].body["max_completion_tokens"] == 16_000
+        assert "max_tokens" not in api.requests[1].body
+
+
+@on_loop
+async def test_openai_keeps_nothing_and_gives_its_reasoning_encrypted() -> None:
+    async with WIRES["responses"].talking(answer(text("Hi."))) as (model, api):
+        await anext(model.stream(CHAT.asking()))
+        body = api.requests[0].body
+    assert body["store"] is False and body["include"] == ["reasoning.encrypted_content"]
+
+
+# --- models ----------------------------------------------------------------------------------
+
+
+@on_loop
+async def test_only_models_that_talk_can_be_chosen() -> None:
+    async with FakeOpenAI(RESPONSES) as api:
+        model = OpenAIModel(OF["openai"], lambda: (KEY, api.url))
+        ids = [info.id for info in await model.list_models()]
+        await model.aclose()
+    assert ids == ["gpt-6-sol", "gpt-6-luna", "gpt-6.1-terra"]
+
+
+@on_loop
+async def test_gemini_lists_its_models_by_longer_names() -> None:
+    async with FakeOpenAI(GEMINI, models={"gemini-3-pro": ""}) as api:
+        model = OpenAIModel(OF["gemini"], lambda: (KEY, api.url))
+        assert [info.id for info in await model.list_models()] == ["gemini-3-pro"]
+        await model.aclose()
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"context_length": 4_096},
+        {"max_context_length": 4_096},
+        {"max_model_len": 4_096},
+        {"loaded_context_length": 4_096},
+        {"meta": {"n_ctx": 4_096}},
+        {"meta": "x", "context_length": True, "max_model_len": 4_096},
+    ],
+    ids=json.dumps,
+)
+def test_the_window_is_read_by_any_of_its_names(entry: dict[str, Any]) -> None:
+    @on_loop
+    async def run() -> None:
+        listed = {"GET /v1/models": lambda _: {"data": [{"id": "m", **entry}]}}
+        async with FakeOpenAI(LOCAL, routes=listed) as api:
+            model = OpenAIModel(OF["openai-compatible"], lambda: (None, api.url))
+            info = await model.info("m")
+            assert (info.context_window, info.prices) == (4_096, None)
+            assert (await model.info("other")).context_window == 128_000
+            await model.aclose()
+
+    run()
+
+
+@on_loop
+async def test_mistral_says_how_long_a_conversation_may_be() -> None:
+    async with FakeOpenAI(MISTRAL, context_window=32_768) as api:
+        prices = {"gpt-6-sol": (1.0, 2.0, 0.0, 0.0)}
+        model = OpenAIModel(OF["mistral"], lambda: (KEY, api.url), prices=prices)
+        info = await model.info("gpt-6-sol")
+        await model.aclose()
+    assert (info.context_window, info.prices) == (32_768, prices["gpt-6-sol"])
+
+
+@on_loop
+async def test_a_connection_that_the_server_has_closed_is_not_an_error() -> None:
+    """Some close it after each answer, and do not say so."""
+    body = json.dumps({"data": [{"id": "m"}]}).encode()
+
+    def once(_: str, writer: Writer) -> None:
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+        writer.write(f"{head}\r\nconnection: keep-alive\r\n\r\n".encode() + body)
+
+    async with stranger(once) as there:
+        model = OpenAIModel(OF["openai-compatible"], lambda: (None, there.url))
+        for _n in range(3):
+            assert [info.id for info in await model.list_models()] == ["m"]
+        await model.aclose()
+
+
+# --- as providers ----------------------------------------------------------------------------
+
+
+def test_each_service_is_a_provider() -> None:
+    found = {provider.name: provider for provider in providers()}
+    assert list(found) == ["openai", "gemini", "mistral", "xai", "openai-compatible"]
+    openai = found["openai"]
+    assert (openai.label, openai.key_variables) == ("OpenAI", ("OPENAI_API_KEY",))
+    assert openai.url == "https://api.openai.com/v1" and openai.needs_key
+    assert not openai.ready(Credentials()) and openai.ready(Credentials(KEY))
+    compatible = found["openai-compatible"]
+    assert not compatible.ready(Credentials()), "there is no address"
+    assert compatible.ready(Credentials(url="http://127.0.0.1:8080")), "a key is not needed"
+
+
+@pytest.mark.parametrize(
+    ("model_id", "provider", "model"),
+    [
+        ("openai/gpt-6-sol", "openai", "gpt-6-sol"),
+        ("mistral/devstral", "mistral", "devstral"),
+        ("openai-compatible//models/a.gguf", "openai-compatible", "/models/a.gguf"),
+        ("mistral", "first", "mistral"),
+        ("first/openai/gpt-6-sol", "first", "openai/gpt-6-sol"),
+    ],
+)
+def test_a_models_name_says_whose_it_is(model_id: str, provider: str, model: str) -> None:
+    """A bare name is the default provider's: other servers call a model "mistral"."""
+    known = Providers(replace(providers()[0], name="first"), *providers())
+    found, name = known.find(model_id)
+    assert (found.name, name) == (provider, model)
+    assert known.id_of(found, name) == model_id
+
+
+@on_loop
+async def test_without_the_package_the_line_that_installs_it_is_said() -> None:
+    provider = providers()[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adapter, "find_spec", lambda name: None)
+        patch.setenv("OPENAI_API_KEY", KEY)
+        found = provider.connect(lambda: Credentials(), Settings())
+        assert await found.list_models() == (), "a key may lie there for other programs"
+        entered = provider.connect(lambda: Credentials(KEY), Settings())
+        for call in (entered.list_models(), anext(entered.stream(CHAT.asking()))):
+            with pytest.raises(ModelError) as caught:
+                await call
+            assert caught.value.code == "not_installed"
+            assert caught.value.message.endswith('pip install "jupyter-codeinterp[openai]"')
+        assert (await entered.info("m")).id == "m"
+
+
+def test_importing_the_adapter_imports_no_sdk() -> None:
+    script = (
+        "import sys, jupyter_codeinterp.adapters.providers.openai.provider as p;"
+        "import jupyter_codeinterp.adapters.providers.openai.model;"
+        "print([n for n in ('anthropic', 'openai', 'httpx2', 'pydantic') if n in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,81 @@
+"""Each wire against a real model server: real tokens through SDK, provider, session and socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.messages import Text, user
+from jupyter_codeinterp.core.ports import ModelDone, ModelRequest, ModelText
+from tests.anthropic_talk import TOOLS, joined
+from tests.fake_anthropic import on_loop
+from tests.real_model import real_model
+from tests.site import Site
+from tests.wires import OF, PLOT
+
+MOST = 16
+WIRES: dict[str, Any] = {
+    "messages": lambda endpoint: AnthropicModel(endpoint, max_tokens=MOST),
+    "responses": lambda endpoint: OpenAIModel(OF["openai"], endpoint, max_tokens=MOST),
+    "chat": lambda endpoint: OpenAIModel(OF["openai-compatible"], endpoint, max_tokens=MOST),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with real_model() as url:
+        yield url
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_a_real_server_speaks_the_wire(wire: str, server: str) -> None:
+    """A conversation of two questions, the second with an image, which this model cannot see;
+    and one that is stopped."""
+
+    @on_loop
+    async def run() -> None:
+        model: HttpModel[Any] = WIRES[wire](lambda: (None, server))
+        (info,) = await model.list_models()
+        messages = [user(Text("Count to fifty, please."))]
+        for more in (user(Text("And what is this?"), PLOT), None):
+            request = ModelRequest(info.id, "Be brief.", TOOLS, tuple(messages))
+            shown = [event async for event in model.stream(request)]
+            end = shown[-1]
+            assert isinstance(end, ModelDone)
+            assert len(joined(shown, ModelText)) > 5
+            assert sum(isinstance(event, ModelText) for event in shown) > 2, "piece by piece"
+            assert end.message.content[0] == Text(joined(shown, ModelText))
+            # Of its Responses API this server says "completed" when the length is reached.
+            assert end.stop_reason in ("end_turn", "max_tokens")
+            assert 0 < end.usage.output_tokens <= MOST < end.usage.total_input + MOST
+            messages += [end.message, *([more] if more else [])]
+        async with aclosing(model.stream(request)) as events:
+            await anext(events)
+        async with aclosing(model.stream(request)) as events:
+            assert isinstance(await anext(events), ModelText), "it is free again"
+        await model.aclose()
+
+    run()
+
+
+@pytest.fixture
+def environment(server: str) -> dict[str, str]:
+    return {"ANTHROPIC_BASE_URL": server}
+
+
+async def test_a_turn_with_a_real_model(site: Site) -> None:
+    """Through the whole server, by the name that the list of models has for it, to a window."""
+    (model,) = (info.id for info in (await site.extension.models.available())[0] if "/" in info.id)
+    w = await site.window(kernel_id=await site.kernel_of("a.ipynb"))
+    await w.ask("Hello!", model=model)
+    assert (await w.event(e.TextDelta)).text
+    await w.send(c.Cancel(w.session_id))
+    assert (await w.ended()).stop_reason in ("cancelled", "end_turn")

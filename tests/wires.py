@@ -1,0 +1,144 @@
+"""The wires that models are spoken to by, each with its fake, for one contract that all keep."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
+from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
+from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
+from jupyter_codeinterp.core.errors import ModelError
+from jupyter_codeinterp.core.messages import Image, ImageSource, Message, Text, user
+from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelRequest
+from tests import fake_anthropic
+from tests.anthropic_talk import PNG, TOOLS
+from tests.fake_anthropic import FakeAnthropic, HttpError, Step
+from tests.fake_openai import GEMINI, LOCAL, MISTRAL, RESPONSES, XAI, FakeOpenAI, Manner, errors
+
+KEY = "sk-test-key-0123456789"
+PLOT = Image(ImageSource("image/png", PNG))
+OF = {service.name: service for service in SERVICES}
+VARIABLES = {name for one in SERVICES for name in (*one.key_variables, one.url_variable) if name}
+
+Pair = tuple[HttpModel[Any], FakeAnthropic]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """``model``: one that the fake has. ``faults``: in the words of the wire's service."""
+
+    name: str
+    model: str
+    fake: Callable[..., FakeAnthropic]
+    connect: Callable[..., HttpModel[Any]]
+    faults: dict[str, HttpError]
+    manner: Manner | None = None
+
+    @asynccontextmanager
+    async def talking(
+        self,
+        *steps: Step,
+        key: str | None = KEY,
+        fake: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> AsyncIterator[Pair]:
+        """A model and the fake that it talks to; nothing that it sends may be wrong."""
+        async with self.fake(steps) as api:
+            options = {"wait": lambda attempt: 0.0, **options}
+            model = self.connect(lambda: (key, api.url), **options)
+            try:
+                yield model, api
+            finally:
+                await model.aclose()
+            assert api.violations == []
+
+    def asking(self, *messages: Message, model: str = "") -> ModelRequest:
+        said = messages or (user(Text("Add."), Text("Now.")),)
+        return ModelRequest(model or self.model, "Be brief.", TOOLS, said)
+
+    async def ask(self, *steps: Step, **options: Any) -> list[ModelEvent]:
+        async with self.talking(*steps, **options) as (model, _):
+            return [event async for event in model.stream(self.asking())]
+
+    async def done(self, *steps: Step, **options: Any) -> ModelDone:
+        return last(await self.ask(*steps, **options))
+
+    async def failure(self, *steps: Step, **options: Any) -> ModelError:
+        with pytest.raises(ModelError) as caught:
+            await self.ask(*steps, **options)
+        assert KEY not in str(caught.value)
+        assert caught.value.__cause__ is None and KEY not in repr(caught.value.__context__)
+        return caught.value
+
+
+def last(shown: list[ModelEvent]) -> ModelDone:
+    assert isinstance(shown[-1], ModelDone)
+    return shown[-1]
+
+
+MESSAGES = Wire(
+    "messages",
+    "claude-sonnet-5-5",
+    FakeAnthropic,
+    lambda endpoint, **options: AnthropicModel(endpoint, profile=ANTHROPIC, **options),
+    {
+        "rate limit": fake_anthropic.rate_limited("0.01"),
+        "overloaded": fake_anthropic.overloaded(),
+        "server error": fake_anthropic.server_error(),
+        "spend limit": fake_anthropic.spend_limited(),
+        "forbidden": fake_anthropic.forbidden(),
+        "too long": fake_anthropic.prompt_too_long(2, 1),
+        "bad request": fake_anthropic.bad_request("messages: wrong"),
+    },
+)
+
+
+def _of(manner: Manner) -> Wire:
+    service = OF[manner.service]
+    return Wire(
+        manner.name,
+        "gpt-6-sol",
+        lambda steps=(), **options: FakeOpenAI(manner, steps, **options),
+        lambda endpoint, **options: OpenAIModel(service, endpoint, **options),
+        {
+            "rate limit": errors.rate_limited("0.01"),
+            "overloaded": errors.overloaded(),
+            "server error": errors.server_error(),
+            "spend limit": errors.out_of_quota(),
+            "forbidden": errors.forbidden(),
+            "too long": errors.too_long(),
+            "bad request": errors.bad_request("messages: wrong"),
+        },
+        manner,
+    )
+
+
+WIRES = {
+    wire.name: wire for wire in (MESSAGES, *map(_of, (RESPONSES, LOCAL, GEMINI, MISTRAL, XAI)))
+}
+
+
+SHAPES = ("messages", "responses", "chat")
+"""One service of each wire, for what does not depend on the service."""
+
+
+def every(names: Iterable[str] = SHAPES) -> pytest.MarkDecorator:
+    """Of the test's argument ``wire``."""
+    return pytest.mark.parametrize("wire", [WIRES[name] for name in names], ids=list(names))
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    """No credentials of the person who runs the tests."""
+    for name in ("API_KEY", "AUTH_TOKEN", "BASE_URL", "CUSTOM_HEADERS", "PROFILE"):
+        monkeypatch.delenv(f"ANTHROPIC_{name}", raising=False)
+    for name in (*VARIABLES, "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
