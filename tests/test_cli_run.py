@@ -259,6 +259,15 @@ def test_a_question_gets_an_answer_where_nobody_is(cli: Cli) -> None:
 # --- keys, and what kernels write ----------------------------------------------------------------
 
 
+def test_without_a_key_nothing_is_begun(cli: Cli) -> None:
+    del cli.environment["ANTHROPIC_API_KEY"], cli.environment["ANTHROPIC_BASE_URL"]
+    ran = cli.run("run", "a.ipynb", "Hello", "--yes", "--json")
+    assert (ran.code, ran.out) == (1, "")
+    assert "Anthropic has no key." in ran.err and "ANTHROPIC_API_KEY" in ran.err
+    assert cli.run("sessions", "--json").out == ""
+    assert not list(Path(cli.environment["JUPYTER_RUNTIME_DIR"]).glob("kernel-*"))
+
+
 def test_no_key_is_anywhere_but_in_the_request(cli: Cli) -> None:
     cli.environment["ANOTHER_NAME"] = f"Bearer {CANARY}"
     cli.environment["ORDINARY"] = "stays"

@@ -22,8 +22,8 @@ export default defineConfig<IOptions>({
   // What then passes is named as flaky in the closing lines: a defect, of the test or the product.
   retries: process.env.CI ? 1 : 0,
   forbidOnly: !!process.env.CI,
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: [['list'], ['html', { open: 'never' }]],
   use: {
     baseURL: LANE.lab,

@@ -36,7 +36,7 @@ const test = base.extend<IOwn>({
   terminals: null
 });
 
-test.setTimeout(120_000);
+test.setTimeout(240_000);
 
 for (const way of ['stays open', 'is reloaded'] as const) {
   test(`a server killed in mid-run and started again; the page ${way}`, async ({

@@ -50,7 +50,8 @@ class Turn:
 
     async def play(self, path: str, kernel: str, text: str, mode: e.Mode, model: str) -> int:
         """The exit code. Raises Problem."""
-        service = self._bench.manager.service
+        service, models = self._bench.manager.service, self._bench.models
+        models.check(model or models.default_for(path))
         starting = asyncio.ensure_future(self._bench.kernel_ready(path, kernel))
         with self._stopping.by(lambda: _cancel(starting), self._leave):
             try:

@@ -211,6 +211,14 @@ class Models:
             return connection
         return NamedModel(provider, connection, model)
 
+    def check(self, model_id: str) -> None:
+        """Before anything is begun for it. Raises ModelError ``no_key``."""
+        provider, _ = self._find(model_id)
+        if not self._ready(provider):
+            variable = next(iter(provider.key_variables), "")
+            words = f"{provider.label} has no key. Enter one: jupyter codeinterp key set"
+            raise ModelError("no_key", f"{words}, or set {variable}." if variable else f"{words}.")
+
     def key_variables(self) -> frozenset[str]:
         """Variables of the environment that may hold a key."""
         self.load()
