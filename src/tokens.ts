@@ -105,6 +105,12 @@ export interface INotebooks {
    * as it is. False if it is not there.
    */
   goTo(path: string, cellId?: string): Promise<boolean>;
+  /** Make a cell below the active one, and show it. False if that is not possible. */
+  insert(
+    path: string,
+    kind: 'code' | 'markdown',
+    source: string
+  ): Promise<boolean>;
   /**
    * Run the code cells from the top to the lowest of these, `but` for some, as Lab itself
    * runs cells. False if there is none.

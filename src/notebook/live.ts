@@ -29,7 +29,7 @@ import type { KnownDrafts } from './review/known';
 import { Proposals } from './review/proposal';
 import { DraftWatch } from './review/watch';
 import { keepFocus } from './viewport/focus';
-import { followOutputs } from './viewport/reveal';
+import { fillGap, followOutputs } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 /** A frame for the window that holds the notebook's lease. */
@@ -235,6 +235,8 @@ export class LiveNotebook implements IDisposable {
         followOutputs(panel.content, frame.op.cell_id)
       );
       this.saveWork();
+    } else if (frame.op.op === 'delete' || frame.op.op === 'restore') {
+      this.panels.forEach(panel => fillGap(panel.content));
     }
   }
 

@@ -34,6 +34,10 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  async insert(): Promise<boolean> {
+    return false;
+  }
+
   async runAbove(): Promise<boolean> {
     return false;
   }

@@ -15,6 +15,7 @@ import type { ISignal } from '@lumino/signaling';
 import type { Lease, ServerFrame } from '../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
 import { KernelWatch } from './kernels';
+import { insertBelow } from './document/insert';
 import { LiveNotebook } from './live';
 import type { DraftBar } from './review/bar';
 import { DraftBars } from './review/draft-bars';
@@ -133,6 +134,16 @@ export class Notebooks implements INotebooks, IDisposable {
     }
     notebook.activate();
     return true;
+  }
+
+  async insert(
+    path: string,
+    kind: 'code' | 'markdown',
+    source: string
+  ): Promise<boolean> {
+    const panel = this._panelOf(path);
+    const id = panel ? insertBelow(panel, kind, source) : '';
+    return id !== '' && this.reveal(path, id);
   }
 
   async runAbove(

@@ -98,9 +98,11 @@ const panel: JupyterFrontEndPlugin<void> = {
       ...addCommands({ app, store, trans, open }),
       ...(notebooks
         ? addDraftCommands({ commands, notebooks, store, trans })
-        : []),
-      ...(tracker ? addCellCommands({ commands, tracker, trans, compose }) : [])
+        : [])
     ];
+    if (tracker) {
+      addCellCommands({ commands, tracker, trans, compose });
+    }
     const category = trans.__('Code Interpreter');
     added.forEach(command => palette?.addItem({ command, category }));
     launcher?.add({ command: FOCUS, category: trans.__('Other'), rank: 0 });

@@ -9,7 +9,7 @@ test('doors lead to the panel, which opens wide enough and then as it was left',
   page,
   panel
 }) => {
-  const path = await notebook.create(['x = 1']);
+  const path = await notebook.create(['x = 1', '1 / 0']);
   await notebook.open(path, { panel: false });
   await expect(panel.root).toBeHidden();
   const width = () => panel.root.evaluate(node => node.offsetWidth);
@@ -47,6 +47,12 @@ test('doors lead to the panel, which opens wide enough and then as it was left',
     await expect(panel.message).toHaveValue(new RegExp(message));
     await expect(panel.message).toBeFocused();
   }
+
+  // At the output of a cell that has failed.
+  await notebook.run(1);
+  await notebook.cell(1).getByRole('button', { name: 'Explain', exact: true }).click();
+  await expect(panel.message).toHaveValue(/Explain the error in cell cell-1/);
+  await page.screenshot({ path: test.info().outputPath('failed.png') });
 
   // The launcher, which Notebook 7 has not.
   if (app === 'lab') {

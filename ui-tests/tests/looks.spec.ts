@@ -120,6 +120,24 @@ test('an answer is read at 300 px: money, numbers, wide things', async ({
   const code = panel.log.locator('pre code');
   await expect(code).toHaveCSS('white-space', 'pre');
   expect(await cutOff(panel.root)).toEqual([]);
+
+  // What can be done with it: by the keyboard, too, and seen once the focus is there.
+  const button = (name: string) => panel.log.getByRole('button', { name });
+  await button('Insert as cell').focus();
+  await expect(button('Copy code').locator('..')).toHaveCSS('opacity', '1');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => notebook.sources()).toHaveLength(2);
+  await button('Insert as Markdown cell').click();
+  await expect.poll(() => notebook.sources()).toHaveLength(3);
+  const [, inserted, answer] = await notebook.cells();
+  expect([inserted.cell_type, answer.cell_type]).toEqual(['code', 'markdown']);
+  expect(inserted.source).toMatch(/^totals = orders.*reset_index\(\)$/);
+  expect(answer.source).toContain('- [x] load the table');
+  expect(await notebook.executed()).toEqual([]);
+  await page.context().grantPermissions(['clipboard-read']);
+  await button('Copy answer').click();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain('From $1,200 to $3,400');
 });
 
 for (const theme of [

@@ -23,7 +23,7 @@ function plain(cells: readonly object[]): unknown[] {
 test(
   'a turn is undone: every cell is as it was',
   { tag: '@notebook7' },
-  async ({ model, notebook, panel }) => {
+  async ({ model, notebook, page, panel }) => {
     const path = await notebook.start(CELLS);
     const before = plain(await notebook.cells());
     await panel.tidy(model);
@@ -38,6 +38,17 @@ test(
     await expect(panel.log).toContainText(
       '3 cells put back. Variables in the kernel stay as they are.'
     );
+    // It does not stand scrolled away over nothing.
+    await expect
+      .poll(() =>
+        page.locator('.jp-WindowedPanel-outer').first().evaluate(node => {
+          const last = node.querySelectorAll('.jp-Cell');
+          const end = last[last.length - 1].getBoundingClientRect().bottom;
+          const gap = node.getBoundingClientRect().bottom - end;
+          return Math.round(Math.min(gap, node.scrollTop));
+        })
+      )
+      .toBeLessThan(2);
     expect(plain(await notebook.cells())).toEqual(before);
     expect(await notebook.value('edited, added')).toBe('(True, 1)');
     await expect(

@@ -266,6 +266,13 @@ export class FakeNotebooks implements INotebooks {
     return true;
   }
 
+  readonly inserted: [string, string][] = [];
+
+  async insert(_: string, kind: string, source: string): Promise<boolean> {
+    this.inserted.push([kind, source]);
+    return true;
+  }
+
   /** The kernel whose variables are still there. */
   kernelId = 'k1';
   readonly kernelChanged = new Signal<this, string>(this);

@@ -8,7 +8,12 @@ import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 import type { IDraftView, ISeen } from '../../tokens';
 import { PlaceKeeper } from '../viewport/place';
-import { followQuestion, isWriting, renderCell } from '../viewport/reveal';
+import {
+  fillGap,
+  followQuestion,
+  isWriting,
+  renderCell
+} from '../viewport/reveal';
 import { DraftBar } from './bar';
 import type { Decide } from './bar';
 import { watchMoving } from './moving';
@@ -177,6 +182,7 @@ export class DraftBars implements IDisposable {
     this._bars.delete(cell);
     bar.dispose();
     this._place.unwatch(cell);
+    fillGap(this._notebook);
     if (!cell.isDisposed) {
       cell.removeClass(DRAFT_CLASS);
       cell.removeClass(TARGET_CLASS);

@@ -98,6 +98,13 @@ export function followOutputs(notebook: Notebook, cellId: string): void {
   setTimeout(() => stop.abort(), SETTLE_TIME);
 }
 
+/** What was at the end of the notebook is gone, or is less: do not stand over nothing. */
+export function fillGap(notebook: Notebook): void {
+  const observer = new ResizeObserver(() => closeGap(notebook));
+  observer.observe(notebook.viewportNode);
+  setTimeout(() => observer.disconnect(), SETTLE_TIME);
+}
+
 /**
  * Lab guesses the height of cells that it has not rendered yet, and lets one scroll past the
  * end: when they turn out smaller, the notebook would stay scrolled away over nothing.

@@ -2,6 +2,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { SentRequest } from '../../protocol/api';
 
+/** Characters of a part that stand beside its heading. */
+const BEGINS = 120;
+
 /** A request to the model, to be read: its parts as sections that unfold. */
 export function Sent(props: {
   request: SentRequest;
@@ -38,7 +41,12 @@ function Section(props: {
 }): JSX.Element {
   return (
     <details open={props.open}>
-      <summary>{props.title}</summary>
+      <summary>
+        {props.title}
+        <span className="jp-codeinterp-Sent-begins">
+          {props.text.slice(0, BEGINS)}
+        </span>
+      </summary>
       <pre>{props.text}</pre>
     </details>
   );

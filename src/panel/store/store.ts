@@ -3,6 +3,7 @@
  * and the state changes. Components draw the state and call these.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { withLinks } from '../../markdown/plain';
 import type { IApi, IReview, Mode, SentRequest } from '../../protocol/api';
 import type {
   Command,
@@ -250,6 +251,21 @@ export class Store {
 
   async reveal(cellId: string): Promise<void> {
     await this.notebooks.reveal(this.state.now.notebook, cellId);
+  }
+
+  /** Make a cell of what an answer says; false if it was not done. */
+  async insert(kind: 'code' | 'markdown', text: string): Promise<boolean> {
+    const { notebook } = this.state.now;
+    if (!this.state.byPerson()) {
+      return false;
+    }
+    const source = kind === 'code' ? text : withLinks(text, notebook);
+    return this.state.attempt(async () => {
+      if (!(await this.notebooks.insert(notebook, kind, source))) {
+        const words = 'There is no notebook that it could be inserted into.';
+        throw new Error(this.state.trans.__(words));
+      }
+    });
   }
 
   /**

@@ -4,11 +4,12 @@
  * palette, and for nobody else: a script that executes them is told no.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { CommandRegistry } from '@lumino/commands';
+import type { CommandRegistry } from '@lumino/commands';
 import type { Notebooks } from '../../notebook/notebooks';
 import { person } from '../../panel/store/by-person';
 import type { Store } from '../../panel/store/store';
 import type { IDraftView } from '../../tokens';
+import { bindingOf } from './shortcuts';
 
 export const NEXT = 'codeinterp:next-draft';
 export const RUN = 'codeinterp:run';
@@ -73,52 +74,37 @@ export function addDraftCommands(options: {
     }
   };
 
-  commands.addCommand(NEXT, {
-    label: trans.__('Go to the Next Draft'),
-    describedBy,
-    isEnabled: () => waiting().length > 0,
-    execute: next
+  const all: string[] = [];
+  const add = (
+    command: string,
+    label: string,
+    execute: () => Promise<void>,
+    isEnabled = () => waiting().length > 0
+  ) => {
+    all.push(command);
+    commands.addCommand(command, { label, describedBy, isEnabled, execute });
+  };
+  add(NEXT, trans.__('Go to the Next Draft'), next);
+  add(RUN, trans.__('Run or Accept Draft'), () => decide(RUN, 'run'));
+  add(
+    RUN_ALL,
+    trans.__('Run Draft and All Others of This Turn'),
+    () => decide(RUN_ALL, 'run', true),
+    () => !!meant()?.can_run_all && meant()?.kind !== 'delete'
+  );
+  add(REJECT, trans.__('Reject Draft'), () => decide(REJECT, 'reject'));
+  person.mayChoose(all, event => {
+    const target = event.target as Element;
+    const binding = bindingOf(
+      commands,
+      event,
+      ({ command, selector }) =>
+        all.includes(command) && target.closest(selector) !== null
+    );
+    return binding?.command ?? '';
   });
-  commands.addCommand(RUN, {
-    label: trans.__('Run or Accept Draft'),
-    describedBy,
-    isEnabled: () => meant() !== undefined,
-    execute: () => decide(RUN, 'run')
-  });
-  commands.addCommand(RUN_ALL, {
-    label: trans.__('Run Draft and All Others of This Turn'),
-    describedBy,
-    isEnabled: () => !!meant()?.can_run_all && meant()?.kind !== 'delete',
-    execute: () => decide(RUN_ALL, 'run', true)
-  });
-  commands.addCommand(REJECT, {
-    label: trans.__('Reject Draft'),
-    describedBy,
-    isEnabled: () => meant() !== undefined,
-    execute: () => decide(REJECT, 'reject')
-  });
-  const all = [NEXT, RUN, RUN_ALL, REJECT];
-  person.mayChoose(all, event => boundTo(commands, all, event));
   store.drafts.draftsChanged.connect(() =>
     all.forEach(command => commands.notifyCommandChanged(command))
   );
   return all;
-}
-
-/** Which of these commands the keys of an event are bound to, where it happens; '' if none. */
-function boundTo(
-  { keyBindings }: CommandRegistry,
-  ids: readonly string[],
-  event: KeyboardEvent
-): string {
-  const keystroke = CommandRegistry.keystrokeForKeydownEvent(event);
-  const target = event.target as Element;
-  const binding = keyBindings.find(
-    ({ command, keys, selector }) =>
-      ids.includes(command) &&
-      keys.length === 1 &&
-      keys[0] === keystroke &&
-      target.closest(selector)
-  );
-  return binding?.command ?? '';
 }

@@ -27,24 +27,19 @@ export function keepWidth(panel: Widget): void {
   });
 }
 
-/** Its side of the window, that is, at the cost of the widest part. */
+/** Its side of the window, that is, at the cost of the main area, in the middle. */
 function setWidth(panel: Widget, width: number): void {
   let side = panel;
   while (side.parent && !(side.parent instanceof SplitPanel)) {
     side = side.parent;
   }
   const split = side.parent;
-  if (split instanceof SplitPanel && panel.isVisible) {
+  if (split instanceof SplitPanel) {
     const parts = split.widgets;
-    const widths = parts.map(part =>
-      part.isHidden ? 0 : part.node.offsetWidth
-    );
+    const widths = parts.map(({ node }) => node.offsetWidth);
     const own = parts.indexOf(side);
-    const widest = widths.indexOf(Math.max(...widths));
-    if (widest !== own) {
-      widths[widest] -= width - widths[own];
-      widths[own] = width;
-      split.setRelativeSizes(widths);
-    }
+    widths[1] += widths[own] - width;
+    widths[own] = width;
+    split.setRelativeSizes(widths);
   }
 }

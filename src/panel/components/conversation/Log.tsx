@@ -7,10 +7,10 @@ import {
   needsKey,
   waitsForKey
 } from '../../store/panel-state';
-import type { ISessionView } from '../../view/view';
+import type { ISessionView, Item } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { Formatting } from '../elements/Markdown';
+import { AnswerActions, Formatting } from '../elements/Markdown';
 import { Empty } from './Empty';
 import { FirstRun } from './FirstRun';
 import { ItemView, RetryLine } from './items';
@@ -76,12 +76,13 @@ export function Log(props: {
           </div>
         )}
         <Formatting.Provider value={formatting}>
-          {items.map(item => (
+          {items.map((item, index) => (
             <div
               key={item.key}
               className="jp-codeinterp-Item"
               data-kind={item.kind}
             >
+              {item.kind === 'end' && <Answer item={items[index - 1]} />}
               <ItemView
                 item={item}
                 sessionId={sessionId}
@@ -104,6 +105,12 @@ export function Log(props: {
       </div>
     </div>
   );
+}
+
+/** What can be done with the answer before the end of a turn, if there is one. */
+function Answer({ item }: { item: Item | undefined }): JSX.Element | null {
+  const answers = item?.kind === 'text' && item.text.trim();
+  return answers ? <AnswerActions text={item.text} /> : null;
 }
 
 /** A turn is running, and nothing in the log shows it. */

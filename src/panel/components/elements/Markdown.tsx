@@ -3,6 +3,7 @@ import { splitBlocks } from '../../../markdown/blocks';
 import { beginningOfMarkdown } from '../../../markdown/limits';
 import { watchWide } from '../../../markdown/reading';
 import { rendering } from '../../../markdown/unfinished';
+import { addActions, makeActions } from './actions';
 import { usePanel } from './context';
 import { LongText, useBeginning } from './LongText';
 
@@ -44,7 +45,8 @@ function Formatted({ text }: { text: string }): JSX.Element {
 }
 
 const Block = React.memo(function Block({ source }: { source: string }) {
-  const { markdown } = usePanel();
+  const panel = React.useRef(usePanel());
+  const { markdown } = panel.current;
   const { sessionId } = React.useContext(Formatting);
   const host = React.useRef<HTMLDivElement>(null);
   const wanted = React.useRef('');
@@ -62,6 +64,7 @@ const Block = React.memo(function Block({ source }: { source: string }) {
         do {
           drawn = wanted.current;
           const content = await markdown.render(drawn);
+          addActions(panel.current, content);
           unwatch.current();
           host.current?.replaceChildren(...content.childNodes);
           unwatch.current = host.current ? watchWide(host.current) : () => {};
@@ -83,3 +86,14 @@ const Block = React.memo(function Block({ source }: { source: string }) {
 
   return <div className="jp-codeinterp-Block" ref={host} />;
 });
+
+/** What can be done with a whole answer. */
+export function AnswerActions({ text }: { text: string }): JSX.Element {
+  const panel = usePanel();
+  const host = React.useRef<HTMLDivElement>(null);
+  React.useEffect(
+    () => host.current!.replaceChildren(makeActions(panel, 'markdown', text)),
+    [panel, text]
+  );
+  return <div ref={host} />;
+}
