@@ -15,7 +15,7 @@ import type { ISignal } from '@lumino/signaling';
 import type { Lease, ServerFrame } from '../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
 import { KernelWatch } from './kernels';
-import { insertBelow } from './document/insert';
+import { insertBelow } from './insert';
 import { LiveNotebook } from './live';
 import type { DraftBar } from './review/bar';
 import { DraftBars } from './review/draft-bars';
