@@ -173,6 +173,7 @@ class MemoryDocument:
         self.path = "memory.ipynb"
         self.notebook = notebook
         self.active_cell_id = ""
+        self.gone_to = ""
         self.streamed: dict[str, str] = {}
         self.shown: list[tuple[str, tuple[Output, ...]]] = []
         self.displays: list[tuple[str, dict[str, Any]]] = []
@@ -196,7 +197,8 @@ class MemoryDocument:
         if not self.is_open:
             raise DocumentError("not_open", "The notebook is not open in any window.")
         self.looks += 1
-        return Snapshot(self.path, tuple(map(view, self.notebook["cells"])), self.active_cell_id)
+        cells = tuple(map(view, self.notebook["cells"]))
+        return Snapshot(self.path, cells, self.active_cell_id, self.gone_to)
 
     async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
         if not self.is_open:

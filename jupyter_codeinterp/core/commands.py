@@ -28,7 +28,8 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     It starts a turn, or is queued while one is running. ``about`` names what waits for the
     person and was before them as they wrote: the ``call_id`` of a question, which it answers,
     or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
-    draft's cell (None: as it was put forward). ``text`` may be "" where messages are queued:
+    draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
+    go, "" for where they belong. ``text`` may be "" where messages are queued:
     they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
     ``begin``, ``queue``, ``answer`` or ``reject``.
     """
@@ -40,6 +41,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     model: str = ""
     about: str = ""
     source: Union[str, None] = None
+    after: str = ""
     id: int = 0
 
 
@@ -237,13 +239,16 @@ class OpReceipt(_Frame, frozen=True, tag="receipt"):
 
 class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     """The answer to a ``ReadNotebook``. Cells tagged ``codeinterp-private`` come without
-    source and outputs. Outputs are bounded: text to 20,000 characters an output."""
+    source and outputs. Outputs are bounded: text to 20,000 characters an output.
+    ``gone_to`` is the active cell where the person has gone to one (by a click, a key, a run)
+    since the notebook was opened and since the agent's last work, else ""."""
 
     notebook: str
     epoch: int
     request_id: int
     cells: tuple[CellView, ...]
     active_cell_id: str = ""
+    gone_to: str = ""
     id: int = 0
 
 

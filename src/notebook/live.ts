@@ -29,6 +29,7 @@ import type { KnownDrafts } from './review/known';
 import { Proposals } from './review/proposal';
 import { DraftWatch } from './review/watch';
 import { keepFocus } from './viewport/focus';
+import { GoneTo } from './viewport/gone-to';
 import { fillGap, followOutputs } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -90,6 +91,7 @@ export class LiveNotebook implements IDisposable {
   path: string;
   readonly panels = new Set<NotebookPanel>();
   readonly proposals = new Proposals();
+  readonly goneTo = new GoneTo(() => this._ours > 0);
   readonly runs: Runs;
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
@@ -267,6 +269,7 @@ export class LiveNotebook implements IDisposable {
     );
     this._hints.forget(op.cell_id);
     if (receipt.status === 'done') {
+      this.goneTo.reset();
       this._noteWork();
       if (!idsLast) {
         // From now on the file has the ids that the server knows.
@@ -314,7 +317,8 @@ export class LiveNotebook implements IDisposable {
         epoch: frame.epoch,
         request_id: frame.request_id,
         cells: takeSnapshot(this.model, frame.cell_ids),
-        active_cell_id: this.activeCellId
+        active_cell_id: this.activeCellId,
+        gone_to: this.goneTo.cell
       });
     }
     if (frame.save) {

@@ -257,6 +257,7 @@ export class Notebooks implements INotebooks, IDisposable {
     const live =
       this._live.get(panel.context) ?? this._open(panel.context, path);
     live.panels.add(panel);
+    live.goneTo.follow(panel);
     const bars = new DraftBars(panel.content, {
       drafts: () => this._draftsOf(live.path),
       decide: (id, action, all) => this.decide(id, action, all),

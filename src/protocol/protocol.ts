@@ -77,7 +77,8 @@ export interface Protocol {
  * It starts a turn, or is queued while one is running. ``about`` names what waits for the
  * person and was before them as they wrote: the ``call_id`` of a question, which it answers,
  * or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
- * draft's cell (None: as it was put forward). ``text`` may be "" where messages are queued:
+ * draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
+ * go, "" for where they belong. ``text`` may be "" where messages are queued:
  * they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
  * ``begin``, ``queue``, ``answer`` or ``reject``.
  */
@@ -90,6 +91,7 @@ export interface SendMessage {
   model?: string;
   about?: string;
   source?: string | null;
+  after?: string;
   id?: number;
 }
 /**
@@ -319,6 +321,8 @@ export interface Receipt {
 /**
  * The answer to a ``ReadNotebook``. Cells tagged ``codeinterp-private`` come without
  * source and outputs. Outputs are bounded: text to 20,000 characters an output.
+ * ``gone_to`` is the active cell where the person has gone to one (by a click, a key, a run)
+ * since the notebook was opened and since the agent's last work, else "".
  */
 export interface SnapshotTaken {
   type: 'snapshot';
@@ -327,6 +331,7 @@ export interface SnapshotTaken {
   request_id: number;
   cells: CellView[];
   active_cell_id?: string;
+  gone_to?: string;
   id?: number;
 }
 /**

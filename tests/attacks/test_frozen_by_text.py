@@ -40,6 +40,7 @@ from jupyter_codeinterp.core.model_view import (
     foreign,
     html_text,
     images,
+    names,
     notebook_prompt,
     outputs,
     plain_text,
@@ -86,7 +87,7 @@ READERS = (
         "review",
         "secrets",
     ),
-    *("shown_html", "specs", "tracebacks", "transcript"),
+    *("names", "shown_html", "specs", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -107,6 +108,7 @@ OTHERS = {
     "execution": "passes on what `outputs` and `foreign` make",
     "event_log": "numbers events",
     "persistence": "numbers events",
+    "placing": "passes on what `names` finds; beside the loop where there is much of it",
     "deferred_writes": "our own words",
     "lease": "ids of our own",
     "ledger": "compares sources",
@@ -246,6 +248,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "conversation.Conversation.ends_with": conversation,
     "conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
+    "names.defined": names.defined,
+    "names.imported": names.imported,
+    "names.used": names.used,
     "notebook_prompt.cells": describe,
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
     "notebook_prompt.first_line": notebook_prompt.first_line,

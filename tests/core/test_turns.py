@@ -18,7 +18,7 @@ Benches = Callable[..., Bench]
 
 async def test_a_reviewed_cell_runs_and_its_result_goes_back(bench: Benches, room: Room) -> None:
     b = bench(run("21 * 2", title="Double"), say("It is 42."), book=notebook("x = 20", "y = 1"))
-    b.document.active_cell_id = "c1"
+    b.document.gone_to = "c1"
     b.send("What is twice 21?")
     draft = await b.draft()
     cell = b.document.cell(draft.cell_id)
@@ -170,14 +170,14 @@ async def test_a_failed_cell_of_the_persons_is_never_removed(bench: Benches) -> 
 
 async def test_cells_go_after_the_last_one_in_order(bench: Benches) -> None:
     b = bench(run("a = 1"), run("b = 2"), say("Done."), book=notebook("one", "two"))
-    b.document.active_cell_id = "c1"
+    b.document.gone_to = "c1"
     await b.turn()
     assert b.document.sources() == ["one", "a = 1", "b = 2", "two"]
 
 
 async def test_a_place_that_is_named_is_taken(bench: Benches) -> None:
     b = bench(run("a = 1", after_cell_id="c1"), say("Done."), book=notebook("one", "two"))
-    b.document.active_cell_id = "c2"
+    b.document.gone_to = "c2"
     await b.turn()
     assert b.document.sources() == ["one", "a = 1", "two"]
 

@@ -193,7 +193,7 @@ def tidy() -> list[Any]:
 async def tidied(bench: Benches) -> tuple[Bench, str]:
     """The bench after such a turn, and the cell that it added."""
     b = bench(*tidy(), book=notebook("one = 1", "two = 2", "three = 3"))
-    b.document.active_cell_id = "c2"
+    b.document.gone_to = "c2"
     b.document.notebook["cells"][0]["metadata"] = {"tags": ["mine"]}
     b.document.notebook["cells"][2]["outputs"] = [
         {"output_type": "stream", "name": "stdout", "text": "3"}

@@ -12,7 +12,7 @@ from typing import Literal
 
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
-from ..document.ops import Insert, Receipt, SetSource
+from ..document.ops import CellView, Delete, Insert, Receipt, SetSource
 from ..events import Draft, DraftOpened
 from ..hooks.code_checks import checked
 from ..hooks.hook import CellCode
@@ -55,6 +55,8 @@ class DraftCell:
         """Whether it runs once it is accepted (an edited cell may be Markdown)."""
         self.is_theirs = False
         """Whether the person has typed it: ``source`` is not what an op has put there."""
+        self.instead: CellView | None = None
+        """An empty cell that goes once this one is accepted: it takes its place."""
         self._inserted = False
         self._units = 0
         """UTF-16 units of what has been streamed: counted once, as it grows."""
@@ -95,6 +97,10 @@ class DraftCell:
     def settle(self) -> None:
         """It has been accepted: from now on it is a cell like any other."""
         self._inserted = False
+        empty, self.instead = self.instead, None
+        if empty is not None:
+            self.turn.notebook.apply(Delete(empty.cell_id, empty.source))
+            self.turn.context.noted(empty.cell_id, None)
 
     def remove(self) -> None:
         """Take an undecided draft out of the notebook, whatever has been typed into it."""

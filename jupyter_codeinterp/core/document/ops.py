@@ -188,11 +188,13 @@ class CellView(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The notebook as it stands: cells in order, and the active cell's id."""
+    """The notebook as it stands: cells in order, and the active cell's id. ``gone_to`` is the
+    same where the person has gone there since the agent's last work, else ""."""
 
     path: str
     cells: tuple[CellView, ...] = ()
     active_cell_id: str = ""
+    gone_to: str = ""
 
     def cell(self, cell_id: str) -> CellView | None:
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)

@@ -30,6 +30,13 @@ class Change(msgspec.Struct, frozen=True):
     cell_type: str = ""
 
     @property
+    def gave_way(self) -> bool:
+        """Whether it was an empty code cell whose place another has taken: nothing to review."""
+        was = self.before or {}
+        empty = not str(was.get("source", "-")).strip() and not was.get("outputs")
+        return self.kind == "removed" and was.get("cell_type") == "code" and empty
+
+    @property
     def undoable(self) -> bool:
         return self.kind == "added" or self.before is not None
 

@@ -44,7 +44,7 @@ class Review(msgspec.Struct, frozen=True):
 
 
 def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:
-    every = tuple(changes)
+    every = tuple(change for change in changes if not change.gave_way)
     shown = tuple(_reviewed(c, states.get(c.cell_id, "open")) for c in every[:MOST_CELLS])
     return Review(turn, shown, len(every) - len(shown))
 

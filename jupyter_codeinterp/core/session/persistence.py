@@ -302,7 +302,9 @@ class PersistentSession:
         changes = self._ledger.changes(turn)
 
         def changed(kind: str) -> tuple[str, ...]:
-            return tuple(change.cell_id for change in changes if change.kind == kind)
+            return tuple(
+                change.cell_id for change in changes if change.kind == kind and not change.gave_way
+            )
 
         self._show(
             TurnEnded(

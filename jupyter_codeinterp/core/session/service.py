@@ -66,13 +66,15 @@ class SessionService:
         model: str = "",
         about: str = "",
         source: str | None = None,
+        after: str = "",
         by: int = 0,
         headless: bool = False,
     ) -> Sent:
         """What the person says: it starts a turn, in a new conversation without
         ``session_id``; while a turn is running it is queued, or answers the question, or
         rejects the draft, that it is ``about`` (``enter.py``). ``source`` is what stands in
-        that draft's cell. ``headless``: who sends shows no notebook, so none is waited for;
+        that draft's cell. ``after`` is the cell after which new ones are to go, "" for where
+        they belong. ``headless``: who sends shows no notebook, so none is waited for;
         where no window has it open, the work is done in its file at once.
 
         CommandError ``too_long``, ``empty_message``, ``no_notebook``, ``busy``,
@@ -90,7 +92,7 @@ class SessionService:
         before = session.info.model
         # Here already: from here on the words go to the model, journal, lists and windows.
         words = self._sessions.rules.scrub(text)
-        did, title = session.send(words, mode, model, by, about, source)
+        did, title = session.send(words, mode, model, by, about, source, after)
         if did == "begin" and headless:
             session.workplace.nobody_comes()
         if session_id and session.info.model != before:

@@ -89,6 +89,8 @@ class Session(QueueingSession, ReviewedSession):
         self._model = model
         self._tools = tools
         self._hooks = hooks
+        self._put_after = ""
+        """After which cell the person wants new ones in this turn; "": where they belong."""
         super().__init__(info, store, workplace, rules, lambda: changed(self))
 
     @property
@@ -110,9 +112,11 @@ class Session(QueueingSession, ReviewedSession):
         window: int = 0,
         about: str = "",
         source: str | None = None,
+        after: str = "",
     ) -> tuple[Does, str]:
         """What the person says in a window: it begins a turn, or whatever ``enter.py`` says.
-        What it did, and the title of the draft that it rejected. Raises CommandError ``busy``,
+        What it did, and the title of the draft that it rejected. New cells of a turn that begins go
+        after the cell ``after``. Raises CommandError ``busy``,
         ``empty_message``, ``no_longer_waits``, ``too_many_queued`` or ``held_elsewhere``, and
         StoreError."""
         does = enter(self.running, self.decisions.asked, about)
@@ -122,6 +126,7 @@ class Session(QueueingSession, ReviewedSession):
             raise CommandError("empty_message", "The message is empty.")
         if does == "begin":
             self._begin(text, mode, model, window)
+            self._put_after = after
         elif does == "queue":
             self._queue(text, window)
         elif does == "answer":
@@ -160,6 +165,7 @@ class Session(QueueingSession, ReviewedSession):
         self._goes_on = False
         self._begun = False
         self._halted = None
+        self._put_after = ""
         self._task = asyncio.get_running_loop().create_task(self._run(text))
         self._task.add_done_callback(lambda _: self._ended())
         self._set()
@@ -224,7 +230,9 @@ class Session(QueueingSession, ReviewedSession):
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
-            notebook=TurnNotebook(number, place.document, self._ledger, self._private, fails),
+            notebook=TurnNotebook(
+                number, place.document, self._ledger, self._private, fails, self._put_after
+            ),
             kernel=place.kernel,
             store=self._store,
             decisions=self.decisions,

@@ -20,6 +20,7 @@ from ..events import Event, QuestionAnswered, QuestionAsked, ToolStarted
 from ..messages import Text, ToolResult, ToolUse
 from ..model_view import outputs
 from ..ports import ModelToolInput
+from ..turn.placing import Place
 from ..turn.results import Result
 from ..turn.turn import Turn, new_cell_id
 from .base import ToolContext
@@ -41,6 +42,9 @@ AFTER_A_FAILURE = (
     "An earlier call of the same reply did not succeed, so this one was not started. "
     "Look at what came of that one first."
 )
+PUT_LOWER = "The cell stands after {after}, because it uses what is defined there: {names}."
+MOST_NAMES = 5
+"""That are named there."""
 
 
 class Tools:
@@ -81,35 +85,34 @@ class Tools:
         place = self._where(name, given)
         if place is None or not self.turn.allowed.changes:
             return []
-        kind, cell_id, old_source, after = place
+        kind, cell_id, old_source, spot = place
         title = self._registry.label(name) or title_so_far(given.get("title"), source)
         draft = DraftCell(self.turn, call_id, kind, cell_id, title, old_source)
         self._runs[call_id] = CellRun(draft, name)
         if kind != "edit":
-            draft.insert(after)
+            draft.insert(self.turn.notebook.above(spot.after) if spot.after else ())
+            draft.instead = self.turn.notebook.snapshot.cell(spot.instead)
         return [draft.opened()]
 
-    def _where(
-        self, name: str, given: dict[str, object]
-    ) -> tuple[Kind, str, str, tuple[str, ...]] | None:
-        """Kind, cell, source that the model last saw, and anchors; None for a stale id."""
+    def _where(self, name: str, given: dict[str, object]) -> tuple[Kind, str, str, Place] | None:
+        """Kind, cell, source that the model last saw, and where; None for a stale id."""
         turn = self.turn
         if name == "edit_cell":
             cell_id = given.get("cell_id")
             seen = turn.context.source_seen(cell_id) if isinstance(cell_id, str) else None
-            return None if seen is None else ("edit", str(cell_id), seen, ())
+            return None if seen is None else ("edit", str(cell_id), seen, Place())
         after = given.get("after_cell_id")
         if isinstance(after, str) and after:
             if not turn.notebook.knows(after):
                 return None
-            anchors = turn.notebook.above(after)
+            spot = Place(after)
         else:
             failed = self._to_mend() if name == "run_cell" else None
             if failed is not None:
-                return "edit", failed[0], failed[1], ()
-            anchors = turn.notebook.place()
+                return "edit", failed[0], failed[1], Place()
+            spot = turn.notebook.place()
         kind: Kind = "markdown" if name == "add_markdown" else "insert"
-        return kind, new_cell_id(), "", anchors
+        return kind, new_cell_id(), "", spot
 
     def _to_mend(self) -> tuple[str, str] | None:
         """The agent's own cell that it ran last, if it failed: a new cell takes its place."""
@@ -227,14 +230,39 @@ class Tools:
             after = call.input.get("after_cell_id")
             self._not_started(call, self._no_cell(after))
             return
+        moved = await self._below_needs(call, arguments, run)
+        if moved is not None:
+            run = moved[0]
+            yield run.draft.opened()
         run.draft.title = self._title(call)
         if isinstance(arguments, EditCell):
             cell = self.turn.notebook.snapshot.cell(arguments.cell_id)
             run.draft.is_code = cell is not None and cell.cell_type == "code"
         async for event in run.run(call, arguments.source):
             yield event
+        if moved is not None and run.result is not None:
+            run.result = _with_note(run.result, moved[1])
         async for event in self._put_forward(call, run):
             yield event
+
+    async def _below_needs(
+        self, call: ToolUse, arguments: msgspec.Struct, run: CellRun
+    ) -> tuple[CellRun, str] | None:
+        """A new draft further down, if the first stands above what its code uses; and what the
+        model is told of it."""
+        notebook, draft = self.turn.notebook, run.draft
+        if draft.kind != "insert" or not isinstance(arguments, RunCell):
+            return None
+        after = notebook.placed.get(draft.cell_id, ())
+        lower = await notebook.lower(after[0], arguments.source) if after else None
+        if lower is None:
+            return None
+        draft.remove()
+        below = DraftCell(self.turn, call.id, "insert", new_cell_id(), draft.title)
+        moved = self._runs[call.id] = CellRun(below, call.name)
+        below.insert(notebook.above(lower.after))
+        names = ", ".join(lower.needs[:MOST_NAMES])
+        return moved, PUT_LOWER.format(after=" ".join(lower.after.split())[:100], names=names)
 
     def _open_now(self, call: ToolUse, source: str) -> list[Event]:
         """The draft of a call that was not shown while it was written."""
@@ -378,6 +406,14 @@ class Tools:
             if call.id not in self.results:
                 self._not_started(call, words)
         return events
+
+
+def _with_note(result: Result, words: str) -> Result:
+    block = result.block
+    content = (*block.content, Text(f"\n{words}"))
+    return msgspec.structs.replace(
+        result, block=ToolResult(block.tool_use_id, content, block.is_error)
+    )
 
 
 def _joined(first: Result, second: Result) -> Result:

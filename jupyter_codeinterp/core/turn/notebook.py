@@ -8,11 +8,13 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ..document.ops import CellView, Delete, FinishRun, Op, Receipt, Snapshot
-from ..errors import StoreError
+from ..document.ops import BeginRun, CellView, Delete, FinishRun, Insert, Op, Receipt, Snapshot
+from ..errors import DocumentError, StoreError
 from ..history.ledger import Ledger
+from ..off_loop import off_loop
 from ..ports import Document
 from ..redaction.private_names import PrivateNames
+from .placing import Place, Rule, below_needs, place
 
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""
@@ -26,10 +28,11 @@ class TurnNotebook:
         ledger: Ledger,
         private: PrivateNames,
         journal_failed: Callable[[StoreError], None],
+        chosen: str = "",
     ) -> None:
         """``ledger`` is told of every op that is confirmed, ``private`` of every cell that is
         seen, and ``journal_failed`` of what cannot be journaled, where the turn cannot simply
-        fail."""
+        fail. ``chosen``: after which cell the person wants new ones."""
         self.document = document
         self.snapshot = Snapshot("")
         """As it was seen last."""
@@ -43,6 +46,11 @@ class TurnNotebook:
         self._ledger = ledger
         self._private = private
         self._journal_failed = journal_failed
+        self._chosen = chosen
+        self._gone_to: str | None = None
+        """Where the person was as the turn began; None: not looked yet."""
+        self._worked: dict[str, None] = {}
+        """Cells that this turn has inserted or run, the latest last."""
         self._posted: set[asyncio.Future[Any]] = set()
 
     # --- what is done ----------------------------------------------------------------
@@ -63,6 +71,9 @@ class TurnNotebook:
             pending: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
             pending.set_result(Receipt("pending"))
             return pending
+        if isinstance(op, (Insert, BeginRun)):
+            self._worked.pop(op.cell_id, None)
+            self._worked[op.cell_id] = None
         answer = asyncio.ensure_future(self._recorded(op, posted))
         self._keep(answer)
         return asyncio.shield(answer)
@@ -81,6 +92,7 @@ class TurnNotebook:
     def take_out(self, cell_id: str, source: str) -> None:
         """Delete a draft's cell, also if the person has typed into it since ``source``."""
         self.placed.pop(cell_id, None)
+        self._worked.pop(cell_id, None)
         self._keep(
             asyncio.ensure_future(self._taken_out(self.apply(Delete(cell_id, source)), cell_id))
         )
@@ -106,6 +118,8 @@ class TurnNotebook:
         """Raises DocumentError, as below."""
         self.snapshot = await self.document.snapshot()
         self._private.learn(self.snapshot.cells)
+        if self._gone_to is None:
+            self._gone_to = self.snapshot.gone_to
         return self.snapshot
 
     async def look_at(self, cell_id: str) -> CellView | None:
@@ -134,14 +148,31 @@ class TurnNotebook:
             return tuple(reversed(ids[max(0, end - ANCHORS) : end]))
         return (cell_id, *self.placed.get(cell_id, ()))[:ANCHORS]
 
-    def place(self) -> tuple[str, ...]:
-        """Where a new cell goes: after the agent's last, else the active one, else the end."""
-        ids = {cell.cell_id for cell in self.snapshot.cells} | self.placed.keys()
-        touched = self._ledger.touched
-        unconfirmed = [cell_id for cell_id in self.placed if cell_id not in touched]
-        for cell_id in reversed([*touched, *unconfirmed]):
-            if cell_id in ids:
-                return self.above(cell_id)
-        if self.snapshot.active_cell_id:
-            return self.above(self.snapshot.active_cell_id)
-        return self.above(self.snapshot.cells[-1].cell_id) if self.snapshot.cells else ()
+    def place(self) -> Place:
+        """Where a new cell goes, as long as nothing is known of its code."""
+        cells = self.snapshot.cells
+        ids = {cell.cell_id for cell in cells} | self.placed.keys()
+        latest = next((cell_id for cell_id in reversed(self._worked) if cell_id in ids), "")
+        if latest:
+            return Place(latest)
+        earlier = (cell_id for cell_id in reversed(self._ledger.touched) if cell_id in ids)
+        candidates: dict[Rule, str] = {
+            "chosen": self._chosen,
+            "person": self._gone_to or "",
+            "earlier_turns": next(earlier, ""),
+        }
+        return place(cells, candidates)
+
+    async def lower(self, after: str, source: str) -> Place | None:
+        """Where the cell must go instead of after ``after``, with what it uses above it; None
+        if it may stay."""
+        ids = [cell.cell_id for cell in self.snapshot.cells]
+        above = next((one for one in self.above(after) if one in ids), "")
+        if not ids or above == ids[-1]:
+            return None
+        try:
+            cells = (await self.look()).cells
+        except DocumentError:
+            return None
+        size = len(source) + sum(len(cell.source) for cell in cells)
+        return await off_loop(lambda: below_needs(cells, after, source), size, lambda: None)

@@ -25,7 +25,7 @@ class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class NewMessage(_Body, frozen=True):
     """``mode`` and ``model``: from now on, where a turn begins; "" leaves the model as it is.
-    ``about`` as in the answer's ``did``."""
+    ``about`` as in the answer's ``did``. ``after``: the cell after which new ones are to go."""
 
     text: str
     mode: Mode = "review"
@@ -33,6 +33,7 @@ class NewMessage(_Body, frozen=True):
     kernel: str = ""
     about: str = ""
     source: Union[str, None] = None
+    after: str = ""
 
 
 class Taken(SessionInfo, frozen=True):
@@ -105,6 +106,7 @@ class MessagesHandler(TurnHandler):
             model=given.model,
             about=given.about,
             source=given.source,
+            after=given.after,
             by=by,
             headless=True,
         )

@@ -220,6 +220,7 @@ class ClientConnection:
             model=command.model,
             about=command.about,
             source=command.source,
+            after=command.after,
             by=self.number,
         )
         # The turn looks at the notebook as this window has it.

@@ -389,7 +389,8 @@ class LiveNotebook:
 
     def answer(self, window: Window, command: SnapshotTaken) -> None:
         if window is self._holder and command.epoch == self.epoch:
-            snapshot = Snapshot(self.path, command.cells, command.active_cell_id)
+            active, gone_to = command.active_cell_id, command.gone_to
+            snapshot = Snapshot(self.path, command.cells, active, gone_to)
             self._reads.answer(command.request_id, snapshot)
 
     def save(self) -> None:

@@ -1,0 +1,83 @@
+"""Where a new cell goes: a policy as data (``ORDER``), and no cell above what it needs.
+
+Pure. ``src/panel/view/placing.ts`` tells the person beforehand, by the same cases
+(``tests/place_cases.json``), as far as it is known before there is any code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Union
+
+import msgspec
+
+from ..document.ops import CellView
+from ..model_view.names import defined, imported, used
+
+Rule = Literal["chosen", "this_turn", "person", "earlier_turns"]
+
+ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "person", "earlier_turns")
+"""After which cell: the first of these that is there, else the last of the notebook.
+``this_turn``: what the agent has worked on last in this turn; ``chosen``: what the person has
+chosen with the message; ``person``: where they have gone (a click, a key, an edit, a run) since
+the agent's last work; ``earlier_turns``: the agent's last cell. The cell that merely is selected
+in a notebook that nobody has touched says nothing."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """``after`` is the id of the cell above, "" in an empty notebook. ``instead`` is that of an
+    empty cell which the new one takes the place of; ``after`` is then the same. ``needs``: the
+    names for which it is further down than was asked for."""
+
+    after: str = ""
+    instead: str = ""
+    needs: tuple[str, ...] = ()
+
+
+def place(cells: Sequence[CellView], candidates: dict[Rule, str], source: str = "") -> Place:
+    """``candidates``: an id for each rule, where there is one. ``source`` is the code, "" for
+    Markdown, or as long as nothing is known of it."""
+    there = {cell.cell_id: index for index, cell in enumerate(cells)}
+    named = (candidates.get(rule, "") for rule in ORDER)
+    after = next((cell_id for cell_id in named if cell_id in there), "")
+    if not after and cells:
+        after = cells[-1].cell_id
+    lower = below_needs(cells, after, source)
+    if lower is not None:
+        return lower
+    empty = after in there and is_empty(cells[there[after]])
+    return Place(after, after if empty else "")
+
+
+def below_needs(cells: Sequence[CellView], after: str, source: str) -> Place | None:
+    """A place further down than after ``after``, if a cell there defines what ``source`` uses:
+    always one that no cell above defines, and one that is given another value further down
+    (the kernel may have that one), but not what is imported once more."""
+    index = next((i for i, cell in enumerate(cells) if cell.cell_id == after), len(cells))
+    below = [cell for cell in cells[index + 1 :] if cell.cell_type == "code"]
+    wanted = used(source) if source and below else frozenset()
+    if not wanted:
+        return None
+    known: set[str] = set()
+    for cell in cells[: index + 1]:
+        known |= _defines(cell)
+    lowest: Union[CellView, None] = None
+    needs: set[str] = set()
+    for cell in below:
+        again = imported(cell.source) & known
+        found = (_defines(cell) - again) & wanted
+        if found:
+            lowest, needs = cell, needs | found
+    return Place(lowest.cell_id, "", tuple(sorted(needs))) if lowest is not None else None
+
+
+def _defines(cell: CellView) -> frozenset[str]:
+    if cell.cell_type != "code":
+        return frozenset()
+    return defined(cell.source) | frozenset(cell.assigns)
+
+
+def is_empty(cell: CellView) -> bool:
+    """Whether nothing of anybody's is in it."""
+    bare = not cell.source.strip() and not cell.outputs and not cell.tags and not cell.assigns
+    return cell.cell_type == "code" and bare

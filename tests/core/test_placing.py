@@ -1,0 +1,186 @@
+"""Where new cells go: the table, the names that move a cell down, and turns that show it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document.ops import CellView
+from jupyter_codeinterp.core.model_view.names import defined, imported, used
+from jupyter_codeinterp.core.turn.placing import Place, Rule, below_needs, place
+from tests.reference_window import notebook
+from tests.scripted import Bench, call, mend, run, say
+
+CASES = json.loads((Path(__file__).parent.parent / "place_cases.json").read_text())
+MakeBench = Callable[..., Bench]
+
+
+def cells(*sources: str) -> list[CellView]:
+    """``c1``, ``c2``, …; one that begins with ``#`` and a blank is Markdown."""
+    return [
+        CellView(f"c{n}", "markdown" if source.startswith("# ") else "code", source)
+        for n, source in enumerate(sources, 1)
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_where_a_cell_goes(case: dict[str, Any]) -> None:
+    rules: dict[str, Rule] = {
+        "person": "person",
+        "earlier": "earlier_turns",
+        "chosen": "chosen",
+    }
+    candidates = {rule: f"c{case[key]}" for key, rule in rules.items() if case.get(key)}
+    after = f"c{case['after']}" if case["after"] else ""
+    expected = Place(after, after if case.get("instead") else "")
+    assert place(cells(*case["cells"]), candidates) == expected
+
+
+PRIVATE = CellView("p", "code", "", (), 1, ("codeinterp-private",), ("secret",))
+
+
+def test_what_is_not_empty_is_not_replaced() -> None:
+    shown = CellView("o", "code", "", ({"output_type": "stream"},))
+    for cell in (PRIVATE, shown, CellView("m", "markdown", ""), CellView("r", "raw", "")):
+        assert place([cell], {}) == Place(cell.cell_id)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "source", "needs"),
+    [
+        (["# Title"], ["import pandas as pd"], "pd.read_csv('a')", ("pd",)),
+        (["a = 1"], ["df = a", "df2 = df"], "df2.head() + df", ("df", "df2")),
+        (["df = 1"], ["df = df.dropna()"], "df.plot()", ("df",)),
+        (["import numpy as np"], ["import numpy as np"], "np.zeros(3)", ()),
+        (["a = 1"], ["x = 2"], "x = a\nprint(x)", ()),
+        (["a = 1"], ["x = 2"], "x += a", ("x",)),
+        (["a = 1"], ["i = 2"], "for i in range(a):\n    print(i)", ()),
+        (["a = 1"], ["x = 2"], "[x for x in (lambda a: a)(1)]", ()),
+        (["a = 1"], ["def f(): ..."], "def g():\n    return f()\ng()", ("f",)),
+        (["a = 1"], ["df['b'] = 2"], "a\ndf = 1", ()),
+        (["a = 1"], ["b = 2"], "%matplotlib inline\nb", ("b",)),
+        (["a = 1"], ["b = 2"], "%%bash\nb", ()),
+        (["a = 1"], ["b = 2"], "b b b (", ()),
+    ],
+)
+def test_no_cell_goes_above_what_it_uses(
+    above: list[str], below: list[str], source: str, needs: tuple[str, ...]
+) -> None:
+    found = below_needs(cells(*above, *below), f"c{len(above)}", source)
+    assert (found.needs if found else ()) == needs
+    if found is not None:
+        assert found.after == f"c{len(above) + len(below)}"
+
+
+def test_a_private_cell_defines_names_too() -> None:
+    assert below_needs([*cells("a = 1"), PRIVATE], "c1", "print(secret)") == Place(
+        "p", "", ("secret",)
+    )
+
+
+def test_names() -> None:
+    source = "import os.path as p, sys\nclass A:\n    b = 1\nwith open(q) as f:\n    c, (d, *e) = f"
+    assert defined(source) == {"p", "sys", "A", "f", "c", "d", "e"}
+    assert imported(source) == {"p", "sys"}
+    assert used(source) == {"open", "q"}
+
+
+# --- turns -------------------------------------------------------------------------------
+
+
+BOOK = ("import math", "radius = 2", "area = math.pi * radius ** 2")
+
+
+async def test_a_notebook_that_nobody_touched_grows_at_its_end(bench: MakeBench) -> None:
+    b = bench(run("40 + 2"), say("Done."), book=notebook(*BOOK))
+    b.document.active_cell_id = b.document.notebook["cells"][0]["id"]
+    await b.turn()
+    assert b.document.sources() == [*BOOK, "40 + 2"]
+
+
+async def test_the_person_wins_over_the_agents_last_cell(bench: MakeBench) -> None:
+    b = bench(run("1"), say("One."), run("2"), run("3"), say("Two."), book=notebook(*BOOK))
+    ids = [cell["id"] for cell in b.document.notebook["cells"]]
+    await b.turn()
+    b.document.gone_to = ids[1]
+    await b.turn()
+    assert b.document.sources() == [BOOK[0], BOOK[1], "2", "3", BOOK[2], "1"]
+
+
+async def test_an_empty_cell_gives_its_place_and_undo_brings_it_back(bench: MakeBench) -> None:
+    b = bench(run("1 / 0"), mend("2"), run("3"), say("Done."), book=notebook("x = 1", ""))
+    ended = await b.turn()
+    assert b.document.sources() == ["x = 1", "2", "3"]
+    assert (len(ended.added), ended.removed) == (2, ())
+    await b.session.undo(1)
+    assert b.document.sources() == ["x = 1", ""]
+
+
+async def test_an_empty_cell_stays_where_the_draft_is_rejected(bench: MakeBench) -> None:
+    b = bench(run("1"), say("Well."), book=notebook("x = 1", ""))
+    b.send()
+    b.decide(await b.draft(), "reject")
+    await b.ended()
+    assert b.document.sources() == ["x = 1", ""]
+
+
+async def test_an_empty_cell_that_the_person_has_typed_into_stays(bench: MakeBench) -> None:
+    b = bench(run("1"), say("Well."), book=notebook("x = 1", ""))
+    b.send()
+    draft = await b.draft()
+    b.document.notebook["cells"][1]["source"] = "mine"
+    b.decide(draft)
+    await b.ended()
+    assert b.document.sources() == ["x = 1", "mine", "1"]
+
+
+async def test_a_cell_is_put_below_what_it_uses_and_the_result_says_so(bench: MakeBench) -> None:
+    book = notebook(*BOOK)
+    first, _, last = (cell["id"] for cell in book["cells"])
+    b = bench(
+        run("lambda: area + radius", after_cell_id=first),
+        run("lambda: math.e", after_cell_id=first),
+        say("Done."),
+        book=book,
+    )
+    await b.turn()
+    assert b.document.sources() == [
+        BOOK[0],
+        "lambda: math.e",
+        BOOK[1],
+        BOOK[2],
+        "lambda: area + radius",
+    ]
+    assert f"The cell stands after {last}, because it uses what is defined there" in b.results[0]
+    assert "area, radius" in b.results[0] and "stands after" not in b.results[1]
+    assert len(b.of(e.ToolDone)) == 2 and not b.document.streamed.keys() - {
+        op.cell_id for op in b.document.ops
+    }
+
+
+async def test_markdown_and_drafts_in_review_go_there_too(bench: MakeBench) -> None:
+    book = notebook(*BOOK)
+    b = bench(
+        run("lambda: area"), call("add_markdown", source="The area."), say("Done."), book=book
+    )
+    b.document.gone_to = book["cells"][0]["id"]
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    assert b.document.sources() == [*BOOK, "lambda: area", "The area."]
+
+
+async def test_the_place_that_is_chosen_with_the_message(bench: MakeBench) -> None:
+    book = notebook(*BOOK)
+    ids = [cell["id"] for cell in book["cells"]]
+    b = bench(run("1"), say("Done."), run("2"), say("Done."), book=book)
+    b.document.gone_to = ids[2]
+    b.session.send("Go", "auto", "", after=ids[0])
+    await b.ended()
+    await b.turn()
+    assert b.document.sources() == [BOOK[0], "1", BOOK[1], BOOK[2], "2"]

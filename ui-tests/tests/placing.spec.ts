@@ -1,0 +1,34 @@
+import { expect, test } from '../support/fixtures';
+
+const TITLE = { cell_type: 'markdown', source: '# Radii', metadata: {} };
+
+test(
+  'cells go to the end of a notebook that nobody has touched, else where the person is',
+  { tag: '@notebook7' },
+  async ({ model, notebook, panel, page }) => {
+    await notebook.start([TITLE, 'a = 1', 'b = 2']);
+    const add = async () => {
+      await panel.add(model);
+      await panel.decide('Run', 'Add');
+      await panel.ended();
+    };
+    const shape = async () =>
+      (await notebook.sources()).map(source => source[0]).join(' ');
+    await add();
+    expect(await shape()).toBe('# a b 1');
+    // Nothing was touched since: it goes on after its own.
+    await add();
+    expect(await shape()).toBe('# a b 1 1');
+
+    await notebook.cell('a = 1').locator('.cm-content').click();
+    await add();
+    expect(await shape()).toBe('# a 1 b 1 1');
+
+    // Shift+Enter on the last cell leaves an empty one, whose place is taken.
+    await notebook.cell(5).locator('.cm-content').click();
+    await page.keyboard.press('Shift+Enter');
+    await expect.poll(async () => (await notebook.sources()).length).toBe(7);
+    await add();
+    expect(await shape()).toBe('# a 1 b 1 1 1');
+  }
+);
