@@ -1,7 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Mode } from '../../protocol/api';
-import type { IPanelState } from '../store/panel-state';
+import { type IPanelState, modeOf } from '../store/panel-state';
 import { IEnter, enter } from '../view/enter';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
@@ -14,7 +14,16 @@ export function Composer(props: {
 }): JSX.Element {
   const { view, state } = props;
   const { store, trans } = usePanel();
-  const [text, setText] = React.useState('');
+  const { notebook, prefill } = state;
+  const [text, setText] = React.useState(() => store.texts.get(notebook));
+  const [shownFor, setShownFor] = React.useState(notebook);
+  if (shownFor !== notebook) {
+    setShownFor(notebook);
+    setText(store.texts.get(notebook));
+  }
+  React.useEffect(() => {
+    store.texts.set(notebook, text);
+  }, [store, notebook, text]);
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
   const offered = enter(view);
@@ -23,22 +32,33 @@ export function Composer(props: {
   const canSend =
     !state.sending && state.connection === 'connected' && text.trim() !== '';
 
-  const prefilled = React.useRef('');
+  const prefilled = React.useRef<IPanelState['prefill']>(null);
   React.useLayoutEffect(() => fitHeight(field.current!), [text]);
   React.useEffect(() => {
-    if (state.prefill) {
-      const { text: given } = state.prefill;
-      const before = prefilled.current;
-      prefilled.current = given;
+    const its = prefill?.notebook ?? notebook;
+    if (prefill && prefill !== prefilled.current && its === notebook) {
+      const before = prefilled.current?.text ?? '';
+      prefilled.current = prefill;
       // What the person has begun to write stays.
-      setText(now => (now === before ? given : `${now}\n${given}`.trim()));
+      setText(now =>
+        now === before ? prefill.text : `${now}\n${prefill.text}`.trim()
+      );
       field.current?.focus();
     }
-  }, [state.prefill]);
+  }, [prefill, notebook]);
 
   const send = async () => {
-    if (canSend && (await store.send(text, offered))) {
-      setText(now => (now === text ? '' : now));
+    if (!canSend) {
+      return;
+    }
+    const sent = await store.send(text, offered);
+    const { notebook: now } = store.state.now;
+    if (sent) {
+      setText(shown => (shown === text ? '' : shown));
+      store.texts.set(notebook, '');
+    } else if (now !== notebook) {
+      // A notebook was made for it.
+      store.prefill(text);
     }
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
@@ -61,7 +81,7 @@ export function Composer(props: {
         onChange={event => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <div id={hint} className="jp-codeinterp-Composer-hint" role="status">
+      <div id={hint} className="jp-codeinterp-Composer-hint" aria-live="polite">
         {running && text.trim() !== '' && words.hint}
       </div>
       <div className="jp-codeinterp-Composer-line">
@@ -142,10 +162,12 @@ function ModeSelect(props: {
   state: IPanelState;
 }): JSX.Element {
   const { store, trans } = usePanel();
-  const { status, mode: chosen } = props.state;
+  const { status } = props.state;
   const highest = MODES.indexOf(status?.highest_mode ?? 'auto');
-  const mode =
-    props.view?.info.mode ?? MODES[Math.min(MODES.indexOf(chosen), highest)];
+  const chosen = modeOf(props.state);
+  const mode = props.view
+    ? chosen
+    : MODES[Math.min(MODES.indexOf(chosen), highest)];
   return (
     <select
       className="jp-codeinterp-Select"
@@ -176,7 +198,9 @@ function ModeSelect(props: {
 
 function meaning(mode: Mode, trans: TranslationBundle): string {
   return {
-    review: trans.__('Review: every cell waits for your decision'),
+    review: trans.__(
+      'Review: code waits for your decision; plain text is added without asking'
+    ),
     auto: trans.__(
       'Auto: cells run without asking; changing or deleting your own cells still asks'
     ),
@@ -193,7 +217,8 @@ function Gauge({ view }: { view: ISessionView | null }): JSX.Element | null {
   if (!usage) {
     return null;
   }
-  const share = trans.__('%1 %', Math.round(usage.share * 100));
+  const percent = Math.round(usage.share * 100);
+  const share = percent ? trans.__('%1 %', percent) : trans.__('< 1 %');
   const figures = usage.cost ? `${share} · ${dollars(usage.cost)}` : share;
   return (
     <Button
@@ -205,7 +230,7 @@ function Gauge({ view }: { view: ISessionView | null }): JSX.Element | null {
       )}
       onClick={() => void showSent()}
     >
-      {figures}
+      {trans.__('Context %1', figures)}
     </Button>
   );
 }

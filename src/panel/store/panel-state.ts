@@ -43,8 +43,11 @@ export interface IPanelState {
   readonly sessions: Readonly<Record<string, ISessionView>>;
   /** The conversations to choose from; null while the list is folded. */
   readonly history: IHistory | null;
-  /** What a new conversation starts with; model '' is the server's default. */
+  /** What the settings say of new conversations. */
   readonly mode: Mode;
+  /** What the person has chosen since, for the conversations of one notebook each. */
+  readonly modes: Readonly<Record<string, Mode>>;
+  /** What a new conversation starts with; '' is the server's default. */
   readonly model: string;
   /** Path of the notebook that the offline demo was opened in here; '' if none. */
   readonly demo: string;
@@ -52,8 +55,14 @@ export interface IPanelState {
   readonly sending: boolean;
   /** What went wrong last, in words; '' if nothing did. */
   readonly failure: string;
-  /** Text to put into the composer; each new object is put there once. */
-  readonly prefill: { readonly text: string } | null;
+  /**
+   * Text to put into the composer, once `notebook` is in front if it says one; each new object
+   * is put there once.
+   */
+  readonly prefill: {
+    readonly text: string;
+    readonly notebook?: string;
+  } | null;
   /** A key was saved since the last turn ended. */
   readonly freshKey: boolean;
 }
@@ -139,6 +148,7 @@ export class PanelState {
     sessions: {},
     history: null,
     mode: 'review',
+    modes: {},
     model: '',
     demo: '',
     sending: false,
@@ -151,6 +161,18 @@ export class PanelState {
 /** The conversation in the panel; null is a new one. */
 export function shownView(state: IPanelState): ISessionView | null {
   return state.sessions[state.shown[state.notebook] ?? ''] ?? null;
+}
+
+/**
+ * The mode of the conversation shown, or of a new one about the notebook. What is chosen in one
+ * notebook is of that notebook alone.
+ */
+export function modeOf(
+  state: IPanelState,
+  notebook: string = state.notebook
+): Mode {
+  const view = state.sessions[state.shown[notebook] ?? ''];
+  return view?.info.mode ?? state.modes[notebook] ?? state.mode;
 }
 
 /** The model of the conversation shown; '' as long as nobody knows. */

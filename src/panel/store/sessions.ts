@@ -3,7 +3,7 @@ import type { EventFrame, SessionInfo } from '../../protocol/protocol';
 import type { IClient } from '../../tokens';
 import { emptyView, reduce } from '../view/reduce';
 import { ICardItem, ISessionView, isUndecided, openDrafts } from '../view/view';
-import type { PanelState } from './panel-state';
+import { type PanelState, modeOf } from './panel-state';
 
 export class Sessions {
   constructor(
@@ -123,7 +123,8 @@ export class Sessions {
 
   /** Stands in until the server's answer to `subscribe` says more. */
   private _placeholder(session_id: string, notebook: string): SessionInfo {
-    const { mode, model } = this._state.now;
+    const { model } = this._state.now;
+    const mode = modeOf(this._state.now, notebook);
     const unknown = {
       title: '',
       created: 0,

@@ -19,7 +19,8 @@ import { Connections } from './connections';
 import { Drafts } from './drafts';
 import { History } from './history';
 import { Others } from './others';
-import { PanelState, shownView, waitsForKey } from './panel-state';
+import { KeptTexts } from './kept-texts';
+import { PanelState, modeOf, shownView, waitsForKey } from './panel-state';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 
@@ -72,6 +73,8 @@ export class Store {
   readonly setup: Setup;
   readonly connections: Connections;
   readonly history: History;
+  /** What is being written. */
+  readonly texts = new KeptTexts();
   readonly others: Others;
 
   get shown(): ISessionView | null {
@@ -93,7 +96,8 @@ export class Store {
     }
     this.state.patch({ sending: true, failure: '' });
     const sent = await this.state.attempt(async () => {
-      const { notebook: front, mode, model } = this.state.now;
+      const { notebook: front, model } = this.state.now;
+      const mode = modeOf(this.state.now);
       const notebook = front || (await this.notebooks.createNotebook());
       const info = this._shownAt(notebook)?.info;
       const { session_id } = await this._client.send({
@@ -101,7 +105,7 @@ export class Store {
         text,
         notebook,
         session_id: info?.session_id ?? '',
-        mode: info?.mode ?? mode,
+        mode,
         model: info?.model ?? model,
         about: offered.about,
         source: this.drafts.sourceOf(offered.draftId)
@@ -190,12 +194,13 @@ export class Store {
     }));
   }
 
-  /** For this conversation and the new ones to come in this window. */
+  /** For this conversation and the new ones to come about this notebook. */
   setMode(mode: Mode): void {
     if (!this.state.byPerson()) {
       return;
     }
-    this.state.patch({ mode });
+    const { modes, notebook } = this.state.now;
+    this.state.patch({ modes: { ...modes, [notebook]: mode } });
     void this._command(session_id => ({ type: 'set_mode', session_id, mode }));
   }
 
@@ -409,6 +414,7 @@ export class Store {
   }
 
   private _rename(from: string, to: string): void {
+    this.texts.rename(from, to);
     const { [from]: sessionId, ...shown } = this.state.now.shown;
     if (sessionId !== undefined) {
       this.state.patch({ shown: { ...shown, [to]: sessionId } });

@@ -101,7 +101,10 @@ const waiting: Event = { type: 'draft_waiting', draft: draft() };
 const message = () => screen.getByRole('textbox', { name: 'Message' });
 const button = (name: string | RegExp) => screen.getByRole('button', { name });
 
-afterEach(cleanup);
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+});
 
 describe('the composer', () => {
   it('sends on Enter and is empty again; Shift+Enter is a new line', async () => {
@@ -672,5 +675,64 @@ describe('what was sent', () => {
     expect(words).toContain('status=ok');
     expect(words).toContain('[image, 29 kB]');
     expect(words).not.toContain('AAAAAAAAAA');
+  });
+});
+
+describe('what is being written', () => {
+  const text = () => (message() as HTMLTextAreaElement).value;
+  const write = (value: string) =>
+    fireEvent.change(message(), { target: { value } });
+
+  it('is kept for each notebook, and over a reload, until it is sent', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    write('about sales');
+    await act(async () => shown.notebooks.show('costs.ipynb'));
+    await act(() => drawn(shown));
+    expect(text()).toBe('');
+    write('about costs');
+    await act(async () => shown.notebooks.show('sales.ipynb'));
+    await act(() => drawn(shown));
+    expect(text()).toBe('about sales');
+
+    cleanup();
+    const again = inPanel(<Panel />);
+    await act(settled);
+    expect(text()).toBe('about sales');
+    await act(async () => {
+      fireEvent.keyDown(message(), { key: 'Enter' });
+    });
+    expect(again.client.ofType('send_message')[0].text).toBe('about sales');
+    await act(() => drawn(again));
+    expect(text()).toBe('');
+    await act(async () => again.notebooks.show('costs.ipynb'));
+    await act(() => drawn(again));
+    expect(text()).toBe('about costs');
+    write('');
+
+    cleanup();
+    inPanel(<Panel />);
+    await act(settled);
+    expect(text()).toBe('');
+  });
+
+  it('a mode that is chosen for one notebook is not that of another', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    const modes = () =>
+      screen.getByRole<HTMLSelectElement>('combobox', {
+        name: 'Permission mode'
+      });
+    fireEvent.change(modes(), { target: { value: 'auto' } });
+    await act(() => drawn(shown));
+    expect(modes().value).toBe('auto');
+    await act(async () => shown.notebooks.show('costs.ipynb'));
+    await act(() => drawn(shown));
+    expect(modes().value).toBe('review');
+    write('Go');
+    await act(async () => {
+      fireEvent.keyDown(message(), { key: 'Enter' });
+    });
+    expect(shown.client.ofType('send_message')[0].mode).toBe('review');
   });
 });

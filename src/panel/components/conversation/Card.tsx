@@ -103,7 +103,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {card.leftover && (
         <div className="jp-codeinterp-Card-leftover">
-          {trans.__('This cell failed and is still in the notebook.')}{' '}
+          {card.status === 'interrupted'
+            ? trans.__('This cell was stopped and is still in the notebook.')
+            : trans.__('This cell failed and is still in the notebook.')}{' '}
           <Button
             look="link"
             onClick={() => void store.removeCell(card.cellId)}

@@ -202,7 +202,7 @@ function stateOf(
 ): string {
   const state = item.reviewed[change.cell_id];
   if (state === 'undone') {
-    return trans.__('Put back');
+    return change.kind === 'added' ? trans.__('Removed') : trans.__('Put back');
   }
   if (state === 'kept') {
     return trans.__('Kept');

@@ -53,7 +53,7 @@ function shapeOf({ phase, status }: ICardItem): Shape {
 }
 
 export function nameOf(
-  { phase, status }: ICardItem,
+  { phase, status, draft }: ICardItem,
   trans: TranslationBundle
 ): string {
   switch (phase) {
@@ -79,7 +79,8 @@ export function nameOf(
     case 'interrupted':
       return trans.__('interrupted');
     case 'rejected':
-      return trans.__('rejected');
+      // What nobody was asked about, nobody has rejected: the mode, or a check, said no.
+      return draft?.nonce ? trans.__('rejected') : trans.__('not done');
     case 'not_started':
       return trans.__('not run');
     case 'not_confirmed':

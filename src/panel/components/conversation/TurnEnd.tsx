@@ -57,14 +57,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   return (
     <>
       <div className="jp-codeinterp-End-line">
-        <span>
-          {trans.__(
-            '%1 added, %2 edited, %3 removed:',
-            end.added.length,
-            end.edited.length,
-            end.removed.length
-          )}
-        </span>
+        <span>{counted(end, trans)}</span>
         <span className="jp-codeinterp-End-actions">
           <Button
             look="link"
@@ -91,6 +84,16 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   );
 }
 
+/** How many cells were added, edited and removed; what is none is not spoken of. */
+function counted(end: IEndItem['end'], trans: TranslationBundle): string {
+  const parts = [
+    end.added.length && trans.__('%1 added', end.added.length),
+    end.edited.length && trans.__('%1 edited', end.edited.length),
+    end.removed.length && trans.__('%1 removed', end.removed.length)
+  ];
+  return `${parts.filter(part => part).join(', ')}:`;
+}
+
 function changedCells({ end }: IEndItem): readonly string[] {
   return [...end.added, ...end.edited, ...end.removed];
 }
@@ -100,11 +103,18 @@ function outcome(item: IEndItem, trans: TranslationBundle): string[] {
   const words: string[] = [];
   const said = Object.values(item.reviewed);
   const undone = said.filter(word => word === 'undone').length;
+  const taken = item.end.added.filter(
+    cellId => item.reviewed[cellId] === 'undone'
+  ).length;
+  if (taken) {
+    words.push(trans._n('%1 cell removed.', '%1 cells removed.', taken));
+  }
+  if (undone > taken) {
+    const back = undone - taken;
+    words.push(trans._n('%1 cell put back.', '%1 cells put back.', back));
+  }
   if (undone) {
-    words.push(
-      trans._n('%1 cell put back.', '%1 cells put back.', undone),
-      trans.__('Variables in the kernel stay as they are.')
-    );
+    words.push(trans.__('Variables in the kernel stay as they are.'));
   }
   const left = Object.entries(item.left)
     .filter(([cellId]) => item.reviewed[cellId] !== 'kept')

@@ -63,10 +63,18 @@ const Block = React.memo(function Block({ source }: { source: string }) {
         let drawn: string;
         do {
           drawn = wanted.current;
-          const content = await markdown.render(drawn);
-          addActions(panel.current, content);
+          let content: Node[];
+          try {
+            const formatted = await markdown.render(drawn);
+            addActions(panel.current, formatted);
+            content = [...formatted.childNodes];
+          } catch (reason) {
+            // As it was written; and what comes next is drawn all the same.
+            console.warn('A text could not be formatted', reason);
+            content = [document.createTextNode(drawn)];
+          }
           unwatch.current();
-          host.current?.replaceChildren(...content.childNodes);
+          host.current?.replaceChildren(...content);
           unwatch.current = host.current ? watchWide(host.current) : () => {};
         } while (drawn !== wanted.current);
       } finally {
