@@ -96,7 +96,7 @@ async def test_the_same_code_runs(
     ran = await room.ran()
     assert ran == ["1 / 0", "y = 2 - 1\ny", "x = 21", "print(x + y)"]
     stands = first.document.sources()
-    assert stands == ["x = 21", "print(x + y)", "y = 2 - 1\ny", "# Of y"]
+    assert stands == ["x = 21", "y = 2 - 1\ny", "print(x + y)", "# Of y"], "below what it uses"
 
     await room.clean()
     again = bench()

@@ -36,7 +36,7 @@ test(
 
     await panel.log.getByRole('button', { name: 'Undo turn' }).click();
     await expect(panel.log).toContainText(
-      '3 cells put back. Variables in the kernel stay as they are.'
+      '1 cell removed. 2 cells put back. Variables in the kernel stay as they are.'
     );
     expect(plain(await notebook.cells())).toEqual(before);
     expect(await notebook.value('edited, added')).toBe('(True, 1)');
@@ -76,9 +76,9 @@ test(
     await expect(removed).toContainText('Put back');
     expect(await notebook.sources()).toEqual([
       'edited = True',
-      'added = 1',
       '# Two',
-      'three = 3'
+      'three = 3',
+      'added = 1'
     ]);
     await expect(removed.getByRole('button', { name: 'Undo' })).toHaveCount(0);
 
@@ -97,9 +97,9 @@ test(
     await expect(edited).toContainText('Put back');
     expect(await notebook.sources()).toEqual([
       'one = 1',
-      'added = 1',
       '# Two',
-      'three = 3'
+      'three = 3',
+      'added = 1'
     ]);
     const [first] = await notebook.cells();
     expect(first.execution_count).toBe(7);
@@ -119,7 +119,7 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   await notebook.edit(0, 'edited = "by hand"');
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
   await expect(panel.log).toContainText(
-    '2 cells put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
+    '1 cell removed. 1 cell put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
   );
   expect(await notebook.sources()).toEqual([
     'edited = "by hand"',

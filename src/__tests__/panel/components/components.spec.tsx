@@ -254,7 +254,7 @@ describe('the composer', () => {
       cost: 0.021
     });
     const gauge = button(/Show what was sent/);
-    expect(gauge.textContent).toBe('12 % · $0.02');
+    expect(gauge.textContent).toBe('Context 12 % · $0.02');
     fireEvent.click(gauge);
     expect(shown.sentShown).toBe(1);
   });

@@ -113,7 +113,7 @@ describe('what a turn changed', () => {
       kept: [{ cell_id: 'cell1', why: 'changed' }]
     });
     expect(text()).toContain(
-      '2 cells put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
+      '1 cell removed. 1 cell put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
     );
     expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
   });
