@@ -46,7 +46,8 @@ RUN_CELL = Tool(
     "run_cell",
     "",
     "Insert a new code cell, have it reviewed, run it in the live kernel, and get its "
-    "outputs. Goes after your last cell unless after_cell_id says otherwise.",
+    "outputs. Goes after your last cell of this turn, at first where the person is, unless "
+    "after_cell_id says otherwise; but always below cells that define what it uses.",
     RunCell,
     {
         "title": _TITLE,

@@ -42,7 +42,7 @@ AFTER_A_FAILURE = (
     "An earlier call of the same reply did not succeed, so this one was not started. "
     "Look at what came of that one first."
 )
-PUT_LOWER = "The cell stands after {after}, because it uses what is defined there: {names}."
+PUT_LOWER = "(The cell stands after {after}, because it uses what is defined there: {names}.)"
 MOST_NAMES = 5
 """That are named there."""
 
@@ -241,7 +241,7 @@ class Tools:
         async for event in run.run(call, arguments.source):
             yield event
         if moved is not None and run.result is not None:
-            run.result = _with_note(run.result, moved[1])
+            run.result = _with_fact(run.result, moved[1])
         async for event in self._put_forward(call, run):
             yield event
 
@@ -408,9 +408,14 @@ class Tools:
         return events
 
 
-def _with_note(result: Result, words: str) -> Result:
+def _with_fact(result: Result, words: str) -> Result:
+    """On the first line, with the other facts: what follows is what came out of it."""
     block = result.block
-    content = (*block.content, Text(f"\n{words}"))
+    first, *others = block.content
+    if not isinstance(first, Text):
+        return result
+    facts, newline, rest = first.text.partition("\n")
+    content = (Text(f"{facts} {words}{newline}{rest}"), *others)
     return msgspec.structs.replace(
         result, block=ToolResult(block.tool_use_id, content, block.is_error)
     )

@@ -1,7 +1,6 @@
 """Where a new cell goes: a policy as data (``ORDER``), and no cell above what it needs.
 
-Pure. ``src/panel/view/placing.ts`` tells the person beforehand, by the same cases
-(``tests/place_cases.json``), as far as it is known before there is any code.
+Pure. Its cases are in ``tests/place_cases.json``.
 """
 
 from __future__ import annotations
