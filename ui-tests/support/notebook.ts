@@ -135,10 +135,12 @@ export class NotebookHelper {
       : cells.filter({ hasText: which });
   }
 
+  /** Go to a cell, as a click does. */
   async select(index: number): Promise<void> {
     await this._handle.evaluate((panel, place) => {
       panel!.content.deselectAll();
       panel!.content.activeCellIndex = place;
+      panel!.content.node.dispatchEvent(new PointerEvent('pointerdown'));
     }, index);
   }
 

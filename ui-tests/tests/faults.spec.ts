@@ -173,7 +173,7 @@ test('input() is refused in words that the model acts on', async ({
   await panel.ask('Ask for a name');
   await panel.ended();
   expect(await notebook.value('name')).toBe("'Ada'");
-  expect(await notebook.sources()).toEqual(['', 'name = "Ada"\nname']);
+  expect(await notebook.sources()).toEqual(['name = "Ada"\nname']);
 });
 
 test('a kernel that dies in mid-run is told to both', async ({

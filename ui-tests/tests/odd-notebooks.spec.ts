@@ -74,11 +74,14 @@ test('in an odd notebook a question is answered, and what it had stays', async (
       await notebook.attach(path);
       await expect(panel.said).toHaveCount(0);
       const [first, ...rest] = await notebook.sources();
+      await notebook.select(0);
       await model.play('one_cell');
       await panel.ask('Add');
       await expect(panel.log).toContainText('It is 2.');
       await panel.ended();
-      expect(await notebook.sources()).toEqual([first, '1 + 1', ...rest]);
+      // The empty cell that Lab gives a notebook without any has given way.
+      const above = first ? [first] : [];
+      expect(await notebook.sources()).toEqual([...above, '1 + 1', ...rest]);
     });
   }
 });

@@ -91,7 +91,7 @@ for (const keys of ['Shift+Enter', 'Control+Enter', 'Alt+Enter']) {
     await panel.ended();
 
     expect(await notebook.executed()).toEqual(['1 + 1 + 3']);
-    expect(await notebook.sources()).toEqual(['', '1 + 1 + 3']);
+    expect(await notebook.sources()).toEqual(['1 + 1 + 3']);
   });
 }
 

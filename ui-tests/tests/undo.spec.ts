@@ -25,6 +25,7 @@ test(
   { tag: '@notebook7' },
   async ({ model, notebook, panel }) => {
     const path = await notebook.start(CELLS);
+    await notebook.select(0);
     const before = plain(await notebook.cells());
     await panel.tidy(model);
     expect(await notebook.sources()).toEqual([
@@ -54,6 +55,7 @@ test(
   { tag: '@notebook7' },
   async ({ model, notebook, page, panel }) => {
     const path = await notebook.start(CELLS);
+    await notebook.select(0);
     await panel.tidy(model);
     await panel.log.getByRole('button', { name: 'Review changes' }).click();
 
@@ -76,9 +78,9 @@ test(
     await expect(removed).toContainText('Put back');
     expect(await notebook.sources()).toEqual([
       'edited = True',
+      'added = 1',
       '# Two',
-      'three = 3',
-      'added = 1'
+      'three = 3'
     ]);
     await expect(removed.getByRole('button', { name: 'Undo' })).toHaveCount(0);
 
@@ -97,9 +99,9 @@ test(
     await expect(edited).toContainText('Put back');
     expect(await notebook.sources()).toEqual([
       'one = 1',
+      'added = 1',
       '# Two',
-      'three = 3',
-      'added = 1'
+      'three = 3'
     ]);
     const [first] = await notebook.cells();
     expect(first.execution_count).toBe(7);
@@ -115,6 +117,7 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   panel
 }) => {
   await notebook.start(CELLS);
+    await notebook.select(0);
   await panel.tidy(model);
   await notebook.edit(0, 'edited = "by hand"');
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
@@ -139,6 +142,7 @@ test('in a narrow panel the review fits', async ({
   panel
 }) => {
   await notebook.start(CELLS);
+    await notebook.select(0);
   await panel.tidy(model);
   await page.evaluate(() => {
     const panel = document.querySelector<HTMLElement>('#codeinterp-panel')!;

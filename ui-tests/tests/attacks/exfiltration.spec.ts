@@ -136,7 +136,7 @@ test('a Markdown cell that fetches comes unasked', async ({
   await panel.ended();
   await expect(page.locator('.jp-MarkdownCell a[href]')).toBeVisible();
   await listener.heardNothing(page);
-  expect(await notebook.sources()).toEqual(['', named('a bare address')]);
+  expect(await notebook.sources()).toEqual([named('a bare address')]);
 
   // What asks has been in view with its card, and can be accepted at once.
   await panel.ask('Note\nA claim[^1]');
