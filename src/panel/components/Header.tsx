@@ -1,11 +1,12 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import { addIcon, historyIcon, settingsIcon } from '@jupyterlab/ui-components';
 import React from 'react';
-import { IPanelState, isDemo, modelOf, needsKey } from '../store/panel-state';
+import type { IPanelState } from '../store/panel-state';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 import { Connections } from './connections/Connections';
+import { ModelPicker } from './connections/ModelPicker';
 import { History } from './History';
 
 /** What is being talked about, with which model, and the way to other conversations. */
@@ -50,40 +51,10 @@ export function Header(props: {
         <span className="jp-codeinterp-Header-notebook">
           {PathExt.basename(state.notebook) || trans.__('No notebook open')}
         </span>
-        <ModelSelect state={state} />
+        <ModelPicker state={state} />
       </div>
       {state.connecting && <Connections state={state} />}
       {state.history && <History history={state.history} state={state} />}
     </div>
-  );
-}
-
-function ModelSelect({ state }: { state: IPanelState }): JSX.Element | null {
-  const { store, trans } = usePanel();
-  const { models } = state;
-  const model = modelOf(state);
-  if (!model || needsKey(state)) {
-    return null;
-  }
-  const listed = models.some(({ id }) => id === model);
-  return (
-    <select
-      className="jp-codeinterp-Select"
-      aria-label={trans.__('Model')}
-      value={model}
-      onFocus={() => void store.setup.loadModels()}
-      onChange={event => store.setModel(event.target.value)}
-    >
-      {!listed && (
-        <option value={model}>
-          {isDemo(state) ? trans.__('Offline demo') : model}
-        </option>
-      )}
-      {models.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name || id}
-        </option>
-      ))}
-    </select>
   );
 }

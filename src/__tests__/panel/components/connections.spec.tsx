@@ -4,7 +4,8 @@ import {
   cleanup,
   fireEvent,
   render,
-  screen
+  screen,
+  within
 } from '@testing-library/react';
 import React from 'react';
 import { Panel } from '../../../panel/components/Panel';
@@ -181,4 +182,64 @@ it('asks a model that can be asked, where the one before cannot', async () => {
   });
   expect(client.ofType('set_model')).toMatchObject([{ model: 'ollama/small' }]);
   expect(client.ofType('retry')).toHaveLength(1);
+});
+
+describe('the list of models', () => {
+  const listed = [
+    { id: 'big', name: 'Big', context_window: 1e6, prices: [2, 10, 2.5, 0.2] },
+    { id: 'ollama/small', name: '', context_window: 8192, prices: null },
+    { id: 'offline-demo', name: 'Demo', context_window: 1, prices: null }
+  ];
+  const options = () =>
+    within(screen.getByRole('listbox', { name: 'Models' })).queryAllByRole(
+      'option'
+    );
+  const search = () => screen.getByRole('combobox', { name: 'Search models' });
+
+  async function picker(): Promise<Made> {
+    localStorage.clear();
+    Element.prototype.scrollIntoView = () => undefined;
+    const made = makeStore();
+    made.api.current = { ...made.api.current, default_model: 'big' };
+    made.api.models = async () => listed;
+    await made.store.setup.refresh();
+    await panel(made);
+    await click('Model: big');
+    return made;
+  }
+
+  it('tells size and price, and leaves the demo to its folder', async () => {
+    await picker();
+    expect(options().map(({ textContent }) => textContent)).toEqual([
+      'Bigbig · 1M tokens · $2 in, $10 out a million',
+      'ollama/small8k tokens · price unknown'
+    ]);
+    expect(options()[0].getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('is searched and chosen from by keys; what was used comes first', async () => {
+    const { store } = await picker();
+    fireEvent.change(search(), { target: { value: 'SMALL oll' } });
+    expect(options()).toHaveLength(1);
+    expect(search().getAttribute('aria-activedescendant')).toBe(
+      options()[0].id
+    );
+    fireEvent.keyDown(search(), { key: 'Enter' });
+    await drawn();
+    expect(store.state.now.model).toBe('ollama/small');
+    const button = screen.getByRole('button', { name: 'Model: ollama/small' });
+    expect(document.activeElement).toBe(button);
+    await click('Model: ollama/small');
+    expect(options()[0].textContent).toContain('ollama/small');
+    fireEvent.keyDown(search(), { key: 'ArrowDown' });
+    expect(search().getAttribute('aria-activedescendant')).toBe(
+      options()[1].id
+    );
+    fireEvent.change(search(), { target: { value: 'nothing' } });
+    expect(options()).toHaveLength(0);
+    expect(screen.getByText('No model is called so.')).toBeTruthy();
+    fireEvent.keyDown(search(), { key: 'Escape' });
+    await drawn();
+    expect(screen.queryByRole('listbox')).toBeNull();
+  });
 });

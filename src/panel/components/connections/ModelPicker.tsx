@@ -1,0 +1,222 @@
+import { caretDownIcon } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { IModelInfo } from '../../../protocol/api';
+import {
+  IPanelState,
+  isDemo,
+  modelOf,
+  needsKey
+} from '../../store/panel-state';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+
+const USED = 'jp-codeinterp:models';
+/** Models that are remembered as used last. */
+const MOST_USED = 5;
+
+/** Which model answers: a list that can be searched, those used last first. */
+export function ModelPicker({
+  state
+}: {
+  state: IPanelState;
+}): JSX.Element | null {
+  const { store, trans } = usePanel();
+  const [open, setOpen] = React.useState(false);
+  const opener = React.useRef<HTMLButtonElement>(null);
+  const model = modelOf(state);
+  if (!model || needsKey(state)) {
+    return null;
+  }
+  const known = state.models.find(({ id }) => id === model)?.name;
+  const name = isDemo(state) ? trans.__('Offline demo') : known || model;
+  const close = () => {
+    setOpen(false);
+    opener.current?.focus();
+  };
+  return (
+    <>
+      <Button
+        buttonRef={opener}
+        look="link"
+        aria-haspopup="listbox"
+        aria-expanded={open}
+        aria-label={trans.__('Model: %1', name)}
+        title={model}
+        onClick={() => {
+          void store.setup.loadModels();
+          setOpen(!open);
+        }}
+      >
+        <span className="jp-codeinterp-Models-chosen">{name}</span>
+        <caretDownIcon.react />
+      </Button>
+      {open && (
+        <Models
+          state={state}
+          model={model}
+          opener={opener}
+          choose={id => {
+            remember(id);
+            store.setModel(id);
+            close();
+          }}
+          close={close}
+          leave={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function Models(props: {
+  state: IPanelState;
+  model: string;
+  opener: React.RefObject<HTMLElement>;
+  choose: (id: string) => void;
+  /** Back to where it was opened. */
+  close: () => void;
+  /** The focus has gone elsewhere already. */
+  leave: () => void;
+}): JSX.Element {
+  const { state, model, opener, choose, close, leave } = props;
+  const { trans } = usePanel();
+  const [word, setWord] = React.useState('');
+  const [at, setAt] = React.useState(0);
+  const ids = React.useId();
+  const list = React.useRef<HTMLDivElement>(null);
+  const found = React.useMemo(() => inOrder(state, word), [state, word]);
+  const active = Math.min(at, found.length - 1);
+  React.useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const { key } = event;
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (key === 'ArrowDown' || key === 'ArrowUp') {
+      const step = key === 'ArrowDown' ? 1 : found.length - 1;
+      setAt(found.length ? (active + step) % found.length : 0);
+    } else if (key === 'Enter' && found[active]) {
+      choose(found[active].id);
+    } else if (key === 'Escape') {
+      close();
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div
+      className="jp-codeinterp-Models"
+      onBlur={({ currentTarget, relatedTarget }) => {
+        const inside = currentTarget.contains(relatedTarget);
+        if (!inside && relatedTarget !== opener.current) {
+          leave();
+        }
+      }}
+    >
+      <input
+        autoFocus
+        type="text"
+        role="combobox"
+        className="jp-codeinterp-Input"
+        aria-label={trans.__('Search models')}
+        aria-autocomplete="list"
+        aria-expanded="true"
+        aria-controls={ids}
+        aria-activedescendant={found[active] ? `${ids}${active}` : undefined}
+        placeholder={trans.__('Search models')}
+        spellCheck={false}
+        value={word}
+        onChange={event => {
+          setWord(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div
+        ref={list}
+        id={ids}
+        role="listbox"
+        aria-label={trans.__('Models')}
+        className="jp-codeinterp-Models-list"
+      >
+        {found.map((info, index) => (
+          <button
+            key={info.id}
+            id={`${ids}${index}`}
+            type="button"
+            role="option"
+            tabIndex={-1}
+            aria-selected={info.id === model}
+            data-active={index === active || undefined}
+            title={info.id}
+            onClick={() => choose(info.id)}
+          >
+            <span>{info.name || info.id}</span>
+            <small>{facts(info, trans)}</small>
+          </button>
+        ))}
+      </div>
+      <p className="jp-codeinterp-Connect-hint" role="status">
+        {!found.length &&
+          (state.models.length
+            ? trans.__('No model is called so.')
+            : trans.__('The list of models has not come.'))}
+      </p>
+    </div>
+  );
+}
+
+/** What has each part of the word in its name or id; the recording answers in its own folder
+ * only. */
+function inOrder(state: IPanelState, word: string): IModelInfo[] {
+  const parts = word.toLowerCase().split(/\s+/);
+  const used = remembered();
+  const rank = ({ id }: IModelInfo) =>
+    used.includes(id) ? used.indexOf(id) : MOST_USED;
+  return state.models
+    .filter(({ id }) => id !== state.status?.demo_model || isDemo(state))
+    .filter(({ id, name }) =>
+      parts.every(part => `${name} ${id}`.toLowerCase().includes(part))
+    )
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+/** Whose it is, how much it reads, and what that costs, as far as is known. */
+function facts(info: IModelInfo, trans: TranslationBundle): string {
+  const tokens = info.context_window;
+  const size =
+    tokens < 1e6 ? `${Math.round(tokens / 1e3)}k` : `${tokens / 1e6}M`;
+  const [input, output] = info.prices ?? [];
+  return [
+    info.name && info.name !== info.id ? info.id : '',
+    trans.__('%1 tokens', size),
+    info.prices
+      ? trans.__('$%1 in, $%2 out a million', input, output)
+      : trans.__('price unknown')
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function remembered(): string[] {
+  try {
+    const used: unknown = JSON.parse(localStorage.getItem(USED) ?? '[]');
+    return Array.isArray(used) ? used.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+function remember(id: string): void {
+  const used = [id, ...remembered().filter(other => other !== id)];
+  try {
+    localStorage.setItem(USED, JSON.stringify(used.slice(0, MOST_USED)));
+  } catch {
+    // A full or forbidden storage: the order is a convenience.
+  }
+}
