@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import stat
@@ -18,7 +19,7 @@ from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
 from jupyter_codeinterp.core.providers import Credentials, Settings, origin
 from jupyter_codeinterp.core.redaction.secrets import Secrets
-from jupyter_codeinterp.server.models import Limits, Models
+from jupyter_codeinterp.server.models import Limits, Models, registry
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.local_addresses import NOBODY, elsewhere
 
@@ -242,6 +243,20 @@ async def test_each_server_is_asked_as_it_wants_to_be(
             assert all(KEY not in str(x.headers) for x in other.exchanges), "bound to its origin"
 
 
+async def test_another_providers_request_to_anthropic_has_no_key_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The SDK would take it by itself; it may be a gateway's."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gateway.example")
+    (one,) = [provider for provider in providers() if provider.name == "ollama"]
+    there = "https://api.anthropic.com"
+    made: Any = one.connect(lambda: Credentials(None, there), Settings())
+    await made.prepare()
+    assert ANOTHER not in (made._connection[1]._client.api_key or "")
+    await made.aclose()
+
+
 @pytest.mark.parametrize("name", ["openrouter", "zai", "deepseek"])
 async def test_a_wrong_key_is_found_where_the_list_is_open_or_missing(
     name: str, tmp_path: Path
@@ -254,6 +269,26 @@ async def test_a_wrong_key_is_found_where_the_list_is_open_or_missing(
         with pytest.raises(ModelError) as caught:
             await made.connect(name, "sk-wrong-one", fake.url)
         assert caught.value.code == "wrong_key"
+
+
+async def test_an_import_that_takes_long_is_not_in_the_time_to_list_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Heavy:
+        ready = False
+
+        async def prepare(self) -> None:
+            await asyncio.sleep(0.3)
+            self.ready = True
+
+        async def list_models(self) -> list[Any]:
+            while not self.ready:
+                await asyncio.sleep(0.05)
+            return ["its own"]
+
+    monkeypatch.setattr(registry, "LIST_TIMEOUT", 0.2)
+    heavy: Any = Heavy()
+    assert await registry._models_of(heavy) == ["its own"]
 
 
 # --- what an admin allows ------------------------------------------------------------------

@@ -167,6 +167,13 @@ class Locked:
             if hasattr(events, "aclose"):
                 await events.aclose()
 
+    async def prepare(self) -> None:
+        """So that neither the person nor an import is in the time that a list may take."""
+        await self._unlock()
+        prepare = getattr(self._connection, "prepare", None)
+        if prepare is not None:
+            await prepare()
+
     async def info(self, model: str) -> ModelInfo:
         with contextlib.suppress(ModelError):
             await self._unlock()

@@ -237,8 +237,7 @@ class Models:
     async def _listed(self, provider: Provider) -> tuple[list[ModelInfo], ModelError | None]:
         """Those that may be used, with their ids here. What came of it is remembered."""
         try:
-            models = self._connection(provider).list_models()
-            found = list(await asyncio.wait_for(models, LIST_TIMEOUT))
+            found = await _models_of(self._connection(provider))
             infos = self._allowed(provider, found)
         except Exception as error:
             # Code of others, which may raise anything; what the rest has can be chosen.
@@ -334,7 +333,7 @@ class Models:
         try:
             probe = provider.connect(lambda: entered, self._settings)
             try:
-                return list(await asyncio.wait_for(probe.list_models(), LIST_TIMEOUT))
+                return await _models_of(probe)
             finally:
                 await probe.aclose()
         except CodeInterpError:
@@ -403,3 +402,12 @@ class Models:
             except Exception as error:
                 # Code of others; the server stops all the same.
                 log.warning("The connections of %s cannot be closed: %r", name, error)
+
+
+async def _models_of(connection: Connection) -> list[ModelInfo]:
+    """In time. What must be imported to ask is imported before that runs, which on a busy machine
+    takes as long."""
+    prepare = getattr(connection, "prepare", None)
+    if prepare is not None:
+        await prepare()
+    return list(await asyncio.wait_for(connection.list_models(), LIST_TIMEOUT))

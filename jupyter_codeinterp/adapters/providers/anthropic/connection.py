@@ -151,14 +151,15 @@ def http_client() -> httpx2.AsyncClient:
 
 
 def _authentication(credentials: Credentials, profile: Profile) -> dict[str, Any]:
-    """The client's arguments. With none at all the SDK looks for credentials on disk, which
-    are Anthropic's; so for other servers the absence of a key is said explicitly."""
+    """The client's arguments. With none at all the SDK looks for credentials on disk and in the
+    environment, which are Anthropic's; so for other servers and other providers the absence of
+    a key is said explicitly."""
     headers: dict[str, str | anthropic.Omit] = {}
     if not credentials.custom_headers:
         headers |= {name: anthropic.Omit() for name in _custom_header_names()}
     if credentials.api_key and profile.x_api_key:
         headers["X-Api-Key"] = credentials.api_key
-    if credentials.secret or credentials.is_anthropic:
+    if credentials.secret or (credentials.is_anthropic and profile.needs_key):
         return {
             "api_key": credentials.api_key,
             "auth_token": credentials.auth_token,
