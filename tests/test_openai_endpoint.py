@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.adapters.providers.openai import model as adapter
 from jupyter_codeinterp.adapters.providers.openai.credentials import resolve
-from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
+from jupyter_codeinterp.adapters.providers.openai.model import INSTALL, OpenAIModel
 from jupyter_codeinterp.adapters.providers.openai.provider import providers
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.ports import ModelText
-from jupyter_codeinterp.core.providers import Credentials, Providers, Settings
+from jupyter_codeinterp.core.ports import ModelDone, ModelText
+from jupyter_codeinterp.core.providers import Credentials, Providers
+from jupyter_codeinterp.core.redaction.secrets import Secrets
+from jupyter_codeinterp.server.models import Models
 from tests.anthropic_talk import joined
 from tests.attacks.servers import Writer, stranger
 from tests.fake_anthropic import answer, on_loop, text
@@ -234,18 +239,47 @@ async def test_mistral_says_how_long_a_conversation_may_be() -> None:
 
 @on_loop
 async def test_a_connection_that_the_server_has_closed_is_not_an_error() -> None:
-    """Some close it after each answer, and do not say so."""
+    """Some close it after each answer, and do not say so: the next request finds out."""
     body = json.dumps({"data": [{"id": "m"}]}).encode()
 
-    def once(_: str, writer: Writer) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
         head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
-        writer.write(f"{head}\r\nconnection: keep-alive\r\n\r\n".encode() + body)
+        writer.write(f"{head}\r\n\r\n".encode() + body)
+        with suppress(asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+        writer.close()
 
-    async with stranger(once) as there:
-        model = OpenAIModel(OF["openai-compatible"], lambda: (None, there.url))
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        model = OpenAIModel(OF["openai-compatible"], lambda: (None, f"http://{host}:{port}"))
         for _n in range(3):
             assert [info.id for info in await model.list_models()] == ["m"]
         await model.aclose()
+
+
+def test_an_answer_is_whole_with_its_reason_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the server says neither its usage nor that this was all, nor closes the line."""
+    from jupyter_codeinterp.adapters.model_http import connection
+
+    monkeypatch.setattr(connection, "LAST_WORDS", 0.1)
+
+    @on_loop
+    async def run() -> None:
+        async def never_ends(_: str, writer: Writer) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")
+            choice = {"delta": {"content": "Hi."}, "finish_reason": "stop"}
+            writer.write(f"data: {json.dumps({'choices': [choice]})}\n\n".encode())
+            await writer.drain()
+            await asyncio.Event().wait()
+
+        async with stranger(never_ends) as there:
+            model = OpenAIModel(OF["openai-compatible"], lambda: (None, there.url))
+            shown = [event async for event in model.stream(CHAT.asking())]
+            await model.aclose()
+        assert isinstance(shown[-1], ModelDone) and shown[-1].stop_reason == "end_turn"
+
+    run()
 
 
 # --- as providers ----------------------------------------------------------------------------
@@ -282,20 +316,40 @@ def test_a_models_name_says_whose_it_is(model_id: str, provider: str, model: str
 
 
 @on_loop
-async def test_without_the_package_the_line_that_installs_it_is_said() -> None:
-    provider = providers()[0]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(adapter, "find_spec", lambda name: None)
-        patch.setenv("OPENAI_API_KEY", KEY)
-        found = provider.connect(lambda: Credentials(), Settings())
-        assert await found.list_models() == (), "a key may lie there for other programs"
-        entered = provider.connect(lambda: Credentials(KEY), Settings())
-        for call in (entered.list_models(), anext(entered.stream(CHAT.asking()))):
-            with pytest.raises(ModelError) as caught:
-                await call
-            assert caught.value.code == "not_installed"
-            assert caught.value.message.endswith('pip install "jupyter-codeinterp[openai]"')
-        assert (await entered.info("m")).id == "m"
+async def test_without_the_package_the_line_that_installs_it_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """To whoever wants it; a key may lie in the environment for other programs."""
+    monkeypatch.setattr(adapter, "find_spec", lambda name: None)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    models = Models(tmp_path, Secrets(), default_model="m", base_url=None)
+    listed, error = await models.available()
+    assert error is None and not any(info.id.startswith("openai/") for info in listed)
+    assert models.described("openai").said.endswith(INSTALL)
+    asked = models.get("openai/gpt-6-sol").stream(CHAT.asking())
+    with pytest.raises(ModelError) as caught:
+        await anext(asked)
+    assert caught.value.code == "not_installed"
+    assert caught.value.message.endswith('pip install "jupyter-codeinterp[openai]"')
+    await models.close()
+
+
+@on_loop
+async def test_a_server_is_connected_by_its_address_and_answers(tmp_path: Path) -> None:
+    async with FakeOpenAI(LOCAL, [answer(text("Hi."))]) as api:
+        models = Models(tmp_path, Secrets(), default_model="m", base_url=None)
+        await models.connect("openai-compatible", KEY, api.url)
+        assert models.default == "openai-compatible/gpt-6-sol", "nothing else could answer"
+        listed, error = await models.available()
+        assert error is None
+        assert "openai-compatible/gpt-6-luna" in [info.id for info in listed]
+        stream = models.get(models.default).stream(CHAT.asking(model=models.default))
+        assert joined([event async for event in stream], ModelText) == "Hi."
+        assert api.requests[0].body["model"] == "gpt-6-sol"
+        with pytest.raises(ModelError) as caught:
+            await models.connect("openai-compatible", "sk-wrong", api.url)
+        assert caught.value.code == "wrong_key"
+        await models.close()
 
 
 def test_importing_the_adapter_imports_no_sdk() -> None:

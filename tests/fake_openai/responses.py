@@ -258,10 +258,13 @@ def _calls(items: list[Event]) -> Iterator[str]:
 def _returned(items: list[Event], given: list[list[Event]]) -> Iterator[str]:
     """What has an id was given by us; it must be as it was, in its place among its kin."""
     ours = {item["id"]: (answer, item) for answer in given for item in answer}
+    calls = {item.get("call_id") for _, item in ours.values()} - {None}
+    texts = {part.get("text") for _, item in ours.values() for part in item.get("content", ())}
     for index, item in enumerate(items):
         if "id" not in item:
-            if item.get("type") == "reasoning":
-                yield "a reasoning item without its id"
+            bare = item.get("type") == "function_call" and item["call_id"] in calls
+            if bare or (item.get("role") == "assistant" and item["content"] in texts):
+                yield f"An item has lost its id, and what came with it: {item}"
             continue
         answer, was = ours.get(item["id"], ([], {}))
         if _exact(item) != _exact(was):

@@ -231,7 +231,9 @@ class Models:
         self.load()
         ready = [one for one in self._providers if self._ready(one)]
         listed = await asyncio.gather(*(self._listed(provider) for provider in ready))
-        errors = [error for _, error in listed if error is not None]
+        # A key may lie in the environment for other programs: a package that it would need is
+        # missed only where somebody asks for it. The list of connections says so.
+        errors = [e for _, e in listed if e is not None and e.code != "not_installed"]
         return [info for infos, _ in listed for info in infos], next(iter(errors), None)
 
     async def _listed(self, provider: Provider) -> tuple[list[ModelInfo], ModelError | None]:

@@ -48,13 +48,6 @@ class OpenAIModel(HttpModel[Credentials]):
         self._max_tokens = max_tokens
         self._stall = stall
 
-    async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
-        """Without the SDK none, where nobody has entered anything: a key may lie in the
-        environment for other programs."""
-        if not any(self._endpoint()) and find_spec("openai") is None:
-            return ()
-        return await super().list_models(fallback=fallback)
-
     def _server(self) -> Credentials:
         return resolve(self._service, *self._endpoint(), os.environ)
 
