@@ -19,6 +19,7 @@ from . import (
     status,
     steps,
     task,
+    wires,
 )
 from .figures import Figure
 
@@ -32,6 +33,7 @@ MEASUREMENTS = {
     "attach": attach.measure,
     "many": many.measure,
     "magic": magic.measure,
+    "wires": wires.measure,
     "command_line": command_line.measure,
     "browser": browser.measure,
 }
