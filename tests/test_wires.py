@@ -10,8 +10,10 @@ from contextlib import aclosing
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 
+from jupyter_codeinterp.adapters.model_http.accumulator import Accumulator
 from jupyter_codeinterp.adapters.model_http.model import NO_IMAGE
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
@@ -31,6 +33,7 @@ from jupyter_codeinterp.core.ports import (
     ModelThinking,
     ModelToolInput,
 )
+from jupyter_codeinterp.server.kernel_models.messages import Answer, read
 from tests.anthropic_talk import joined
 from tests.attacks.servers import saying, stranger
 from tests.fake_anthropic import (
@@ -531,3 +534,25 @@ async def test_a_server_that_will_not_have_images_nor_their_absence_ends(wire: W
         with pytest.raises(ModelError):
             await anext(model.stream(wire.asking(user(Text("Look."), PLOT))))
         assert len(api.requests) == 2
+
+
+@every(WIRES)
+@on_loop
+async def test_what_must_come_back_survives_the_way_through_a_kernel(wire: Wire) -> None:
+    """There the server hands an answer on as one of the Messages API, and gets it back so."""
+    turn = answer(thinking("Hm."), text("Ä"), run_cell("1"))
+    async with wire.talking(turn, answer(text("Done."))) as (model, _):
+        relayed, accumulator = Answer("m"), Accumulator()
+        heard: list[ModelEvent] = []
+        frames = [relayed.begin()]
+        async for event in model.stream(wire.asking()):
+            made = relayed.end(event) if isinstance(event, ModelDone) else relayed.feed(event)
+            frames += made
+        for line in b"".join(frames).decode().split("\n"):
+            if line.startswith("data: "):
+                heard += accumulator.feed(json.loads(line.removeprefix("data: ")))
+        end = last(heard)
+        asked = wire.asking(*wire.asking().messages, end.message, results(end.message, Text("1")))
+        body = msgspec.json.encode({**msgspec.to_builtins(asked), "max_tokens": 100})
+        request, _streams = read(body)
+        assert last([one async for one in model.stream(request)]).stop_reason == "end_turn"
