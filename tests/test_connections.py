@@ -275,20 +275,21 @@ async def test_an_import_that_takes_long_is_not_in_the_time_to_list_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Heavy:
-        ready = False
+        def __init__(self) -> None:
+            self.ready = asyncio.Event()
 
         async def prepare(self) -> None:
             await asyncio.sleep(0.3)
-            self.ready = True
+            self.ready.set()
 
         async def list_models(self) -> list[Any]:
-            while not self.ready:
-                await asyncio.sleep(0.05)
+            await self.ready.wait()
             return ["its own"]
 
     monkeypatch.setattr(registry, "LIST_TIMEOUT", 0.2)
     heavy: Any = Heavy()
-    assert await registry._models_of(heavy) == ["its own"]
+    found: list[Any] = await registry._models_of(heavy)
+    assert found == ["its own"]
 
 
 # --- what an admin allows ------------------------------------------------------------------
