@@ -154,7 +154,7 @@ test(
   'a failing cell is mended in place, old shown against new',
   { tag: '@notebook7' },
   async ({ model, notebook, page, panel }) => {
-    await notebook.start(['']);
+    await notebook.start(['x = 0']);
     await model.play('growth');
     await panel.ask('Which region grew fastest?');
     await panel.decide('Run', 'Load the orders');
@@ -243,7 +243,7 @@ test('a failed cell that the model answers with a new one is replaced', async ({
   notebook,
   panel
 }) => {
-  await notebook.start(['']);
+  await notebook.start(['x = 0']);
   await model.play('mend_with_run_cell');
   await panel.ask('Sum it');
   await panel.decide('Run', 'Make the table');

@@ -93,7 +93,7 @@ test('a widget in Auto is words, until the person runs its cell', async ({
   notebook,
   panel
 }) => {
-  await notebook.start(['']);
+  await notebook.start(['x = 0']);
   await panel.choose('Auto');
   await model.play('widget');
   await panel.ask('A slider');
