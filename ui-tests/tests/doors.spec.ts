@@ -12,7 +12,8 @@ test('doors lead to the panel, which opens wide enough and then as it was left',
   const path = await notebook.create(['x = 1', '1 / 0']);
   await notebook.open(path, { panel: false });
   await expect(panel.root).toBeHidden();
-  const width = () => panel.root.evaluate(node => node.offsetWidth);
+  const width = () =>
+    panel.root.evaluate(node => (node as HTMLElement).offsetWidth);
 
   // The toolbar.
   await page.getByRole('button', { name: 'Ask', exact: true }).click();
@@ -31,10 +32,10 @@ test('doors lead to the panel, which opens wide enough and then as it was left',
   const item = (name: string) =>
     page.locator('.lm-Menu-item').filter({ hasText: name });
   await page.keyboard.press('Escape');
-  await page.getByRole('menuitem', { name: 'View', exact: true }).click();
+  await page.menu.openLocator('View');
   await item('Ask the Code Interpreter').click();
   await expect(panel.message).toBeFocused();
-  await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
+  await page.menu.openLocator('Run');
   await expect(item('Go to the Next Draft')).toHaveAttribute('aria-disabled', 'true');
   await page.keyboard.press('Escape');
   for (const [entry, message] of [
@@ -134,8 +135,11 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   await panel.add(model);
   await page.keyboard.press('F8');
   await notebook.keysDecide('Add');
-  await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
-  await page.getByRole('menuitem', { name: /Run or Accept Draft/ }).click();
+  await page.menu.openLocator('Run');
+  await page
+    .locator('.lm-Menu-item')
+    .filter({ hasText: 'Run or Accept Draft' })
+    .click();
   await panel.ended();
   expect(await notebook.executed()).toHaveLength(4);
 });
