@@ -17,6 +17,7 @@ import type {
   IConnection,
   ICredentials,
   ILocalServers,
+  IModelInfo,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -344,7 +345,7 @@ export class FakeApi implements IApi {
     return this.current;
   }
 
-  async models(): Promise<[]> {
+  async models(): Promise<readonly IModelInfo[]> {
     return [];
   }
 
