@@ -7,6 +7,8 @@ import type { IDisposable } from '@lumino/disposable';
 
 /** Where controls come and go. */
 const OURS = '.jp-codeinterp-Panel, .jp-codeinterp-bar';
+/** Under a cell that is asked about. What it shows changes with what the person has seen. */
+const BAR = '.jp-codeinterp-bar';
 /** Its buttons change with what they do; the field beside them is always there. */
 const COMPOSER = '.jp-codeinterp-Composer';
 
@@ -15,9 +17,11 @@ export function keepFocus(next: () => void): IDisposable {
   const stop = new AbortController();
   /** The control of ours that has the focus, or had it when it was taken away. */
   let held: HTMLElement | null = null;
+  let bar: HTMLElement | null = null;
   const observer = new MutationObserver(() => look());
   const hold = (control: HTMLElement | null) => {
     held = control;
+    bar = control?.closest(BAR) ?? null;
     observer.disconnect();
     if (control) {
       observer.observe(document.body, {
@@ -35,8 +39,15 @@ export function keepFocus(next: () => void): IDisposable {
     if (active && active !== document.body && active !== held) {
       hold(null);
     } else if (!held.isConnected) {
+      const stays = bar?.isConnected ? bar : null;
       hold(null);
-      next();
+      if (stays) {
+        // Not one of its buttons: a key that is held down would press it.
+        stays.tabIndex = -1;
+        stays.focus({ preventScroll: true });
+      } else {
+        next();
+      }
     } else if (held.matches(':disabled')) {
       // It may only be busy: then the focus is given back, unless it is gone in the end.
       waits = true;
