@@ -54,7 +54,6 @@ test('in an odd notebook a question is answered, and what it had stays', async (
 }) => {
   test.slow();
   await notebook.start(['x = 1']);
-  await panel.choose('Auto');
   for (const [what, book] of Object.entries(ODD)) {
     await test.step(what, async () => {
       const name = `${what}.ipynb`;
@@ -73,6 +72,7 @@ test('in an odd notebook a question is answered, and what it had stays', async (
       await notebook.command('docmanager:open', { path });
       await notebook.attach(path);
       await expect(panel.said).toHaveCount(0);
+      await panel.choose('Auto');
       const [first, ...rest] = await notebook.sources();
       await notebook.select(0);
       await model.play('one_cell');

@@ -21,7 +21,7 @@ const one = (selector: string) =>
   document.querySelector<HTMLButtonElement>(selector)!;
 const settled = () => new Promise(resolve => setTimeout(resolve, 1));
 
-it.each(['#undo', '#run', '#save', 'input'])(
+it.each(['#undo', '#save', 'input'])(
   'goes on when %s is taken away',
   async selector => {
     one(selector).focus();
@@ -30,6 +30,14 @@ it.each(['#undo', '#run', '#save', 'input'])(
     expect(document.activeElement).toBe(one('textarea'));
   }
 );
+
+it('stays at the bar whose button is taken away, on none of the others', async () => {
+  one('#run').focus();
+  one('#run').remove();
+  await settled();
+  expect(document.activeElement).toBe(one('.jp-codeinterp-bar'));
+  expect(next).not.toHaveBeenCalled();
+});
 
 it('goes on when the whole cell with the button is taken away', async () => {
   one('#run').focus();

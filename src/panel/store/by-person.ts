@@ -10,6 +10,8 @@
 /** Where this extension's controls are: the panel, the bars, and the cells whose keys decide. */
 const OURS =
   '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target';
+/** The buttons that decide on code, in the notebook and in the panel. */
+const DECIDING = '.jp-codeinterp-bar, .jp-codeinterp-Card-buttons';
 /** Where Lab's run keys decide. */
 const DRAFTS = '.jp-codeinterp-draft, .jp-codeinterp-target';
 /** Entries of Lab's menus and of its palette; each names its command. */
@@ -79,7 +81,10 @@ function subject(event: Event): About | null {
     return enter ? 'something else' : null;
   }
   if (event.type === 'click') {
-    return target.closest('button') ? 'a decision' : null;
+    const button = target.closest('button');
+    return (
+      button && (button.closest(DECIDING) ? 'a decision' : 'something else')
+    );
   }
   return 'something else';
 }
