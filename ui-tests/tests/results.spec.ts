@@ -56,7 +56,7 @@ test("a link in the answer scrolls to the answer's cell", async ({
   panel
 }) => {
   const long = Array.from({ length: 60 }, (_, n) => `n_${n} = ${n}`).join('\n');
-  await notebook.start(['', long, long]);
+  await notebook.start(['a = 1', long, long]);
   await notebook.select(0);
   await model.play('plot');
   await panel.ask('Plot the squares');

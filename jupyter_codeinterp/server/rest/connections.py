@@ -6,7 +6,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.commands import DoneElsewhere
-from .base import Handler
+from .base import Handler, Nothing
 from .settings import status
 
 
@@ -58,6 +58,7 @@ class TrialHandler(Handler):
     async def post(self, provider: str) -> None:
         """Ask for its models with what is kept; the answer says whether that works."""
         self.window()
+        self.given(Nothing)
         self.answer({"connection": await self.models.test(provider)})
 
 
