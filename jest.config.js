@@ -25,6 +25,11 @@ module.exports = {
   reporters: ['default'],
   roots: ['<rootDir>/src'],
   setupFiles: [...jupyterLab.setupFiles, '<rootDir>/jest.setup.js'],
+  setupFilesAfterEnv: [
+    ...(jupyterLab.setupFilesAfterEnv ?? []),
+    '<rootDir>/jest.patience.js'
+  ],
+  testTimeout: 30_000,
   testRegex: '/__tests__/.*\\.spec\\.tsx?$',
   transform: {
     ...jupyterLab.transform,

@@ -47,7 +47,7 @@ it('an answer becomes a Markdown cell with its links, its code a cell', async ()
   const { notebooks } = await answered(ANSWER);
   await act(async () => {
     fireEvent.click(
-      screen.getByRole('button', { name: 'Insert as Markdown cell' })
+      await screen.findByRole('button', { name: 'Insert as Markdown cell' })
     );
     fireEvent.click(
       await screen.findByRole('button', { name: 'Insert as cell' })
@@ -70,7 +70,7 @@ it.each([
 ])('no cell is offered that may load something: %s', async text => {
   expect(isPlain(text)).toBe(false);
   await answered(text);
-  screen.getByRole('button', { name: 'Copy answer' });
+  await screen.findByRole('button', { name: 'Copy answer' });
   expect(
     screen.queryByRole('button', { name: 'Insert as Markdown cell' })
   ).toBeNull();

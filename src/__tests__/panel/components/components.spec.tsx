@@ -593,16 +593,18 @@ describe('streamed text', () => {
       rerender(inContext(end));
       await act(settled);
     }
+    await waitFor(() => {
+      const paragraphs = [...container.querySelectorAll('p')];
+      expect(paragraphs.map(({ textContent }) => textContent)).toEqual([
+        'First block.',
+        'Second block.',
+        'Third one.'
+      ]);
+    });
     const times = (source: string) =>
       markdown.asked.filter(one => one === source).length;
     expect(times('First block.')).toBe(1);
     expect(times('Second block.')).toBe(1);
-    const paragraphs = [...container.querySelectorAll('p')];
-    expect(paragraphs.map(({ textContent }) => textContent)).toEqual([
-      'First block.',
-      'Second block.',
-      'Third one.'
-    ]);
   });
 
   it('leads to the cells that it links to', async () => {
