@@ -95,15 +95,13 @@ export function watchMoving(
       const writes = !!target.closest?.('.cm-content, input, textarea');
       const here = event.isTrusted && notebook.node.contains(target);
       until = here && goes(event, writes) ? performance.now() + FOLLOWS : 0;
-      held = 0;
+      // The first change from now on is the key's own, at once or when Lab lets it through;
+      // one that comes after it, be it before the timer below, is not.
+      held = until && performance.now() + HELD;
       goal = null;
       if (until) {
-        const from = notebook.activeCell;
-        const pressed = performance.now();
         setTimeout(() => {
-          goal = notebook.isDisposed ? null : notebook.activeCell;
-          // Lab may hold the key back for a moment: then it moves only now.
-          held = goal === from ? pressed + HELD : 0;
+          goal ??= notebook.isDisposed ? null : notebook.activeCell;
           arrive();
         });
       }
