@@ -44,6 +44,10 @@ log = logging.getLogger(__name__)
 class Kernels(AsyncMappingKernelManager):
     """``folder`` is where kernels work, if it is not the notebook's own."""
 
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._made: list[Any] = []
+
     folder: Path | None = None
     without_keys: Callable[[dict[str, str]], dict[str, str]]
 
@@ -58,6 +62,12 @@ class Kernels(AsyncMappingKernelManager):
             return str(self.folder)
         return super().cwd_for_path(path, **given)
 
+    def pre_start_kernel(self, *args: Any, **given: Any) -> Any:
+        """One whose start is broken off has a process, and is in no list of the manager's."""
+        made = super().pre_start_kernel(*args, **given)
+        self._made.append(made[0])
+        return made
+
     def use(self, found: Existing) -> None:
         """Have a server's kernel among these, under its id."""
         kernel = ServersKernel(found, parent=self, log=self.log)
@@ -66,7 +76,7 @@ class Kernels(AsyncMappingKernelManager):
 
     def kill(self) -> None:
         """All of its own at once, waiting for nothing."""
-        for kernel in list(self._kernels.values()):
+        for kernel in self._made:
             process = getattr(getattr(kernel, "provisioner", None), "process", None)
             if process is not None and process.poll() is None:
                 with suppress(OSError):
