@@ -2,7 +2,13 @@ import { execFileSync } from 'child_process';
 import path from 'path';
 import { defineConfig } from '@playwright/test';
 import type { IOptions } from './support/fixtures';
-import { LANE, LANES, serverEnvironment, WORKERS } from './support/servers';
+import {
+  LANE,
+  LANES,
+  logOf,
+  serverEnvironment,
+  WORKERS
+} from './support/servers';
 
 /** The system's Chromium; without one Playwright's own is used. */
 function chromium(): string {
@@ -13,9 +19,11 @@ function chromium(): string {
 }
 
 const jupyterLab = 'jupyter lab --config=jupyter_server_test_config.py';
+const served = path.join(__dirname, 'support', 'served');
 
 export default defineConfig<IOptions>({
   testDir: 'tests',
+  globalTeardown: './support/still-there.ts',
   // No two tests share a server at the same time (see LANES): any test may run beside any.
   workers: WORKERS,
   fullyParallel: true,
@@ -54,13 +62,13 @@ export default defineConfig<IOptions>({
   webServer: LANES.flatMap(({ model, lab, keyless, notebooks }, lane) => [
     {
       name: `model-${lane}`,
-      command: `exec python -m tests.fake_anthropic --port ${new URL(model).port}`,
+      command: `python -m tests.fake_anthropic --port ${new URL(model).port}`,
       cwd: path.dirname(__dirname),
       url: model
     },
     {
       name: `lab-${lane}`,
-      command: `exec ${jupyterLab}`,
+      command: jupyterLab,
       env: {
         ...serverEnvironment(`lab-${lane}`, lab, notebooks),
         ANTHROPIC_BASE_URL: model,
@@ -71,13 +79,14 @@ export default defineConfig<IOptions>({
     {
       name: `keyless-${lane}`,
       command:
-        'exec env -u ANTHROPIC_API_KEY -u ANTHROPIC_AUTH_TOKEN' +
+        'env -u ANTHROPIC_API_KEY -u ANTHROPIC_AUTH_TOKEN' +
         ` -u ANTHROPIC_BASE_URL ${jupyterLab}`,
       env: serverEnvironment(`keyless-${lane}`, keyless, notebooks),
       url: `${keyless}/api`
     }
   ]).map(server => ({
     ...server,
+    command: `exec '${served}' '${logOf(server.name)}' ${server.command}`,
     reuseExistingServer: false,
     timeout: 60_000,
     gracefulShutdown: { signal: 'SIGTERM', timeout: 5_000 }

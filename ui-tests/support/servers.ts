@@ -55,6 +55,11 @@ export const LANES = Array.from({ length: WORKERS }, (_, lane): ILane => {
 /** That of this worker; Playwright numbers those that run at the same time from 0. */
 export const LANE = LANES[Number(process.env.TEST_PARALLEL_INDEX ?? 0)];
 
+/** What a server has said, from its start to its end. */
+export function logOf(name: string): string {
+  return path.join(FOLDER, name, 'server.log');
+}
+
 /**
  * The environment of a server: folders of its own, so that nothing of the person's Jupyter
  * is read or changed.
