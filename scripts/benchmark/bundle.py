@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import jupyter_codeinterp
@@ -11,13 +12,23 @@ from .figures import Bound, Figure
 LABEXTENSION = Path(jupyter_codeinterp.__file__).parent / "labextension"
 
 
+EXPOSED = re.compile(r'"\./(?:index|style)":\(\)=>(.+?)\.then')
+"""In the entry: the chunks of the plugins and of the style. The rest is loaded when it is used."""
+
+
 def measure() -> list[Figure]:
-    """Raw bytes of all chunks; what stands there is the last build."""
-    scripts = sum(path.stat().st_size for path in LABEXTENSION.rglob("*.js"))
-    if not scripts:
-        raise RuntimeError(f"nothing is built in {LABEXTENSION}")
+    """Raw bytes of the chunks; what stands there is the last build."""
+    size = {path.name.split(".")[0]: path.stat().st_size for path in LABEXTENSION.rglob("*.js")}
+    [entry] = LABEXTENSION.rglob("remoteEntry.*.js")
+    exposed = EXPOSED.findall(entry.read_text())
+    if len(exposed) != 2:
+        raise RuntimeError(f"{entry.name} does not say what it is made of")
+    # One without a file stands for what JupyterLab has itself.
+    named = set(re.findall(r"\.e\((\d+)\)", "".join(exposed))) & size.keys()
+    start = size["remoteEntry"] + sum(size[chunk] for chunk in named)
     maps = len(list(LABEXTENSION.rglob("*.map")))
     return [
-        Figure("JavaScript", [scripts / 1000], "kB", (Bound(300),)),
+        Figure("JavaScript at a page's start", [start / 1000], "kB", (Bound(300),)),
+        Figure("JavaScript loaded when it is used", [(sum(size.values()) - start) / 1000], "kB"),
         Figure("source maps", [maps], "", (Bound(0),)),
     ]
