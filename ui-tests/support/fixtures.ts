@@ -55,6 +55,19 @@ export const test = base.extend<IOptions & IFixtures>({
 
   cleanUp: [
     async ({ request }, use) => {
+      // One that has died is being started again.
+      await expect
+        .poll(
+          () =>
+            request.get('/api').then(
+              response => response.ok(),
+              () => false
+            ),
+          {
+            timeout: 60_000
+          }
+        )
+        .toBe(true);
       await use();
       const forget = async (api: string, list: IListed[]) => {
         for (const { id, session_id } of list) {
