@@ -17,7 +17,7 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
-from jupyter_codeinterp.server.rest import routes, sessions, turns
+from jupyter_codeinterp.server.rest import completions, routes, sessions, turns
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -141,6 +141,14 @@ ROUTES = {
     ),
     "DELETE key": Route(
         "Forget what has been entered for the default provider.", EXECUTE, None, dict, client=True
+    ),
+    "POST complete": Route(
+        "What a cell in which a person types could go on with; a new one of a client's ends the "
+        "one before.",
+        EXECUTE,
+        completions.Completion,
+        completions.Completed,
+        client=True,
     ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),

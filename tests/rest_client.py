@@ -30,6 +30,21 @@ class RestClient:
         assert code < 300, answer
         return answer
 
+    @asynccontextmanager
+    async def raw(self, method: str, *path: str, **given: Any) -> AsyncIterator[None]:
+        """A request that is hung up on at the block's end, whether or not it was answered."""
+        url, sent = urlsplit(self._site.url), json.dumps(given).encode()
+        target = "/".join([f"{url.path}/codeinterp/api", *path])
+        given_headers = {**self._headers, "Content-Length": str(len(sent))}
+        lines = [f"{method} {target} HTTP/1.1"]
+        lines += [f"{name}: {value}" for name, value in given_headers.items()]
+        _, writer = await asyncio.open_connection(url.hostname, url.port)
+        try:
+            writer.write("\r\n".join([*lines, "", ""]).encode() + sent)
+            yield
+        finally:
+            writer.close()
+
     async def decide(self, session_id: str, draft: dict[str, Any], **others: Any) -> Any:
         word = {name: draft[name] for name in ("draft_id", "nonce", "source")}
         return await self.post("sessions", session_id, "decisions", **word, action="run", **others)

@@ -27,6 +27,7 @@ ROUTES = (
     ("DELETE", "notices/1", "write contents"),
     ("GET", "models", "read contents"),
     ("GET", "local", "execute kernels"),
+    ("POST", "complete", "execute kernels"),
     ("GET", "connections", "read contents"),
     ("POST", "connections/anthropic", "execute kernels"),
     ("DELETE", "connections/anthropic", "execute kernels"),

@@ -28,10 +28,13 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
+    """``brief``: a few words are wanted, and soon: no thinking before, no long answer."""
+
     model: str
     system: str
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
+    brief: bool = False
 
 
 class ModelText(msgspec.Struct, frozen=True):

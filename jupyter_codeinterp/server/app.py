@@ -11,6 +11,7 @@ from jupyter_server.serverapp import ServerApp
 from .._version import __version__
 from .files.whereabouts import clean
 from .kernel_models import wiring
+from .rest.completions import Completions
 from .rest.routes import handlers
 from .workbench.settings import CodeInterpSettings
 from .workbench.workbench import Workbench
@@ -56,11 +57,13 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             most=self.kernel_cost,
             keep_keys=self.kernels_keep_keys,
         )
+        completions = Completions(bench.models, bench.secrets.scrub)
         self.settings.update(
             codeinterp_manager=self.manager,
             codeinterp_kernels=self.notebook_kernels,
             codeinterp_models=self.models,
             codeinterp_store=self.store,
+            codeinterp_completions=completions if self.inline_completion else None,
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_version=__version__,
             **kernel_models,

@@ -8,8 +8,10 @@
  *   interpreter  the conversations, for other extensions
  *   renderers    what other extensions draw results of tools with
  *   panel        the sidebar, its commands and their shortcuts
+ *   completions  grey text at the cursor of a cell, by JupyterLab's inline completer
  *   notifier     says when a conversation about another notebook waits
  */
+import completions from './completions';
 import connection from './connection';
 import core from './core';
 import interpreter from './interpreter';
@@ -25,5 +27,6 @@ export default [
   interpreter,
   renderers,
   panel,
+  completions,
   notifier
 ];

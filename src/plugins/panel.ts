@@ -25,7 +25,7 @@ import { addDraftCommands } from './doors/drafts';
 import { keepFocus } from './doors/focus';
 import { keepShortcuts } from './doors/shortcuts';
 import { keepWidth } from './doors/width';
-import { rememberOpen, wasOpen } from './was-open';
+import { rememberOpen, wasOpen } from './doors/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
 
 const panel: JupyterFrontEndPlugin<void> = {

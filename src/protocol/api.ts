@@ -122,6 +122,14 @@ export interface IReview {
   readonly left_out: number;
 }
 
+/** A cell in which somebody types, at the cursor, and the code cells above it. */
+export interface IUnfinished {
+  readonly before: string;
+  readonly after: string;
+  readonly above: readonly string[];
+  readonly language: string;
+}
+
 /** Carries the window's secret. */
 const WINDOW_HEADER = 'X-Codeinterp-Window';
 
@@ -166,6 +174,11 @@ export interface IApi {
   testConnection(provider: string): Promise<IConnection>;
   forgetConnection(provider: string): Promise<IConnected>;
   localServers(): Promise<ILocalServers>;
+  /** What is to be inserted at the cursor; "" for nothing. */
+  complete(
+    cell: IUnfinished & { model: string },
+    signal: AbortSignal
+  ): Promise<string>;
   /** Make the folder of the offline demo. */
   startDemo(): Promise<{ notebook: string; model: string }>;
 }
@@ -282,6 +295,18 @@ export class Api implements IApi {
 
   localServers(): Promise<ILocalServers> {
     return this._call('GET', 'local');
+  }
+
+  async complete(
+    cell: IUnfinished & { model: string },
+    signal: AbortSignal
+  ): Promise<string> {
+    const headers = { [WINDOW_HEADER]: this._secret };
+    const body = JSON.stringify(cell);
+    const init = { method: 'POST', headers, body, signal };
+    const url = this._url('complete');
+    const response = await answered(url, init, this.settings);
+    return (await response.json()).text;
   }
 
   startDemo(): Promise<{ notebook: string; model: string }> {

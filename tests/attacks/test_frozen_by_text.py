@@ -19,6 +19,7 @@ import pytest
 import jupyter_codeinterp
 from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.storage.sqlite import searching
+from jupyter_codeinterp.core import completion
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
@@ -66,7 +67,16 @@ SECRETS.add(KEY)
 # --- every function that takes text of others ---------------------------------------------
 
 READERS = (
-    *("collector", "context", "conversation", "notebook_prompt", "ops", "exporting", "foreign"),
+    *(
+        "collector",
+        "completion",
+        "context",
+        "conversation",
+        "notebook_prompt",
+        "ops",
+        "exporting",
+        "foreign",
+    ),
     *(
         "formulas",
         "loop_guard",
@@ -244,6 +254,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "collector.BoundedText.append": collect,
     "collector.Collector.add": collect,
     "collector.Collector.update": collect,
+    "completion.insertion": lambda t: completion.insertion(t, t, t),
+    "completion.request": lambda t: completion.request(
+        t, completion.Unfinished(t, t, (t,), (t,), t), str
+    ),
     "context.Context.describe": describe,
     "conversation.Conversation.ends_with": conversation,
     "conversation.Conversation.summary": conversation,

@@ -167,6 +167,7 @@ OBEDIENT: dict[str, Script] = {
         _done("The revenue is 460 in all."),
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "complete": scenario(answer(text("```python\nradius ** 2\n```"))),
     "magic": scenario(
         answer(text("I add them."), run_cell("total = sum(valuess)", title="Add")),
         lambda request: answer(edit_cell(request.last_cell, "total = sum(values)\ntotal")),

@@ -7,7 +7,7 @@ from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import connections, events, sessions, settings, turns, windows
+from . import completions, connections, events, sessions, settings, turns, windows
 
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
@@ -21,6 +21,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"connections/{PROVIDER}", connections.ConnectionHandler),
     (rf"connections/{PROVIDER}/test", connections.TrialHandler),
     (r"key", connections.KeyHandler),
+    (r"complete", completions.CompleteHandler),
     (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
     (r"tickets", windows.TicketsHandler),

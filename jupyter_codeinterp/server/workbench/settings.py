@@ -95,6 +95,11 @@ class CodeInterpSettings(Configurable):
         "models, such as ANTHROPIC_API_KEY, for code of the person's own. %%ai does not need "
         "them.",
     ).tag(config=True)
+    inline_completion = Bool(
+        True,
+        help="Whether a person may switch on completions while typing, each of which is a "
+        "small request to a model. Nobody has them before that.",
+    ).tag(config=True)
     cell_timeout = Float(
         600.0, allow_none=True, min=0, help="Seconds a cell may run in Auto mode. None: no limit."
     ).tag(config=True)

@@ -452,6 +452,10 @@ export class FakeApi implements IApi {
     };
   }
 
+  async complete(): Promise<string> {
+    return '';
+  }
+
   async startDemo(): Promise<{ notebook: string; model: string }> {
     return { notebook: 'codeinterp-demo/sales.ipynb', model: 'offline-demo' };
   }

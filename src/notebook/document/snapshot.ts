@@ -30,13 +30,17 @@ export function takeSnapshot(
   );
 }
 
+export function isPrivate(cell: ISharedBaseCell): boolean {
+  return words(cell.getMetadata('tags')).includes(PRIVATE);
+}
+
 /**
  * One cell, whatever it holds: it must not cost the others. `shown` is none where Lab
  * could not make a model of it.
  */
 function view(cell: ISharedBaseCell, shown?: ICellModel): CellView {
   const tags = words(cell.getMetadata('tags'));
-  const hidden = tags.includes(PRIVATE);
+  const hidden = isPrivate(cell);
   const code = hidden || !isCode(shown) ? null : shown;
   return {
     cell_id: joined(cell.getId()),

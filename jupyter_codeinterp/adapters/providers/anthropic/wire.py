@@ -26,6 +26,9 @@ NOTHING_SAID = "(nothing said)"
 """Stands for the text of a message that has none: the API refuses a message without
 content, and an assistant message that ends with thinking."""
 
+BRIEF = 300
+"""Tokens of an answer that is to be brief."""
+
 _EPHEMERAL = {"type": "ephemeral"}
 
 
@@ -34,7 +37,8 @@ def request_body(
 ) -> dict[str, Any]:
     """The content of the messages stays as it is, for ``msgspec`` to encode: of a long
     conversation a copy of it all would be a good part of the server's share of a step."""
-    body: dict[str, Any] = {"model": request.model, "max_tokens": max_tokens}
+    most = min(max_tokens, BRIEF) if request.brief else max_tokens
+    body: dict[str, Any] = {"model": request.model, "max_tokens": most}
     if request.system:
         system: dict[str, Any] = {"type": "text", "text": request.system}
         if profile.caching:
@@ -45,7 +49,7 @@ def request_body(
         body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
     if profile.caching:
         body["cache_control"] = _EPHEMERAL
-    if profile.thinking:
+    if profile.thinking and not request.brief:
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
         if effort:
             body["output_config"] = {"effort": effort}
