@@ -18,11 +18,13 @@ import { lookUpNoNames } from '../panel/no-lookups';
 import { CodeInterpreterPanel } from '../panel/panel';
 import { ToolRenderers } from '../panel/renderers';
 import type { Store } from '../panel/store/store';
+import { isWaiting } from '../panel/view/view';
 import { IToolRenderers } from '../tokens';
 import { FOCUS, addCommands, openNotebook } from './commands';
 import { addCellCommands } from './doors/cells';
 import { addDraftCommands } from './doors/drafts';
 import { keepFocus } from './doors/focus';
+import { type IConversation, addPromptCommand } from './doors/prompt';
 import { keepShortcuts } from './doors/shortcuts';
 import { keepWidth } from './doors/width';
 import { rememberOpen, wasOpen } from './doors/was-open';
@@ -94,7 +96,7 @@ const panel: JupyterFrontEndPlugin<void> = {
       store.prefill(text);
       open();
     };
-    const added = [
+    const added: string[] = [
       ...addCommands({ app, store, trans, open }),
       ...(notebooks
         ? addDraftCommands({ commands, notebooks, store, trans })
@@ -102,6 +104,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     ];
     if (tracker) {
       addCellCommands({ commands, tracker, trans, compose });
+      const conversation = conversationOf(store, open);
+      added.push(addPromptCommand({ commands, tracker, conversation, trans }));
     }
     const category = trans.__('Code Interpreter');
     added.forEach(command => palette?.addItem({ command, category }));
@@ -119,6 +123,20 @@ const panel: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/** For the prompt in a cell: what is said there is about nothing that waits. */
+function conversationOf(store: Store, open: () => void): IConversation {
+  return {
+    send: text => store.send(text, { does: 'begin', about: '' }),
+    stop: () => store.stop(),
+    get works() {
+      const view = store.shown;
+      return !!view?.info.running && !isWaiting(view);
+    },
+    changed: store.state.changed,
+    open
+  };
+}
 
 /** The focus has nowhere to be: to the next draft, or else to where messages are written. */
 async function goOn(store: Store, widget: CodeInterpreterPanel): Promise<void> {

@@ -143,3 +143,37 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   await panel.ended();
   expect(await notebook.executed()).toHaveLength(4);
 });
+
+test('a prompt in a cell changes that cell, as a draft', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await model.play('edit_theirs');
+  await notebook.start(['x = 1', 'y = 2']);
+  const cell = notebook.cell(0);
+  const field = cell.getByRole('textbox', { name: 'How is this cell to change?' });
+  await cell.locator('.cm-content').click();
+  await page.keyboard.press('Control+Shift+Space');
+  await expect(field).toBeFocused();
+  // Letters are words here, and no commands of the notebook.
+  await field.fill('dd');
+  await page.keyboard.press('Escape');
+  await expect(field).toHaveCount(0);
+  expect(await notebook.sources()).toEqual(['x = 1', 'y = 2']);
+
+  await page.keyboard.press('Control+Shift+Space');
+  await field.fill('Make it say that it is mended');
+  await page.screenshot({ path: 'test-results/prompt.png' });
+  await page.keyboard.press('Enter');
+  await panel.waiting('Mend the cell');
+  await expect(field).toHaveCount(0);
+  await expect(cell.getByText('The code interpreter is at work…')).toHaveCount(0);
+  const [{ body }] = await model.requests();
+  expect(JSON.stringify(body.messages)).toContain('Change cell cell-0: Make it');
+  expect((await notebook.sources())[0]).toBe('x = 1');
+  await panel.decide('Run', 'Mend the cell');
+  await panel.ended();
+  expect((await notebook.sources())[0]).toBe('mended = True');
+});

@@ -9,7 +9,8 @@
 
 /** Where this extension's controls are: the panel, the bars, and the cells whose keys decide. */
 const OURS =
-  '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target';
+  '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-draft, .jp-codeinterp-target,' +
+  ' .jp-codeinterp-Prompt';
 /** The buttons that decide on code, in the notebook and in the panel. */
 const DECIDING = '.jp-codeinterp-bar, .jp-codeinterp-Card-buttons';
 /** Where Lab's run keys decide. */
