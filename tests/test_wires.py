@@ -48,13 +48,14 @@ from tests.fake_anthropic import (
     text,
     thinking,
 )
+from tests.fake_anthropic.signing import without_markers
 from tests.fake_openai import errors
 from tests.wires import KEY, PLOT, WIRES, Wire, every, last
 from tests.wires import environment as environment  # a fixture
 
 CODE = 'print("größer ✓ 🎉")\n' * 4
 THINK = [name for name, wire in WIRES.items() if not wire.manner or wire.manner.reasoning]
-OPENAI = [name for name in WIRES if name != "messages"]
+OPENAI = [name for name, wire in WIRES.items() if wire.manner]
 
 
 def calls_of(message: Message) -> list[ToolUse]:
@@ -206,7 +207,8 @@ async def test_a_conversation_goes_back_as_it_came(wire: Wire) -> None:
     assert json.dumps(bodies[2]).count(PLOT.source.data) == 5
     for before, after in pairwise(bodies):
         name = "input" if "input" in before else "messages"
-        assert after[name][: len(before[name])] == before[name], "only ever appended to"
+        same = without_markers(after[name][: len(before[name])]) == without_markers(before[name])
+        assert same, "only ever appended to; where the cache ends moves along"
 
 
 @every(WIRES)
@@ -401,6 +403,8 @@ def test_what_no_other_try_would_mend_ends_at_once(
 ) -> None:
     @on_loop
     async def run() -> None:
+        if fault not in wire.faults:
+            return  # nothing that this service says
         error = await wire.failure(wire.faults[fault])
         assert error.code == code and words in error.message
 

@@ -10,6 +10,13 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.adapters.model_http.model import HttpModel
+from jupyter_codeinterp.adapters.providers.anthropic.clouds.model import CloudModel
+from jupyter_codeinterp.adapters.providers.anthropic.clouds.table import (
+    BEDROCK,
+    FOUNDRY,
+    VERTEX,
+    Cloud,
+)
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
 from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
 from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
@@ -20,6 +27,7 @@ from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelRequest
 from tests import fake_anthropic
 from tests.anthropic_talk import PNG, TOOLS
 from tests.fake_anthropic import FakeAnthropic, HttpError, Step
+from tests.fake_clouds import FakeBedrock, FakeFoundry, FakeVertex
 from tests.fake_openai import GEMINI, LOCAL, MISTRAL, RESPONSES, XAI, FakeOpenAI, Manner, errors
 
 KEY = "sk-test-key-0123456789"
@@ -52,7 +60,7 @@ class Wire:
         """A model and the fake that it talks to; nothing that it sends may be wrong."""
         async with self.fake(steps) as api:
             options = {"wait": lambda attempt: 0.0, **options}
-            model = self.connect(lambda: (key, api.url), **options)
+            model = self.connect(lambda: (key, api.place), **options)
             try:
                 yield model, api
             finally:
@@ -120,12 +128,40 @@ def _of(manner: Manner) -> Wire:
     )
 
 
+def _behind(cloud: Cloud, fake: Callable[..., FakeAnthropic]) -> Wire:
+    faults = {**MESSAGES.faults}
+    if cloud is BEDROCK:
+        del faults["spend limit"]  # it has a bill, and no limit
+        faults["rate limit"] = HttpError(
+            429, "ThrottlingException", "Too many requests.", headers={"retry-after": "0.01"}
+        )
+        faults["too long"] = HttpError(
+            400, "ValidationException", "Input is too long for requested model."
+        )
+    return Wire(
+        cloud.name,
+        cloud.models[0],
+        fake,
+        lambda endpoint, **options: CloudModel(
+            cloud, endpoint, environment={"AWS_REGION": "eu-west-1"}, **options
+        ),
+        faults,
+    )
+
+
 WIRES = {
-    wire.name: wire for wire in (MESSAGES, *map(_of, (RESPONSES, LOCAL, GEMINI, MISTRAL, XAI)))
+    wire.name: wire
+    for wire in (
+        MESSAGES,
+        *map(_of, (RESPONSES, LOCAL, GEMINI, MISTRAL, XAI)),
+        _behind(BEDROCK, FakeBedrock),
+        _behind(VERTEX, FakeVertex),
+        _behind(FOUNDRY, FakeFoundry),
+    )
 }
 
 
-SHAPES = ("messages", "responses", "chat")
+SHAPES = ("messages", "responses", "chat", "bedrock")
 """One service of each wire, for what does not depend on the service."""
 
 

@@ -43,11 +43,18 @@ class Credentials(msgspec.Struct, frozen=True):
     url: Union[str, None] = None
 
 
+def _unheard(secret: str) -> None:
+    """Nobody keeps it out of anything."""
+
+
 class Settings(msgspec.Struct, frozen=True):
-    """What an admin has set for all models. ``prices`` as in ``ModelInfo``, by model."""
+    """What an admin has set for all models. ``prices`` as in ``ModelInfo``, by model. ``learn`` is
+    to be told of each secret that a connection finds or makes by itself, so that it is kept out
+    of everything."""
 
     max_tokens: int = 16_000
     prices: Mapping[str, tuple[float, float, float, float]] = {}
+    learn: Callable[[str], None] = _unheard
 
 
 class Connection(Model, Protocol):
@@ -83,6 +90,8 @@ class Provider:
     text that is shown, kept or sent to a model."""
     secrets: Callable[[], Iterable[str]] = _nothing
     """What else of the environment is to be taken out."""
+    secret_variables: tuple[str, ...] = ()
+    """Variables that hold secrets for it, beside keys."""
     url: str = ""
     """Of its public service, which needs a key."""
     other_url: Callable[[], str] = str
@@ -101,6 +110,11 @@ class Provider:
     """Where a key is to be had; "" for nowhere."""
     always_ask: bool = False
     """Whether what its models write is asked for in every mode."""
+    settle: Callable[[str], str] = lambda place: ""
+    """The address that a person means who names a region, a project or a resource instead; ""
+    for anything else."""
+    place_looks: str = ""
+    """What such a name looks like, for people."""
     answers: Callable[[str], bool] = lambda notebook: False
     """Whether it answers in this notebook as long as the chosen model's provider has no key."""
 

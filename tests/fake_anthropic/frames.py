@@ -65,6 +65,7 @@ class Stream:
         yield {"type": "message_stop"}
 
     after = b""
+    content_type = "text/event-stream; charset=utf-8"
 
     def frame(self, event: Event) -> bytes:
         return frame(event)

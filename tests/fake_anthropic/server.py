@@ -56,6 +56,8 @@ class FakeAnthropic:
     a request with a violation is answered with status 400.
     """
 
+    version_in_header = True
+
     def __init__(
         self,
         script: Script | Iterable[Step] = (),
@@ -99,6 +101,11 @@ class FakeAnthropic:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def place(self) -> str:
+        """The address that a connection has."""
+        return self.url
 
     @property
     def requests(self) -> list[Exchange]:
@@ -162,11 +169,22 @@ class FakeAnthropic:
         path = target.split("?")[0].removeprefix(self._prefix)
         attempt = self._bodies[hash(data)]
         exchange = Exchange(method, path, headers, body, len(data), attempt, monotonic())
+        exchange = self._arrived_as(exchange, target, data)
         if not path.startswith("/control/"):
             self.exchanges.append(exchange)
             async with self._arrived:
                 self._arrived.notify_all()
         return exchange
+
+    def _arrived_as(self, exchange: Exchange, target: str, data: bytes) -> Exchange:
+        """What a request is that came to this address, in these bytes."""
+        return exchange
+
+    async def _said(self, error: HttpError, wire: Wire) -> None:
+        await wire.error(error)
+
+    def _stream_of(self, *args: Any, **options: Any) -> Stream:
+        return Stream(*args, **options)
 
     async def _handle(self, exchange: Exchange, wire: Wire) -> None:
         route = f"{exchange.method} {exchange.path}"
@@ -213,12 +231,12 @@ class FakeAnthropic:
     async def _answer(self, exchange: Exchange, wire: Wire) -> None:
         turn = self._refusal(exchange) or self._scripted(exchange)
         if isinstance(turn, HttpError):
-            await wire.error(turn)
+            await self._said(turn, wire)
             return
         given = self._history.begin(exchange.body)
         message_id = f"msg_{self._run}{len(self._history.given):05d}"
         usage = self._usage(exchange)
-        stream = Stream(turn, exchange.body, message_id=message_id, usage=usage)
+        stream = self._stream_of(turn, exchange.body, message_id=message_id, usage=usage)
         if await wire.stream(turn, stream, turn.speed or self.speed):
             given.content = stream.content
             given.paused = turn.stop_reason == "pause_turn"
@@ -239,7 +257,7 @@ class FakeAnthropic:
                 found = problems(body)
             except (LookupError, TypeError, AttributeError) as error:
                 found = [f"malformed request: {error!r}"]
-            if "anthropic-version" not in exchange.headers:
+            if self.version_in_header and "anthropic-version" not in exchange.headers:
                 found.append("anthropic-version: header is required")
             if not found:
                 found += self._history.problems(body)
@@ -258,7 +276,8 @@ class FakeAnthropic:
         """What an earlier request had too is read from the cache, if the client asked for
         one."""
         total = _tokens(exchange)
-        if "cache_control" not in exchange.body:
+        last = exchange.body["messages"][-1]["content"][-1]
+        if "cache_control" not in exchange.body and "cache_control" not in last:
             return {"input_tokens": total}
         earlier = [e for e in self.requests if e is not exchange and _first(e) == _first(exchange)]
         cached = min(_tokens(earlier[-1]), total) if earlier else 0

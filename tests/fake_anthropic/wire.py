@@ -38,6 +38,7 @@ class Exchange:
     finished: float = 0.0
     said: list[tuple[float, str]] = field(default_factory=list)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
+    refused: HttpError | None = None
 
     def as_json(self) -> dict[str, Any]:
         kept = ("method", "path", "body", "size", "attempt", "received", "status", "finished")
@@ -50,6 +51,7 @@ class Answering(Protocol):
     said. ``after``: what follows the last event."""
 
     after: bytes
+    content_type: str
 
     def events(self, speed: Speed) -> Iterator[Event]: ...
 
@@ -113,7 +115,7 @@ class Wire:
 
     async def _events(self, turn: Turn, stream: Answering, speed: Speed) -> bool:
         await asyncio.sleep(speed.first)
-        self._head(200, {"content-type": "text/event-stream; charset=utf-8"})
+        self._head(200, {"content-type": stream.content_type})
         deltas = 0
         for event in stream.events(speed):
             if turn.cut and _is_due(turn.cut, deltas, stream.ends(event)):

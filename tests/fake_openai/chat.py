@@ -33,6 +33,7 @@ class ChatStream:
     """The chunks of one answer. ``message`` must come back."""
 
     after = b"data: [DONE]\n\n"
+    content_type = "text/event-stream; charset=utf-8"
 
     def __init__(self, turn: Turn, body: Event, manner: Manner, *, name: str, usage: Event) -> None:
         self._turn = turn

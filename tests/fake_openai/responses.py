@@ -27,6 +27,7 @@ class ResponsesStream:
     """The events of one answer. ``output`` are the items that must come back."""
 
     after = b""
+    content_type = "text/event-stream; charset=utf-8"
 
     def __init__(self, turn: Turn, body: Event, *, name: str, usage: Event) -> None:
         self._turn = turn

@@ -74,6 +74,8 @@ class HttpConnection:
     """``client`` is the SDK's."""
 
     errors: SdkErrors
+    foreign: tuple[type[Exception], ...] = ()
+    """What else the SDK lets through, of the libraries that it uses; ``other_fault`` has words."""
     models_path: str
     answers_path: str
     list_path = ""
@@ -218,7 +220,7 @@ class HttpConnection:
         raise NotImplementedError
 
     def other_fault(self, error: Exception, model: str) -> Fault:
-        """Of any other error of the SDK's."""
+        """Of any other error of the SDK's, and of ``foreign``."""
         return self._no_answer()
 
     @contextmanager
@@ -238,7 +240,7 @@ class HttpConnection:
             raise self._unreachable(str(error.__cause__ or error)) from None
         except httpx2.HTTPError as error:
             raise self._unreachable(str(error) or type(error).__name__) from None
-        except self.errors.any as error:
+        except (self.errors.any, *self.foreign) as error:
             raise self.other_fault(error, model) from None
         except (ValueError, RecursionError):
             raise self._no_answer() from None

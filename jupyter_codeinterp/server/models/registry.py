@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ...adapters.providers.anthropic import provider as anthropic
+from ...adapters.providers.anthropic.clouds import provider as clouds
 from ...adapters.providers.anthropic.servers import looking
 from ...adapters.providers.anthropic.servers import provider as messages_servers
 from ...adapters.providers.openai import provider as openai
@@ -70,12 +71,13 @@ class Models:
         """Whether model servers on this machine are looked for: it is the person's own."""
         self._secrets = secrets
         self._default_model = default_model
-        self._settings = Settings(**settings)
+        self._settings = Settings(**settings, learn=secrets.add)
         self._local_addresses = local_addresses
         self._providers = Providers(
             anthropic.provider(base_url),
             replay.provider(demo_pace, recording),
             *messages_servers.providers(local_addresses),
+            *clouds.providers(),
             *openai.providers(),
         )
         first = self._providers.default
@@ -220,9 +222,11 @@ class Models:
             raise ModelError("no_key", f"{words}, or set {variable}." if variable else f"{words}.")
 
     def key_variables(self) -> frozenset[str]:
-        """Variables of the environment that may hold a key."""
+        """Variables of the environment that may hold a key, or another secret of a provider."""
         self.load()
-        return frozenset(name for one in self._providers for name in one.key_variables)
+        return frozenset(
+            name for one in self._providers for name in (*one.key_variables, *one.secret_variables)
+        )
 
     async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
         """What can be chosen (the recording always), and why there is no more."""
@@ -313,10 +317,13 @@ class Models:
             words = "On this server, keys and addresses come from the admin alone."
             raise CommandError("not_allowed", words)
         if base_url and not origin(base_url):
-            raise CommandError("bad_address", "The address must begin with http:// or https://.")
+            base_url = provider.settle(base_url.strip())
+            if not base_url:
+                raise CommandError("bad_address", _bad_address(provider))
         url = base_url or self._kept.credentials(provider).url or provider.home
         if not url:
-            raise CommandError("bad_address", "Enter the address of the server.")
+            what = f"it, such as {provider.place_looks}" if provider.place_looks else "the server"
+            raise CommandError("bad_address", f"Enter the address of {what}.")
         if not key and not base_url and not provider.keyless:
             raise CommandError("empty_key", "Paste a key first.")
         if key and (variable := provider.key_variable(url)):
@@ -404,6 +411,12 @@ class Models:
             except Exception as error:
                 # Code of others; the server stops all the same.
                 log.warning("The connections of %s cannot be closed: %r", name, error)
+
+
+def _bad_address(provider: Provider) -> str:
+    words = "The address must begin with http:// or https://"
+    instead = f", or be a name such as {provider.place_looks}" if provider.place_looks else ""
+    return f"{words}{instead}."
 
 
 async def _models_of(connection: Connection) -> list[ModelInfo]:

@@ -20,7 +20,7 @@ from ....core.ports import ModelInfo, ModelRequest
 from ....core.providers import origin
 from ...model_http.bounded import bound
 from ...model_http.connection import CONNECT_TIMEOUT, Event, HttpConnection, SdkErrors
-from ...model_http.faults import Fault, Refusal, no_key, status_of
+from ...model_http.faults import Fault, Refusal, Server, no_key, status_of
 from ...model_http.listing import Entry, entry
 from .credentials import Credentials
 from .profile import Profile, known_info
@@ -44,7 +44,7 @@ class Connection(HttpConnection):
 
     def __init__(
         self,
-        credentials: Credentials,
+        credentials: Server,
         http: httpx2.AsyncClient,
         profile: Profile,
         max_tokens: int,
@@ -57,9 +57,7 @@ class Connection(HttpConnection):
         silence = profile.stall if stall is None else stall
         self.server = credentials
         with self.faults(""):
-            client = anthropic.AsyncAnthropic(
-                **_authentication(credentials, profile),
-                base_url=credentials.base_url,
+            client = self._client_with(
                 http_client=http,
                 max_retries=0,
                 open_telemetry=False,
@@ -68,8 +66,16 @@ class Connection(HttpConnection):
         super().__init__(credentials, client)
         self.list_path = self._place(profile.list_url) or self.models_path
         self.key_path = self._place(profile.key_url)
-        if profile.needs_key and not credentials.secret and client.credentials is None:
-            raise no_key(credentials)
+
+    def _client_with(self, **options: Any) -> Any:
+        """The SDK's client. Raises Fault ``no_key``."""
+        assert isinstance(self.server, Credentials)
+        client = anthropic.AsyncAnthropic(
+            **_authentication(self.server, self.profile), base_url=self.server.base_url, **options
+        )
+        if self.profile.needs_key and not self.server.secret and client.credentials is None:
+            raise no_key(self.server)
+        return client
 
     def _place(self, path: str) -> str:
         """Of the address's own origin, whatever path the address has; "" for none."""
@@ -156,7 +162,7 @@ def _authentication(credentials: Credentials, profile: Profile) -> dict[str, Any
     a key is said explicitly."""
     headers: dict[str, str | anthropic.Omit] = {}
     if not credentials.custom_headers:
-        headers |= {name: anthropic.Omit() for name in _custom_header_names()}
+        headers |= {name: anthropic.Omit() for name in custom_header_names()}
     if credentials.api_key and profile.x_api_key:
         headers["X-Api-Key"] = credentials.api_key
     if credentials.secret or (credentials.is_anthropic and profile.needs_key):
@@ -168,6 +174,7 @@ def _authentication(credentials: Credentials, profile: Profile) -> dict[str, Any
     return {"api_key": "", "default_headers": headers | {"Authorization": anthropic.Omit()}}
 
 
-def _custom_header_names() -> list[str]:
+def custom_header_names() -> list[str]:
+    """Of ANTHROPIC_CUSTOM_HEADERS, which every client of the SDK sends unless told not to."""
     lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
     return [name.strip() for name, colon, _ in (line.partition(":") for line in lines) if colon]

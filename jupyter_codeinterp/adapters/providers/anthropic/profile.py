@@ -18,6 +18,7 @@ class Profile(msgspec.Struct, frozen=True):
 
     eager_input        tool input streams unbuffered (``eager_input_streaming``)
     caching            ``cache_control`` on the request and on the system prompt
+    automatic_caching  that on the request is known; else it stands on the last block
     thinking           adaptive thinking with summaries, and ``output_config.effort``
     signed_thinking    thinking without a signature is not sent back: it would be refused
     x_api_key          the key goes into ``X-Api-Key`` too; many servers read only that
@@ -43,6 +44,7 @@ class Profile(msgspec.Struct, frozen=True):
     own_prices: bool
     list_url: str = ""
     key_url: str = ""
+    automatic_caching: bool = True
 
 
 ANTHROPIC = Profile(

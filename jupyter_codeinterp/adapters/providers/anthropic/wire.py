@@ -47,13 +47,16 @@ def request_body(
     if request.tools:
         body["tools"] = [_tool(tool, profile) for tool in request.tools]
         body["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": True}
-    if profile.caching:
+    if profile.caching and profile.automatic_caching:
         body["cache_control"] = _EPHEMERAL
     if profile.thinking and not request.brief:
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
         if effort:
             body["output_config"] = {"effort": effort}
     body["messages"] = [_message(message, profile) for message in request.messages]
+    if profile.caching and not profile.automatic_caching and body["messages"]:
+        content = body["messages"][-1]["content"]
+        content[-1] = {**msgspec.to_builtins(content[-1]), "cache_control": _EPHEMERAL}
     return body
 
 

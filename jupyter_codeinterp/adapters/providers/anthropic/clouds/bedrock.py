@@ -1,0 +1,63 @@
+"""The SDK's client for Amazon Bedrock: requests are signed, answers come as AWS's event stream.
+
+boto3 finds AWS's credentials, wherever they are (variables, profiles, single sign-on, the role of
+a machine), renews them and signs. All of that waits, so it happens in worker threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import anthropic
+import boto3
+from anthropic.lib.aws import _auth
+from botocore.eventstream import ParserError
+from botocore.exceptions import BotoCoreError
+
+from ....model_http.faults import Fault
+from .connection import CloudConnection
+from .table import aws_region
+
+
+class BedrockConnection(CloudConnection):
+    foreign = (BotoCoreError, ParserError)
+
+    def client_with(self, **options: Any) -> Any:
+        server = self.server
+        self._credentials: Any = None
+        region = aws_region(server.base_url, self.environment)
+        if server.secret is None:
+            session = boto3.Session(region_name=region or None)
+            region = region or session.region_name or ""
+            self._credentials = session.get_credentials()
+            if self._credentials is None:
+                raise self.nobody()
+            self.learn_at_work()
+        if not region:
+            raise Fault("bad_request", f"{server.place} has no region. {server.cloud.unsaid}")
+        client = anthropic.AsyncAnthropicBedrock(
+            api_key=server.secret, aws_region=region, base_url=server.base_url, **options
+        )
+        client.api_key = server.secret  # never the environment's, which belongs elsewhere
+        return client
+
+    def at_work(self) -> Iterable[str]:
+        """As the session has them: asking it may renew them, and wait."""
+        found = self._credentials
+        names = ("_secret_key", "_token", "secret_key", "token")
+        held = vars(found) if found is not None else {}
+        return [held[name] for name in names if isinstance(held.get(name), str) and held[name]]
+
+    def forget(self) -> None:
+        """The SDK keeps a session for good, with what was in a file when it was made."""
+        with suppress(AttributeError):
+            session: Any = _auth._get_session
+            session.cache_clear()
+
+    def other_fault(self, error: Exception, model: str) -> Fault:
+        if isinstance(error, BotoCoreError):
+            self.forget()
+            return self.stale(f"the library of AWS says, {str(error)[:200].rstrip('.')}")
+        return super().other_fault(error, model)

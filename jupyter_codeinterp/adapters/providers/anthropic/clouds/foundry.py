@@ -1,0 +1,16 @@
+"""The SDK's client for Microsoft Foundry: the Messages API at a resource, with the key of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anthropic
+
+from .connection import CloudConnection
+
+
+class FoundryConnection(CloudConnection):
+    def client_with(self, **options: Any) -> Any:
+        return anthropic.AsyncAnthropicFoundry(
+            api_key=self.server.secret or "", base_url=self.server.base_url, **options
+        )

@@ -1,0 +1,204 @@
+"""The clouds, a row each.
+
+Addresses, variables and packages are those of the anthropic SDK's clients; models those of
+platform.claude.com/docs/en/build-with-claude (Claude in Amazon Bedrock, on Vertex AI, in Microsoft
+Foundry), November 2026. Bedrock's are the inference profiles that every region has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+Environment = Mapping[str, str]
+
+
+class Cloud(NamedTuple):
+    """``address`` is where the environment says that it answers ("" if it does not say enough),
+    ``settle`` makes an address of what a person may name instead ("" for anything else), which
+    looks like ``place_looks``. ``url_variable`` may name another address, and then the
+    environment's credentials belong to that.
+
+    ``modules`` is what it needs beside the SDK, of the extra ``extra``. ``its_host`` tells whether
+    an address is the cloud's own, where its own credentials may go; ``sign_in`` says how a person
+    gets some, ``renew`` what makes them fresh. ``chosen_by``: a variable that is set for nothing
+    but this, so that its models can be chosen although nobody has connected it.
+    """
+
+    name: str
+    label: str
+    address: Callable[[Environment], str]
+    settle: Callable[[str], str]
+    its_host: Callable[[str], bool]
+    place_looks: str
+    unsaid: str
+    key_variable: str
+    key_looks: str
+    key_page: str
+    sign_in: str
+    renew: str
+    models: tuple[str, ...]
+    url_variable: str
+    chosen_by: str = ""
+    secret_variables: tuple[str, ...] = ()
+    extra: str = ""
+    modules: tuple[str, ...] = ()
+    automatic_caching: bool = True
+
+
+def plain_name(model: str) -> str:
+    """What Anthropic calls it: clouds put a region before that, and versions after it."""
+    return model.rpartition("anthropic.")[2].partition("@")[0].partition("-v1")[0]
+
+
+CLAUDE = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
+
+# --- Amazon Bedrock --------------------------------------------------------------------------
+
+_AWS_REGION = r"[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}"
+_BEDROCK_HOST = re.compile(
+    rf"(?:[a-z0-9-]{{1,63}}\.)?bedrock-runtime(?:-fips)?\.({_AWS_REGION})(?:\.vpce)?\.amazonaws\.com"
+)
+_REGION_ALONE = re.compile(_AWS_REGION)
+
+
+def _of_region(region: str) -> str:
+    found = _REGION_ALONE.fullmatch(region)
+    return f"https://bedrock-runtime.{region}.amazonaws.com" if found else ""
+
+
+def aws_region(url: str, environment: Environment) -> str:
+    """That an address is of, else the environment's; "" for none."""
+    found = _BEDROCK_HOST.fullmatch(urlsplit(url).hostname or "")
+    said = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
+    return found[1] if found else said.strip()
+
+
+def _is_bedrock(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" and bool(_BEDROCK_HOST.fullmatch(parts.hostname or ""))
+
+
+BEDROCK = Cloud(
+    "bedrock",
+    "Claude on Amazon Bedrock",
+    lambda environment: _of_region(aws_region("", environment)),
+    _of_region,
+    _is_bedrock,
+    place_looks="us-east-1",
+    unsaid="Name the region, such as us-east-1, or set AWS_REGION.",
+    key_variable="AWS_BEARER_TOKEN_BEDROCK",
+    key_looks="ABSK…, or none: the credentials of AWS",
+    key_page="https://console.aws.amazon.com/bedrock/home#/api-keys",
+    sign_in="“aws configure” or “aws sso login” where the Jupyter server runs, or set "
+    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or paste a Bedrock API key",
+    renew="“aws sso login”, or whatever gives you new ones",
+    models=tuple(f"global.anthropic.{name}" for name in CLAUDE),
+    url_variable="ANTHROPIC_BEDROCK_BASE_URL",
+    chosen_by="ANTHROPIC_BEDROCK_BASE_URL",
+    secret_variables=("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    extra="bedrock",
+    modules=("boto3", "botocore"),
+    automatic_caching=False,
+)
+
+# --- Google Vertex AI ------------------------------------------------------------------------
+
+_VERTEX_HOST = re.compile(r"(?:[a-z0-9-]{1,40}-)?aiplatform(?:\.(?:us|eu)\.rep)?\.googleapis\.com")
+_VERTEX_PLACE = re.compile(r"([a-z][a-z0-9.:-]{3,60})(?:/([a-z0-9-]{2,40}))?")
+_VERTEX_PATH = re.compile(r"(.{0,500}?)/projects/([^/]{1,100})/locations/([^/]{1,60})/?")
+EVERYWHERE = "global"
+
+
+def _vertex_base(region: str) -> str:
+    if region == EVERYWHERE:
+        host = "aiplatform.googleapis.com"
+    elif region in ("us", "eu"):
+        host = f"aiplatform.{region}.rep.googleapis.com"
+    else:
+        host = f"{region}-aiplatform.googleapis.com"
+    return f"https://{host}/v1"
+
+
+def _of_project(place: str) -> str:
+    found = _VERTEX_PLACE.fullmatch(place)
+    if found is None:
+        return ""
+    region = found[2] or EVERYWHERE
+    return f"{_vertex_base(region)}/projects/{found[1]}/locations/{region}"
+
+
+def _vertex_address(environment: Environment) -> str:
+    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
+    region = environment.get("CLOUD_ML_REGION", "").strip() or EVERYWHERE
+    return _of_project(f"{project}/{region}") if project else ""
+
+
+def vertex_parts(url: str, environment: Environment) -> tuple[str, str, str]:
+    """Base address, project and region of an address, from the environment what it leaves out."""
+    found = _VERTEX_PATH.fullmatch(url)
+    if found:
+        return found[1], found[2], found[3]
+    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
+    region = environment.get("CLOUD_ML_REGION", "").strip()
+    return url.rstrip("/"), project, region or EVERYWHERE
+
+
+def _is_vertex(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "https" and bool(_VERTEX_HOST.fullmatch(parts.hostname or ""))
+
+
+VERTEX = Cloud(
+    "vertex",
+    "Claude on Google Vertex AI",
+    _vertex_address,
+    _of_project,
+    _is_vertex,
+    place_looks="my-project/global",
+    unsaid="Name project and region, such as my-project/global, or set "
+    "ANTHROPIC_VERTEX_PROJECT_ID and CLOUD_ML_REGION.",
+    key_variable="",
+    key_looks="none: the credentials of Google",
+    key_page="",
+    sign_in="“gcloud auth application-default login” where the Jupyter server runs, or set "
+    "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
+    renew="“gcloud auth application-default login”",
+    models=CLAUDE,
+    url_variable="ANTHROPIC_VERTEX_BASE_URL",
+    chosen_by="ANTHROPIC_VERTEX_PROJECT_ID",
+    extra="vertex",
+    modules=("google.auth", "requests"),
+    automatic_caching=False,
+)
+
+# --- Microsoft Foundry -----------------------------------------------------------------------
+
+_RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
+
+
+def _of_resource(resource: str) -> str:
+    found = _RESOURCE.fullmatch(resource)
+    return f"https://{resource}.services.ai.azure.com/anthropic" if found else ""
+
+
+FOUNDRY = Cloud(
+    "foundry",
+    "Claude in Microsoft Foundry",
+    lambda environment: _of_resource(environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()),
+    _of_resource,
+    lambda url: False,
+    place_looks="my-resource",
+    unsaid="Name the resource, such as my-resource, or set ANTHROPIC_FOUNDRY_RESOURCE.",
+    key_variable="ANTHROPIC_FOUNDRY_API_KEY",
+    key_looks="of the resource, under Keys and Endpoint",
+    key_page="https://ai.azure.com",
+    sign_in="",
+    renew="",
+    models=CLAUDE,
+    url_variable="ANTHROPIC_FOUNDRY_BASE_URL",
+)
+
+CLOUDS = (BEDROCK, VERTEX, FOUNDRY)
