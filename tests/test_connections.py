@@ -6,21 +6,24 @@ import asyncio
 import json
 import os
 import stat
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.providers.anthropic.clouds import provider as clouds
 from jupyter_codeinterp.adapters.providers.anthropic.servers.provider import providers
 from jupyter_codeinterp.adapters.providers.anthropic.servers.table import ROWS, Row
 from jupyter_codeinterp.core.errors import CommandError, ModelError
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelRequest
-from jupyter_codeinterp.core.providers import Credentials, Settings, origin
+from jupyter_codeinterp.core.providers import Credentials, Provider, Settings, origin
 from jupyter_codeinterp.core.redaction.secrets import Secrets
 from jupyter_codeinterp.server.models import Limits, Models, registry
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
+from tests.fake_clouds import FakeBedrock
 from tests.local_addresses import NOBODY, elsewhere
 
 KEY = "sk-a-key-that-is-kept-for-one"
@@ -93,6 +96,37 @@ async def test_the_first_version_of_the_file_is_taken_over(
     now = kept(tmp_path)
     assert now["version"] == 2 and set(now["connections"]) == {"anthropic", "vllm"}
     assert now["connections"]["anthropic"].get("key", "") == first.get("api_key", "")
+
+
+async def test_a_cloud_is_connected_at_its_place_and_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    secrets = Secrets()
+    made = models(tmp_path, secrets)
+    with pytest.raises(CommandError, match="or be a name such as us-east-1") as caught:
+        await made.connect("bedrock", KEY, "evil.example")
+    assert caught.value.code == "bad_address"
+    async with FakeBedrock() as api:
+        with pytest.raises(ModelError) as refused:
+            await made.connect("bedrock", f"{KEY}-wrong", api.url)
+        assert refused.value.code == "wrong_key" and not made.described("bedrock").connected
+        monkeypatch.setattr(made._providers, "_all", {**made._providers._all, **settled(api.url)})
+        await made.connect("bedrock", KEY, "here")
+        assert api.exchanges[-1].headers["authorization"] == f"Bearer {KEY}"
+        assert [one.id for one in (await made.available())[0] if "bedrock" in one.id] == [
+            f"bedrock/global.anthropic.{name}"
+            for name in ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
+        ]
+    assert made.described("bedrock").origin == api.url
+    assert kept(tmp_path)["connections"]["bedrock"] == {"url": api.url, "key": KEY}
+    await made.close()
+
+
+def settled(url: str) -> dict[str, Provider]:
+    """Bedrock, where what a person names as "here" is this address."""
+    (bedrock, *_) = clouds.providers()
+    return {"bedrock": replace(bedrock, settle=lambda place: url if place == "here" else "")}
 
 
 async def test_a_later_version_is_set_aside_and_not_lost(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from jupyter_codeinterp.server.models import Models
 from tests.anthropic_talk import joined
 from tests.attacks.servers import Writer, stranger
 from tests.fake_anthropic import answer, on_loop, text
-from tests.fake_openai import GEMINI, LOCAL, MISTRAL, RESPONSES, FakeOpenAI, errors
+from tests.fake_openai import AZURE, GEMINI, LOCAL, MISTRAL, RESPONSES, FakeOpenAI, errors
 from tests.wires import KEY, OF, WIRES, Wire, every
 from tests.wires import environment as environment  # a fixture
 
@@ -96,6 +96,35 @@ def test_the_environment_gives_key_address_and_organization(
         headers = api.requests[0].headers
         assert headers["authorization"] == f"Bearer {KEY}"
         assert headers["openai-organization"] == "org-x"
+
+    run()
+
+
+def test_a_resource_of_azure_is_asked_by_its_name_and_where_its_api_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (azure,) = (one for one in providers() if one.name == "azure-openai")
+    assert azure.settle("my-resource") == "https://my-resource.openai.azure.com/openai/v1"
+    assert azure.settle("evil.example/") == ""
+    with pytest.raises(ModelError, match=r"such as https://my-resource\.openai\.azure\.com"):
+        resolve(OF["azure-openai"], KEY, None, {})
+
+    @on_loop
+    async def run() -> None:
+        async with FakeOpenAI(AZURE, [answer(text("Hi."))]) as api:
+            monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{api.url}/")
+            monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+            monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-0123456789")
+            model = OpenAIModel(OF["azure-openai"])
+            shown = [event async for event in model.stream(CHAT.asking())]
+            assert joined(shown, ModelText) == "Hi."
+            await model.aclose()
+            monkeypatch.delenv("AZURE_OPENAI_API_KEY")
+            with pytest.raises(ModelError, match="AZURE_OPENAI_API_KEY"):
+                await anext(model.stream(CHAT.asking()))
+            await model.aclose()
+        (exchange,) = api.exchanges
+        assert exchange.headers["authorization"] == f"Bearer {KEY}"
 
     run()
 
@@ -287,7 +316,8 @@ def test_an_answer_is_whole_with_its_reason_to_stop(monkeypatch: pytest.MonkeyPa
 
 def test_each_service_is_a_provider() -> None:
     found = {provider.name: provider for provider in providers()}
-    assert list(found) == ["openai", "gemini", "mistral", "xai", "openai-compatible"]
+    names = ["openai", "azure-openai", "gemini", "mistral", "xai", "openai-compatible"]
+    assert list(found) == names
     openai = found["openai"]
     assert (openai.label, openai.key_variables) == ("OpenAI", ("OPENAI_API_KEY",))
     assert openai.url == "https://api.openai.com/v1" and openai.needs_key

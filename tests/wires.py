@@ -28,7 +28,17 @@ from tests import fake_anthropic
 from tests.anthropic_talk import PNG, TOOLS
 from tests.fake_anthropic import FakeAnthropic, HttpError, Step
 from tests.fake_clouds import FakeBedrock, FakeFoundry, FakeVertex
-from tests.fake_openai import GEMINI, LOCAL, MISTRAL, RESPONSES, XAI, FakeOpenAI, Manner, errors
+from tests.fake_openai import (
+    AZURE,
+    GEMINI,
+    LOCAL,
+    MISTRAL,
+    RESPONSES,
+    XAI,
+    FakeOpenAI,
+    Manner,
+    errors,
+)
 
 KEY = "sk-test-key-0123456789"
 PLOT = Image(ImageSource("image/png", PNG))
@@ -153,7 +163,7 @@ WIRES = {
     wire.name: wire
     for wire in (
         MESSAGES,
-        *map(_of, (RESPONSES, LOCAL, GEMINI, MISTRAL, XAI)),
+        *map(_of, (RESPONSES, AZURE, LOCAL, GEMINI, MISTRAL, XAI)),
         _behind(BEDROCK, FakeBedrock),
         _behind(VERTEX, FakeVertex),
         _behind(FOUNDRY, FakeFoundry),

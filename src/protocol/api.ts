@@ -64,6 +64,8 @@ export interface IConnection {
   readonly note: string;
   /** Whether it can be connected without a key. */
   readonly keyless: boolean;
+  /** What may be named instead of an address (a region, say) looks like this; '' for nothing. */
+  readonly place_looks: string;
   readonly key_looks: string;
   readonly key_page: string;
 }

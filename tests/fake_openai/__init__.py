@@ -11,7 +11,7 @@ chat.py       the same of Chat Completions
 common.py     what both refuse
 """
 
-from .manners import GEMINI, LOCAL, MISTRAL, RESPONSES, XAI, Manner
+from .manners import AZURE, GEMINI, LOCAL, MISTRAL, RESPONSES, XAI, Manner
 from .server import FakeOpenAI
 
-__all__ = ["GEMINI", "LOCAL", "MISTRAL", "RESPONSES", "XAI", "FakeOpenAI", "Manner"]
+__all__ = ["AZURE", "GEMINI", "LOCAL", "MISTRAL", "RESPONSES", "XAI", "FakeOpenAI", "Manner"]

@@ -61,6 +61,19 @@ RESPONSES = Manner(
         }
     ),
 )
+AZURE = Manner(
+    "azure",
+    "azure-openai",
+    "item",
+    parameters=RESPONSES.parameters,
+    wrong_key=error(
+        401,
+        "Access denied due to invalid subscription key or wrong API endpoint. Make sure to "
+        "provide a valid key for an active subscription.",
+        "",
+        "401",
+    ),
+)
 LOCAL = Manner(
     "chat",
     "openai-compatible",

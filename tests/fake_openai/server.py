@@ -14,7 +14,7 @@ from tests.fake_anthropic.wire import Exchange, Wire
 
 from . import chat, responses
 from .errors import bad_request, unknown_model
-from .manners import RESPONSES, Manner
+from .manners import AZURE, Manner
 
 MODELS = {"gpt-6-sol": "", "gpt-6-luna": "", "gpt-6.1-terra": "", "text-embedding-3-small": ""}
 
@@ -31,14 +31,20 @@ class FakeOpenAI(FakeAnthropic):
         models: Mapping[str, str] = MODELS,
         **options: Any,
     ) -> None:
-        super().__init__(script, models=models, **options)
+        prefix = "/openai" if manner is AZURE else ""
+        super().__init__(script, models=models, prefix=prefix, **options)
         self.manner = manner
         self._outputs: list[list[dict[str, Any]]] = []
         self._messages: list[dict[str, Any]] = []
 
+    def _arrived_as(self, exchange: Exchange, target: str, data: bytes) -> Exchange:
+        if self.manner is AZURE and not target.startswith("/openai/v1/"):
+            exchange.path = f"/elsewhere{exchange.path}"
+        return exchange
+
     @property
     def path(self) -> str:
-        return "/v1/responses" if self.manner is RESPONSES else "/v1/chat/completions"
+        return "/v1/responses" if self.manner.reasoning == "item" else "/v1/chat/completions"
 
     @property
     def requests(self) -> list[Exchange]:
@@ -89,7 +95,7 @@ class FakeOpenAI(FakeAnthropic):
             return
         name = f"{self._run}{len(self._outputs) + len(self._messages)}"
         speed = turn.speed or self.speed
-        if self.manner is RESPONSES:
+        if self.manner.reasoning == "item":
             usage = {"input_tokens": exchange.size // 4, "input_tokens_details": self._cached()}
             stream = responses.ResponsesStream(turn, exchange.body, name=name, usage=usage)
             self._outputs.append(stream.output)
@@ -116,7 +122,7 @@ class FakeOpenAI(FakeAnthropic):
         found: list[str] = []
         if self._check:
             try:
-                if self.manner is RESPONSES:
+                if self.manner.reasoning == "item":
                     found = responses.problems(body, self._outputs)
                 else:
                     found = chat.problems(body, self.manner, self._messages)
@@ -125,7 +131,12 @@ class FakeOpenAI(FakeAnthropic):
         self.violations += found
         if found:
             return bad_request(found[0])
-        return None if body["model"] in self._models else unknown_model(body["model"])
+        if body["model"] in self._models:
+            return None
+        if self.manner is AZURE:
+            words = "The API deployment for this resource does not exist."
+            return HttpError(404, "", words, details={"code": "DeploymentNotFound", "param": None})
+        return unknown_model(body["model"])
 
 
 __all__ = ["FakeOpenAI", "Turn"]

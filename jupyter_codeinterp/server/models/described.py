@@ -22,6 +22,7 @@ class Described(msgspec.Struct, frozen=True):
     works      whether it did when it was tried last; None: it was not. ``said``: what was wrong
     note       what the person should know of the last change
     keyless    it can be connected without a key
+    place_looks  what may be named instead of an address looks like this; "" for nothing
     """
 
     provider: str
@@ -36,6 +37,7 @@ class Described(msgspec.Struct, frozen=True):
     said: str
     note: str
     keyless: bool
+    place_looks: str
     key_looks: str
     key_page: str
     variables: tuple[str, ...]

@@ -296,6 +296,7 @@ class Models:
             said=tried or "",
             note=self._notes.get(provider.name, ""),
             keyless=provider.keyless,
+            place_looks=provider.place_looks,
             key_looks=provider.key_looks,
             key_page=provider.key_page,
             variables=provider.key_variables,

@@ -479,6 +479,7 @@ function connection(
     said: '',
     note: '',
     keyless: false,
+    place_looks: '',
     key_looks: 'sk-…',
     key_page: `https://${provider}.example/keys`,
     ...other

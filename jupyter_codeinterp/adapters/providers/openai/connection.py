@@ -48,7 +48,7 @@ class Connection(HttpConnection):
         self.server = credentials
         self._service = credentials.service
         self._max_tokens = max_tokens
-        if credentials.is_public and not credentials.secret:
+        if (credentials.is_public or self._service.resources) and not credentials.secret:
             raise no_key(credentials)
         responses = self._service.wire == "responses"
         self.answers_path = "/responses" if responses else "/chat/completions"

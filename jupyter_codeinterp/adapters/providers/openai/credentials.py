@@ -60,7 +60,8 @@ def resolve(
     home = environment.get(service.url_variable, "").strip() or service.url
     url = (base_url or "").strip() or home
     if not url:
-        words = "Name the address of the model server, such as http://127.0.0.1:8080/v1."
+        such = service.resources.format("my-resource") or "http://127.0.0.1:8080/v1"
+        words = f"Name the address of the model server, such as {such}."
         raise ModelError("bad_request", words)
     if not origin(url):
         raise ModelError("bad_request", f"“{url}” is not the address of a model server.")
@@ -69,13 +70,13 @@ def resolve(
     if given is None and at_home:
         found = (header_safe(environment.get(name)) for name in service.key_variables)
         given = next(filter(None, found), None)
-    return Credentials(service, _root(url), given, at_home)
+    return Credentials(service, _root(url, service.path), given, at_home)
 
 
-def _root(url: str) -> str:
-    """The address below which the API's paths lie. One without a path has them below ``/v1``."""
+def _root(url: str, api: str) -> str:
+    """The address below which the API's paths lie. One without a path has them below ``api``."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     for end in _ENDS:
         path = path.removesuffix(end)
-    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", "", ""))
+    return urlunsplit((parts.scheme, parts.netloc, path or api, "", ""))

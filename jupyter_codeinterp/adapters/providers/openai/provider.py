@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from .model import OpenAIModel
 
 
+_RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
+
+
 def providers() -> tuple[Provider, ...]:
     return tuple(_provider(service) for service in SERVICES)
 
@@ -20,6 +24,9 @@ def providers() -> tuple[Provider, ...]:
 def _provider(service: Service) -> Provider:
     def other_url() -> str:
         return os.environ.get(service.url_variable, "").strip()
+
+    def settle(place: str) -> str:
+        return service.resources.format(place) if _RESOURCE.fullmatch(place) else ""
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> OpenAIModel:
         from .model import OpenAIModel  # not at the server's start
@@ -40,9 +47,11 @@ def _provider(service: Service) -> Provider:
         secrets=_of_headers,
         url=service.url,
         other_url=other_url,
-        keyless=not service.url,
+        keyless=not service.url and not service.resources,
         key_looks=service.key_looks,
         key_page=service.key_page,
+        settle=settle,
+        place_looks=service.place_looks,
     )
 
 

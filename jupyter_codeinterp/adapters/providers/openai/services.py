@@ -23,6 +23,9 @@ class Service(msgspec.Struct, frozen=True):
     asks_usage     ``stream_options`` is understood
     hides          parts of names of models that hold no conversation in text
     key_looks      what a key looks like, for people; ``key_page`` is where one is to be had
+    path           where the API is at an address that has none
+    resources      the address of a resource, with ``{}`` for its name, which may be named
+                   instead; ``place_looks`` is what such a name looks like, for people
     """
 
     name: str
@@ -36,6 +39,9 @@ class Service(msgspec.Struct, frozen=True):
     hides: tuple[str, ...] = ()
     key_looks: str = ""
     key_page: str = ""
+    path: str = "/v1"
+    resources: str = ""
+    place_looks: str = ""
 
 
 _NO_TALK = ("embed", "moderation", "image", "audio", "tts", "transcribe", "whisper", "realtime")
@@ -51,6 +57,22 @@ SERVICES = (
         hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "search"),
         key_looks="sk-…",
         key_page="https://platform.openai.com/api-keys",
+    ),
+    # learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: the v1 API, where a model
+    # is the name of a deployment
+    Service(
+        "azure-openai",
+        "Azure OpenAI",
+        "",
+        "responses",
+        ("AZURE_OPENAI_API_KEY",),
+        url_variable="AZURE_OPENAI_ENDPOINT",
+        hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "ada"),
+        key_looks="of the resource, under Keys and Endpoint",
+        key_page="https://ai.azure.com",
+        path="/openai/v1",
+        resources="https://{}.openai.azure.com/openai/v1",
+        place_looks="my-resource",
     ),
     Service(
         "gemini",

@@ -23,6 +23,8 @@ export function ConnectForm(props: {
   const one = connections.find(each => each.provider === provider);
   const url = address ?? one?.address ?? '';
   const place = originOf(url);
+  const looks = one?.place_looks ?? '';
+  const placed = place || (looks && url.trim());
   const save = async () => {
     setBusy(true);
     setFailure('');
@@ -71,7 +73,8 @@ export function ConnectForm(props: {
         {trans.__('Address')}
         <input
           className="jp-codeinterp-Input"
-          type="url"
+          type={looks ? 'text' : 'url'}
+          placeholder={looks && trans.__('Or just: %1', looks)}
           autoComplete="off"
           spellCheck={false}
           value={url}
@@ -118,7 +121,7 @@ export function ConnectForm(props: {
         <Button
           type="submit"
           look="primary"
-          disabled={busy || !(key.trim() || (one?.keyless && place))}
+          disabled={busy || !(key.trim() || (one?.keyless && placed))}
         >
           {trans.__('Save')}
         </Button>
