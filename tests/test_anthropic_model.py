@@ -21,7 +21,13 @@ from jupyter_codeinterp.core.messages import (
     ToolUse,
     user,
 )
-from jupyter_codeinterp.core.ports import ModelDone, ModelText, ModelThinking, ModelToolInput
+from jupyter_codeinterp.core.ports import (
+    ModelDone,
+    ModelRead,
+    ModelText,
+    ModelThinking,
+    ModelToolInput,
+)
 from tests.anthropic_talk import (
     KEY,
     PNG,
@@ -70,13 +76,14 @@ async def test_text_thinking_and_code_arrive_piece_by_piece() -> None:
     assert isinstance(first, Thinking) and first.signature
     assert second == Text("Let me see.")
     assert isinstance(third, ToolUse) and third.input == {"title": "Say it", "source": source}
-    assert [type(event).__name__ for event in shown[:2]] == ["ModelThinking"] * 2
+    begin = [type(event).__name__ for event in shown[:3]]
+    assert begin == ["ModelRead", "ModelThinking", "ModelThinking"]
 
 
 @on_loop
 async def test_a_call_shows_itself_before_its_input() -> None:
     shown = await ask(answer(run_cell("1 + 1")))
-    first = shown[0]
+    first = next(event for event in shown if not isinstance(event, ModelRead))
     assert isinstance(first, ModelToolInput) and first.name == "run_cell" and first.partial == {}
 
 

@@ -30,10 +30,11 @@ from jupyter_codeinterp.core.events import (
     TurnEnded,
     TurnStarted,
     TurnUndone,
+    UsageChanged,
 )
 from jupyter_codeinterp.core.history.exporting import markdown
 from jupyter_codeinterp.core.history.recording import recording
-from jupyter_codeinterp.core.messages import Message, ToolUse, assistant
+from jupyter_codeinterp.core.messages import Message, ToolUse, Usage, assistant
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)
 ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")
@@ -158,6 +159,16 @@ def test_hostile_titles_and_paths_are_text() -> None:
     first, _, second, *_ = markdown(info, [ASKED]).split("\n")
     assert first == "# &lt;b&gt;*x* # y !&#91;z&#93;(w)"
     assert second == "Notebook: ``a`b # c.ipynb``  "
+
+
+@pytest.mark.parametrize(
+    ("dollars", "local", "words"),
+    [(0.1234567, False, "$0.1235"), (None, False, "cost unknown"), (0.0, True, "local")],
+)
+def test_the_cost_stands_above_it(dollars: float | None, local: bool, words: str) -> None:
+    used = [UsageChanged(Usage(1), 0.1, 0.01), UsageChanged(Usage(2), 0.1, dollars, local=local)]
+    text = markdown(INFO, [ASKED, StepStarted(1), *used])
+    assert f" UTC  \nCost: {words}\n\n## You" in text
 
 
 # --- recordings: what is left out, and what a step expects --------------------------------

@@ -65,12 +65,36 @@ class StepStarted(_Event, frozen=True, tag="step_started"):
     step: int
 
 
+class Cost(msgspec.Struct, frozen=True):
+    """US dollars, None where a price is not known. ``local``: all of it was answered on the
+    server's own machine, where it costs nothing."""
+
+    dollars: Union[float, None] = None
+    local: bool = False
+
+    def __str__(self) -> str:
+        if self.local:
+            return "local"
+        return "cost unknown" if self.dollars is None else f"${self.dollars:.4f}"
+
+
+class ModelUse(msgspec.Struct, frozen=True):
+    """What one model has read and written in a session, and what that has cost, as ``Cost``.
+    ``prices_seen`` is the day on which its prices were read at its vendor's, if they were."""
+
+    model: str
+    usage: Usage
+    cost: Union[float, None] = None
+    local: bool = False
+    prices_seen: str = ""
+
+
 class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     """``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
 
     ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
     are cells of the agent that failed and were left standing (not at ``end_turn``).
-    ``retry`` is true where "Try again" makes sense.
+    ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
     """
 
     turn: int
@@ -82,6 +106,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     removed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     retry: bool = False
+    cost: Union[Cost, None] = None
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -152,14 +177,21 @@ class Retrying(_Event, frozen=True, tag="retrying"):
 
 
 class UsageChanged(_Event, frozen=True, tag="usage"):
-    """After a model call: sums for the session, and the share (0..1) of the context used.
+    """After a model call, also one that failed once something had come: sums for the session,
+    and the share (0..1) of the context used.
 
-    ``cost`` is US dollars, None where the model's prices are not known.
+    ``cost`` is US dollars, None where the price of any call is not known; ``local`` as in
+    ``Cost``; ``turn`` is the turn's. ``context_known``: whether the share is of a size that
+    somebody has named.
     """
 
     usage: Usage
     context_share: float
     cost: Union[float, None] = None
+    context_known: bool = True
+    local: bool = False
+    turn: Union[Cost, None] = None
+    models: tuple[ModelUse, ...] = ()
 
 
 # --- cards: tool calls, drafts, runs -------------------------------------------------

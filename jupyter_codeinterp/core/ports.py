@@ -62,6 +62,13 @@ class ModelToolInput(msgspec.Struct, frozen=True):
     partial: dict[str, Any]
 
 
+class ModelRead(msgspec.Struct, frozen=True):
+    """What the server says it has read, where it says so before it answers: it is paid for even
+    if the end does not come."""
+
+    usage: Usage
+
+
 class ModelRetry(msgspec.Struct, frozen=True):
     """The call failed and is tried again after ``delay`` seconds; nothing had come of it."""
 
@@ -87,17 +94,45 @@ class ModelDone(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-ModelEvent = Union[ModelText, ModelThinking, ModelToolInput, ModelRetry, ModelDone]
+ModelEvent = Union[ModelRead, ModelText, ModelThinking, ModelToolInput, ModelRetry, ModelDone]
+
+
+ASSUMED_WINDOW = 128_000
+"""Tokens, where nobody says how many a model takes. Small for what is sold today: a conversation
+that is cut off too early goes on with a summary. It is reckoned with, and never shown."""
+
+Prices = tuple[float, float, float, float]
+"""US dollars a million tokens: input, output, cache write, cache read."""
+
+
+class LongPrompts(msgspec.Struct, frozen=True):
+    """What all of a request costs that reads more than ``over`` tokens, those of the cache
+    included."""
+
+    over: int
+    prices: Prices
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
-    """``context_window`` in tokens. Prices in US dollars a million tokens, None if unknown:
-    (input, output, cache write, cache read)."""
+    """What is known of a model; None where it is not known.
+
+    context_window  tokens that it takes
+    prices          US dollars a million tokens: input, output, cache write, cache read
+    prices_seen     the day (as 2026-11-23) on which they were read at their vendor's; "" where an
+                    admin or the server itself says them
+    local           it runs on this machine, and its answers cost nothing
+    images, tools   whether it takes images, and calls tools
+    """
 
     id: str
     name: str
-    context_window: int
-    prices: Union[tuple[float, float, float, float], None] = None
+    context_window: Union[int, None] = None
+    prices: Union[Prices, None] = None
+    long_prompts: Union[LongPrompts, None] = None
+    prices_seen: str = ""
+    local: bool = False
+    images: Union[bool, None] = None
+    tools: Union[bool, None] = None
 
 
 class Model(Protocol):

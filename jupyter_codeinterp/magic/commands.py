@@ -90,11 +90,13 @@ def _usage(host: Host, rest: str) -> None:
     if said is None:
         print("Nothing has been asked in this conversation.")
         return
+    from ..core.events import Cost  # The interpreter is loaded by now.
+
     usage = said.usage
     parts = [f"{usage.total_input:,} tokens read", f"{usage.output_tokens:,} written"]
-    if said.cost is not None:
-        parts.append(f"${said.cost:.4f}")
-    parts.append(f"{said.context_share:.0%} of the model's context used")
+    parts.append(str(Cost(said.cost, said.local)))
+    if said.context_known:
+        parts.append(f"{said.context_share:.0%} of the model's context used")
     print(", ".join(parts) + ".")
 
 

@@ -38,10 +38,22 @@ export interface INotice {
 export interface IModelInfo {
   readonly id: string;
   readonly name: string;
-  /** Tokens. */
-  readonly context_window: number;
-  /** US dollars a million tokens, input and output first; null if they are not known. */
+  /** Tokens; null if that is not known, as everything below. */
+  readonly context_window: number | null;
+  /** US dollars a million tokens, input and output first. */
   readonly prices: readonly number[] | null;
+  /** What a request costs that reads more than `over` tokens. */
+  readonly long_prompts: {
+    readonly over: number;
+    readonly prices: readonly number[];
+  } | null;
+  /** The day, as 2026-11-23, on which the prices were read at the vendor's; '' otherwise. */
+  readonly prices_seen: string;
+  /** It runs on the server's machine and costs nothing. */
+  readonly local: boolean;
+  /** Whether it takes images, and calls tools. */
+  readonly images: boolean | null;
+  readonly tools: boolean | null;
 }
 
 /** A provider, and how it is connected; never with its key. */

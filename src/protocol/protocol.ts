@@ -505,7 +505,7 @@ export interface StepStarted {
  *
  * ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
  * are cells of the agent that failed and were left standing (not at ``end_turn``).
- * ``retry`` is true where "Try again" makes sense.
+ * ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -518,6 +518,15 @@ export interface TurnEnded {
   removed: string[];
   failed: string[];
   retry: boolean;
+  cost: Cost | null;
+}
+/**
+ * US dollars, None where a price is not known. ``local``: all of it was answered on the
+ * server's own machine, where it costs nothing.
+ */
+export interface Cost {
+  dollars: number | null;
+  local: boolean;
 }
 /**
  * Cells that a turn had changed are as they were before it; ``kept`` are not. There may
@@ -590,15 +599,22 @@ export interface Retrying {
   attempt: number;
 }
 /**
- * After a model call: sums for the session, and the share (0..1) of the context used.
+ * After a model call, also one that failed once something had come: sums for the session,
+ * and the share (0..1) of the context used.
  *
- * ``cost`` is US dollars, None where the model's prices are not known.
+ * ``cost`` is US dollars, None where the price of any call is not known; ``local`` as in
+ * ``Cost``; ``turn`` is the turn's. ``context_known``: whether the share is of a size that
+ * somebody has named.
  */
 export interface UsageChanged {
   type: 'usage';
   usage: Usage;
   context_share: number;
   cost: number | null;
+  context_known: boolean;
+  local: boolean;
+  turn: Cost | null;
+  models: ModelUse[];
 }
 /**
  * Tokens of one model call. The three input figures add up to what was read.
@@ -608,6 +624,17 @@ export interface Usage {
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
+}
+/**
+ * What one model has read and written in a session, and what that has cost, as ``Cost``.
+ * ``prices_seen`` is the day on which its prices were read at its vendor's, if they were.
+ */
+export interface ModelUse {
+  model: string;
+  usage: Usage;
+  cost: number | null;
+  local: boolean;
+  prices_seen: string;
 }
 /**
  * The model has begun to write a tool call: a card appears.

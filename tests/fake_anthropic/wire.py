@@ -96,7 +96,7 @@ class Wire:
         leaving = asyncio.ensure_future(self._client_gone())
         try:
             await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if sending.done():
+            if sending.done() and not isinstance(sending.exception(), ConnectionError):
                 return sending.result()
             self._exchange.gone.set()
             raise ConnectionResetError

@@ -250,6 +250,7 @@ async def test_commands(api: FakeAnthropic) -> None:
     assert "Explain the cell in-6" in prompts(api)[1]
     assert "* claude-sonnet-5-5  Claude Sonnet 5.5\n" in shown[7]
     assert "tokens read" in shown[8] and "context used" in shown[8]
+    assert "cost unknown" in shown[8], "the server's address is not Anthropic's"
     assert shown[9:11] == ["The conversation is forgotten.\n", "Nothing waits.\n"]
     assert "--max-steps N" in shown[11] and shown[12] == shown[11]
 

@@ -165,6 +165,12 @@ for (const theme of [
       ).toEqual([]);
     };
     await check('empty');
+    await panel.root.getByRole('button', { name: /^Model: / }).click();
+    const models = panel.root.getByRole('listbox', { name: 'Models' });
+    await expect(models.getByRole('option', { selected: true })).toContainText('price unknown');
+    await check('models');
+    await page.keyboard.press('Escape');
+    await expect(models).toHaveCount(0);
     await model.play('says');
     await panel.ask(WIDE);
     await panel.ended();

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import jiter
 
@@ -25,11 +25,22 @@ from ...core.messages import (
     ToolUse,
     Usage,
 )
-from ...core.ports import ModelDone, ModelEvent, ModelText, ModelThinking, ModelToolInput
+from ...core.ports import (
+    ModelDone,
+    ModelEvent,
+    ModelRead,
+    ModelText,
+    ModelThinking,
+    ModelToolInput,
+)
 
 Event = Mapping[str, Any]
 OFTEN = 20_000
 """Characters of a call's input up to which each piece is shown at once."""
+
+
+MOST_TOKENS = 10**12
+"""Of one call. No server has read or written more, whatever it says."""
 
 
 class _Block(Protocol):
@@ -64,6 +75,8 @@ class Accumulator:
         kind = event.get("type")
         if kind == "message_start":
             self._count(_mapping(event, "message").get("usage"))
+            read = Usage(**self._usage)
+            return [ModelRead(read)] if read.total_input else []
         elif kind == "content_block_start":
             # Some servers call every block number 0: the one before is whole by now.
             before = self._finish(_index(event))
@@ -114,7 +127,7 @@ class Accumulator:
         if isinstance(usage, Mapping):
             names = Usage.__struct_fields__
             self._usage.update(
-                (name, value) for name in names if isinstance(value := usage.get(name), int)
+                (name, value) for name in names if _is_count(value := usage.get(name))
             )
 
     def _end(self, delta: Event) -> None:
@@ -278,6 +291,10 @@ def _append(blocks: list[_Block], block: _Block) -> int:
 
 def _some(*events: ModelEvent | None) -> list[ModelEvent]:
     return [event for event in events if event is not None]
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
 def _mapping(event: Event, name: str) -> Event:

@@ -7,9 +7,12 @@ ValueError (msgspec's) or RecursionError for what is no such answer.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import msgspec
+
+from ...core.ports import Prices
 
 MOST_MODELS = 2_000
 LONGEST_NAME = 200
@@ -17,9 +20,13 @@ LONGEST_NAME = 200
 LARGEST_WINDOW = 1_000_000_000
 
 
+LONGEST_FIGURE = 40
+"""Characters of a price that comes as text."""
+
+
 class Entry(msgspec.Struct):
-    """One model. ``context_window`` in tokens; it and ``name`` are None where not given. Servers
-    have many names for it: the first one that has a usable figure counts."""
+    """One model. ``context_window`` in tokens; what is not given is None. Servers have many names
+    for it: the first one that has a usable figure counts."""
 
     id: str
     name: Any = msgspec.field(default=None, name="display_name")
@@ -34,6 +41,15 @@ class Entry(msgspec.Struct):
     """LM Studio."""
     meta: Any = None
     """llama.cpp."""
+    capabilities: Any = None
+    """Anthropic: ``{"image_input": {"supported": …}}``; Mistral: ``{"vision": …,
+    "function_calling": …}``."""
+    architecture: Any = None
+    supported_parameters: Any = None
+    pricing: Any = None
+    """OpenRouter: what it reads, what it takes, and dollars a token as text."""
+    supports_image_in: Any = None
+    """Moonshot."""
 
     def __post_init__(self) -> None:
         if not _is_name(self.id):
@@ -46,6 +62,50 @@ class Entry(msgspec.Struct):
             *(self.context_length, self.max_context_length),
         )
         self.context_window = next(filter(_is_window, windows), None)
+
+    @property
+    def images(self) -> bool | None:
+        able, built = _mapping(self.capabilities), _mapping(self.architecture)
+        given = (_mapping(able.get("image_input")).get("supported"), able.get("vision"))
+        for said in (*given, self.supports_image_in):
+            if isinstance(said, bool):
+                return said
+        return _holds(built.get("input_modalities"), "image")
+
+    @property
+    def tools(self) -> bool | None:
+        said = _mapping(self.capabilities).get("function_calling")
+        return said if isinstance(said, bool) else _holds(self.supported_parameters, "tools")
+
+    @property
+    def prices(self) -> Prices | None:
+        """US dollars a million tokens. None also where a request has a price of its own."""
+        said = _mapping(self.pricing)
+        read, written = _dollars(said.get("prompt")), _dollars(said.get("completion"))
+        if read is None or written is None or _dollars(said.get("request", 0)) != 0:
+            return None
+        kept = _dollars(said.get("input_cache_write", said["prompt"]))
+        again = _dollars(said.get("input_cache_read", said["prompt"]))
+        return None if kept is None or again is None else (read, written, kept, again)
+
+
+def _mapping(value: object) -> dict[Any, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _holds(names: object, name: str) -> bool | None:
+    return name in names if isinstance(names, list) else None
+
+
+def _dollars(a_token: object) -> float | None:
+    """A million tokens, of what one costs."""
+    if isinstance(a_token, bool) or not isinstance(a_token, (int, float, str)):
+        return None
+    try:
+        price = float(str(a_token)[:LONGEST_FIGURE]) * 1e6
+    except ValueError:
+        return None
+    return round(price, 6) if isfinite(price) and price >= 0 else None
 
 
 class _Page(msgspec.Struct):

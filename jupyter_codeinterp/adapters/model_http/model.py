@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import ipaddress
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from ...core.errors import ModelError
 from ...core.messages import AnyBlock, Image, Message, Text, ToolResult, ToolUse
-from ...core.ports import ModelEvent, ModelInfo, ModelRequest, ModelRetry
+from ...core.ports import ModelEvent, ModelInfo, ModelRead, ModelRequest, ModelRetry, Prices
 from .accumulator import Accumulator, Event
+from .facts import completed
 from .faults import Fault
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ MOST_NAMES = 500
 NO_IMAGE = "[An image belongs here. This model sees none: have the numbers printed instead.]"
 """Stands for an image in what a model is sent that takes none."""
 
-Prices = Mapping[str, tuple[float, float, float, float]]
+SetPrices = Mapping[str, Prices]
 
 
 def backoff(attempt: int) -> float:
@@ -90,7 +93,9 @@ class HttpModel(Generic[S]):
 
     always_ask = False
 
-    def __init__(self, prices: Prices | None, wait: Callable[[int], float], attempts: int) -> None:
+    def __init__(
+        self, prices: SetPrices | None, wait: Callable[[int], float], attempts: int
+    ) -> None:
         self._prices = dict(prices or {})
         self._wait = wait
         self._attempts = attempts
@@ -119,6 +124,15 @@ class HttpModel(Generic[S]):
         """Where a server has no list."""
         return ()
 
+    def _vendor(self, server: S | None) -> str:
+        """The provider whose own API this is; "" for none of those in ``facts.json``. None: there
+        is no key, say."""
+        return ""
+
+    def _is_local(self, server: S, model: str) -> bool:
+        """Whether the model runs on this machine."""
+        return False
+
     # --- the Model -----------------------------------------------------------------------
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -135,7 +149,7 @@ class HttpModel(Generic[S]):
             try:
                 async with aclosing(self._answer(request)) as events:
                     async for event in events:
-                        begun = True
+                        begun = begun or not isinstance(event, ModelRead)
                         yield event
                 return
             except Fault as fault:
@@ -158,7 +172,7 @@ class HttpModel(Generic[S]):
             server, connection = await self._connect()
             model = server.own_name(model)
         except (Fault, ModelError):
-            return self._priced(self._known(model, None))
+            return self._completed(self._known(model, None), None)
         key = (server, model)
         info, until = self._infos.get(key, (None, 0.0))
         if info is None or monotonic() > until:
@@ -169,7 +183,7 @@ class HttpModel(Generic[S]):
                 info = self._known(model, server)
                 until = monotonic() + ASK_AGAIN_AFTER
             self._infos[key] = (info, until)
-        return self._priced(info)
+        return self._completed(info, server)
 
     async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
         """The server's models; those built in if it has no such list, unless ``fallback`` is
@@ -183,7 +197,7 @@ class HttpModel(Generic[S]):
             if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
                 raise _failed(fault, 1) from None
             infos = self._known_models(server)
-        return tuple(self._priced(info) for info in infos)
+        return tuple(self._completed(info, server) for info in infos)
 
     async def prepare(self) -> None:
         """Import what is heavy, and reach for nothing. Raises ModelError."""
@@ -257,9 +271,20 @@ class HttpModel(Generic[S]):
         delay = self._wait(attempt) if named is None else min(named, LONGEST_WAIT)
         return ModelRetry(fault.code, fault.message, delay, attempt)
 
-    def _priced(self, info: ModelInfo) -> ModelInfo:
-        prices = self._prices.get(info.id, info.prices)
-        return ModelInfo(info.id, info.name, info.context_window, prices)
+    def _completed(self, info: ModelInfo, server: S | None) -> ModelInfo:
+        local = server is not None and self._is_local(server, info.id)
+        return completed(info, self._vendor(server), self._prices.get(info.id), local=local)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the address is one of this machine's own, that no other machine reaches."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def call_ids(messages: tuple[Message, ...]) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timezone
 
 from ..commands import SessionInfo
-from ..events import Event
+from ..events import Cost, Event, UsageChanged
 from .prose import code, fenced, harmless, plain, quoted
 from .transcript import Asked, Item, Line, Said, turns
 
@@ -14,10 +14,12 @@ from .transcript import Asked, Item, Line, Said, turns
 def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
     """The conversation to read: what was asked, said and run, and what came out of it. The
     file holds text and code, and does nothing when it is opened."""
+    events = list(events)
     date = datetime.fromtimestamp(info.created, timezone.utc)
     parts = [
         f"# {plain(info.title) or 'Conversation'}",
-        f"Notebook: {code(' '.join(info.notebook.split()))}  \nDate: {date:%Y-%m-%d %H:%M} UTC",
+        f"Notebook: {code(' '.join(info.notebook.split()))}  \nDate: {date:%Y-%m-%d %H:%M} UTC"
+        + "".join(f"  \nCost: {words}" for words in _cost(events)),
     ]
     for turn in turns(events):
         if turn.asked:
@@ -25,6 +27,12 @@ def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
         for step in turn.steps:
             parts += [text for item in step.items for text in _in_markdown(item)]
     return "\n\n".join(part for part in parts if part.strip()) + "\n"
+
+
+def _cost(events: Iterable[Event]) -> list[str]:
+    """Of all of it, if a model was asked."""
+    used = [event for event in events if isinstance(event, UsageChanged)]
+    return [str(Cost(used[-1].cost, used[-1].local))] if used else []
 
 
 def _in_markdown(item: Item) -> list[str]:

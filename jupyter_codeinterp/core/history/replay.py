@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..events import (
     ChangesKept,
+    Cost,
     Event,
     MessageQueued,
     MessagesHeard,
@@ -50,6 +51,8 @@ class Replay:
     unfinished: bool = False
     ended: TurnEnded | None = None
     usage: UsageChanged | None = None
+    cost: Cost | None = None
+    """Of the last turn."""
     reviewed: dict[int, dict[str, State]] = field(default_factory=dict)
     """What has become of the cells that a turn changed, by turn and cell id."""
     _cards: dict[str, ToolStarted] = field(default_factory=dict)
@@ -59,7 +62,7 @@ class Replay:
 
     def add(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
-            self.turns, self.unfinished = event.turn, True
+            self.turns, self.unfinished, self.cost = event.turn, True, None
             self._cards.clear()
             self._left_queue(event.queued)
             if event.text:
@@ -85,7 +88,7 @@ class Replay:
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
         elif isinstance(event, UsageChanged):
-            self.usage = event
+            self.usage, self.cost = event, event.turn
         elif isinstance(event, TurnUndone):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.restored, "undone"))

@@ -24,7 +24,7 @@ from ..events import (
     TextDone,
     ThinkingDelta,
 )
-from ..messages import Message, Text, ToolResult, ToolUse, tool_uses, user
+from ..messages import Message, Text, ToolResult, ToolUse, Usage, tool_uses, user
 from ..model_view.context import Context
 from ..model_view.outputs import size
 from ..off_loop import off_loop
@@ -40,7 +40,7 @@ from ..ports import (
 from ..tools.registry import ToolRegistry
 from ..tools.tools import Tools
 from ..turn.ending import Ending
-from ..turn.meter import Meter
+from ..turn.meter import Meter, Unpaid
 from ..turn.results import Result
 from ..turn.turn import Turn
 from . import system_prompt
@@ -93,6 +93,8 @@ class Agent:
         """The conversation has begun anew, and no call has been carried out since."""
         self._texts: dict[int, str] = {}
         """Text blocks that have begun and not ended, by index."""
+        self._unpaid: Unpaid | None = None
+        """The call that is under way, once something has come of it."""
 
     async def run(self, text: str, note: str = "") -> AsyncIterator[Event]:
         """One turn. ``text`` is the person's message; "" goes on with the history as it is.
@@ -191,6 +193,8 @@ class Agent:
                     raise ModelError("broken_stream", "The model's answer ended too early.")
                 return
             except ModelError as error:
+                for paid in self._pay():
+                    yield paid
                 self._tools.discard()
                 self._tools, self._texts = Tools(self.turn, self._registry), {}
                 if error.code == "context_full" and not last_try:
@@ -215,7 +219,15 @@ class Agent:
     async def _stream(self, request: ModelRequest) -> AsyncIterator[Event]:
         texts = self._texts = {}
         open_block = -1
+        unpaid = Unpaid(request)
         async for event in self.model.stream(request):
+            if not isinstance(event, ModelRetry):
+                self._unpaid = unpaid
+                unpaid.hear(event)
+            elif self._unpaid is not None:
+                for paid in self._pay():
+                    yield paid
+                unpaid = Unpaid(request)
             if open_block in texts and getattr(event, "block", None) != open_block:
                 yield TextDone(open_block, texts.pop(open_block))
             if isinstance(event, ModelText):
@@ -231,7 +243,16 @@ class Agent:
                 yield Retrying(event.code, event.message, event.delay, event.attempt)
             elif isinstance(event, ModelDone):
                 self._reply = event
-                yield self.meter.add(event.usage)
+                for paid in self._pay(event.usage):
+                    yield paid
+
+    def _pay(self, usage: Usage | None = None) -> Iterator[Event]:
+        """For a call of which something has come, to its end or not."""
+        unpaid, self._unpaid = self._unpaid, None
+        if unpaid is not None and self.meter.reckons:
+            yield self.meter.add(unpaid.settled(usage))
+        elif usage is not None:
+            yield self.meter.add(usage)
 
     # --- carrying out ----------------------------------------------------------------
 
@@ -301,6 +322,7 @@ class Agent:
         """Settle what was under way when the turn was stopped: quick, waits for nothing."""
         events: list[Event] = [TextDone(block, text) for block, text in self._texts.items()]
         self._texts = {}
+        events += self._pay()
         calls = tool_uses(self._reply.message) if self._reply is not None else ()
         events += self._tools.stop(calls, NOT_REACHED)
         if self._reply is not None:

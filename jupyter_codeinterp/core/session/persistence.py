@@ -317,6 +317,7 @@ class PersistentSession:
                 removed=changed("removed"),
                 failed=tuple(self._ledger.failed_since(turn)),
                 retry=ending.retry,
+                cost=self._replay.cost,
             )
         )
 

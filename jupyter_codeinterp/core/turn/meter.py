@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
-from ..events import UsageChanged
-from ..messages import Usage
-from ..ports import ModelInfo
+from collections.abc import Callable
+
+import msgspec
+
+from ..events import Cost, ModelUse, UsageChanged
+from ..messages import AnyBlock, Image, Text, Thinking, ToolResult, ToolUse, Usage
+from ..ports import (
+    ASSUMED_WINDOW,
+    ModelEvent,
+    ModelInfo,
+    ModelRead,
+    ModelRequest,
+    ModelText,
+    ModelThinking,
+    ModelToolInput,
+)
+
+CHARACTERS = 3
+"""For a token, where nobody has counted: rather too dear."""
+AN_IMAGE = 4_800
+"""Characters that an image stands for there: 1,600 tokens, the most that the Messages API counts
+for one (platform.claude.com/docs, vision)."""
 
 
 class Meter:
     """Goes on from the journal's last ``UsageChanged``. ``begin_turn`` names the model."""
 
-    def __init__(self, last: UsageChanged | None = None) -> None:
+    def __init__(
+        self,
+        last: UsageChanged | None = None,
+        spent: Callable[[float | None], None] = lambda dollars: None,
+    ) -> None:
+        """``spent`` is told what each call has cost, None where that is not known."""
+        last = last or UsageChanged(Usage(), 0.0, 0.0, local=True)
         self.turn_cost: float | None = 0.0
-        self._info = ModelInfo("", "", 1)
-        self.total = last.usage if last is not None else Usage()
-        self.cost: float | None = last.cost if last is not None else 0.0
-        self.share = last.context_share if last is not None else 0.0
+        self._info = ModelInfo("", "")
+        self._spent = spent
+        self.total = last.usage
+        self.cost = last.cost
+        self.share = last.context_share
+        self._local = last.local
+        self._models = {use.model: use for use in last.models}
 
     def begin_turn(self, info: ModelInfo) -> None:
         self._info = info
@@ -23,26 +51,103 @@ class Meter:
 
     def add(self, usage: Usage) -> UsageChanged:
         """After a model call. The sum is unknown once one call's price was."""
-        price = self._price(usage)
+        info = self._info
+        price = price_of(info, usage)
+        self._spent(price)
         self.total = self.total + usage
         self.cost = _sum(self.cost, price)
         self.turn_cost = _sum(self.turn_cost, price)
-        self.share = (usage.total_input + usage.output_tokens) / self._info.context_window
-        return UsageChanged(self.total, self.share, self.cost)
+        self._local = self._local and info.local
+        before = self._models.get(info.id, ModelUse(info.id, Usage(), 0.0))
+        self._models[info.id] = ModelUse(
+            info.id, before.usage + usage, _sum(before.cost, price), info.local, info.prices_seen
+        )
+        window = info.context_window or ASSUMED_WINDOW
+        self.share = (usage.total_input + usage.output_tokens) / window
+        return UsageChanged(
+            self.total,
+            self.share,
+            self.cost,
+            context_known=info.context_window is not None,
+            local=self._local,
+            turn=Cost(self.turn_cost, info.local),
+            models=tuple(self._models.values()),
+        )
+
+    @property
+    def reckons(self) -> bool:
+        """Whether a call that nobody has counted is reckoned: not where all calls cost nothing
+        (a recording)."""
+        return self._info.prices is None or any(self._info.prices)
 
     def new_conversation(self) -> None:
         self.share = 0.0
 
-    def _price(self, usage: Usage) -> float | None:
-        if self._info.prices is None:
-            return None
-        counts = (
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cache_creation_input_tokens,
-            usage.cache_read_input_tokens,
-        )
-        return sum(n * price for n, price in zip(counts, self._info.prices, strict=True)) / 1e6
+
+def price_of(info: ModelInfo, usage: Usage) -> float | None:
+    """US dollars; None where they are not known."""
+    if info.local:
+        return 0.0
+    prices = info.prices
+    if prices is None:
+        return None
+    if info.long_prompts is not None and usage.total_input > info.long_prompts.over:
+        prices = info.long_prompts.prices
+    counts = (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_creation_input_tokens,
+        usage.cache_read_input_tokens,
+    )
+    return sum(n * price for n, price in zip(counts, prices, strict=True)) / 1e6
+
+
+class Unpaid:
+    """A call that has not come to its end, or whose server counts nothing: what was read and
+    written is paid for. Told each event, in order."""
+
+    def __init__(self, request: ModelRequest) -> None:
+        self._request = request
+        self._read: Usage | None = None
+        self._written: dict[int, int] = {}
+        """Characters, by block."""
+
+    def hear(self, event: ModelEvent) -> None:
+        if isinstance(event, ModelRead):
+            self._read = event.usage
+        elif isinstance(event, (ModelText, ModelThinking)):
+            self._written[event.block] = self._written.get(event.block, 0) + len(event.text)
+        elif isinstance(event, ModelToolInput):
+            texts = (part for part in event.partial.values() if isinstance(part, str))
+            self._written[event.block] = sum(map(len, texts))
+
+    def settled(self, usage: Usage | None) -> Usage:
+        """``usage`` if the server has counted; what it said at the beginning, if it did; the rest
+        is reckoned."""
+        if usage is not None and usage.total_input + usage.output_tokens:
+            return usage
+        written = sum(self._written.values()) // CHARACTERS
+        if self._read is not None:
+            most = max(self._read.output_tokens, written)
+            return msgspec.structs.replace(self._read, output_tokens=most)
+        request = self._request
+        said = sum(_length(block) for message in request.messages for block in message.content)
+        tools = sum(len(str(tool)) for tool in request.tools)
+        return Usage((len(request.system) + tools + said) // CHARACTERS, written)
+
+
+def _length(block: AnyBlock) -> int:
+    if isinstance(block, Text):
+        return len(block.text)
+    if isinstance(block, Thinking):
+        return len(block.thinking)
+    if isinstance(block, Image):
+        return AN_IMAGE
+    if isinstance(block, ToolUse):
+        return sum(len(str(value)) for value in block.input.values())
+    if isinstance(block, ToolResult):
+        return sum(_length(part) for part in block.content)
+    return 0
 
 
 def _sum(one: float | None, other: float | None) -> float | None:

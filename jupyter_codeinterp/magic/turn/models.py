@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+import msgspec
+
 from ...adapters.providers.anthropic import provider as anthropic
 from ...adapters.providers.openai import provider as openai
 from ...core.errors import ModelError
@@ -79,4 +81,4 @@ class ProcessModels:
 
 
 def _named(info: ModelInfo, name: str) -> ModelInfo:
-    return ModelInfo(name, info.name, info.context_window, info.prices)
+    return msgspec.structs.replace(info, id=name)

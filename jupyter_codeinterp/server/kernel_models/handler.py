@@ -19,9 +19,18 @@ from tornado.iostream import StreamClosedError
 
 from ...core.errors import ModelError
 from ...core.messages import Usage
-from ...core.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
+from ...core.ports import (
+    Model,
+    ModelDone,
+    ModelEvent,
+    ModelInfo,
+    ModelRead,
+    ModelRequest,
+    ModelRetry,
+)
+from ...core.turn.meter import Unpaid
 from .messages import Answer, error_body, error_frame, model_list, read
-from .tokens import CHARACTERS, Grant, KernelTokens
+from .tokens import Grant, KernelTokens
 
 MOST = 32_000_000
 """Bytes of a request; the Messages API takes no more."""
@@ -116,14 +125,21 @@ class KernelMessagesHandler(KernelModelHandler):
     ) -> None:
         answer = Answer(request.model)
         begun = False
-        usage: Usage | None = None
+        unpaid: Unpaid | None = None
         try:
             async with aclosing(_events(model, request)) as events:
                 async for event in events:
                     if isinstance(event, ModelRetry):
+                        self._count(grant, info, unpaid)
+                        unpaid = None
+                        continue
+                    unpaid = unpaid or Unpaid(request)
+                    unpaid.hear(event)
+                    if isinstance(event, ModelRead):
                         continue
                     if isinstance(event, ModelDone):
-                        usage = event.usage
+                        self._count(grant, info, unpaid, event.usage)
+                        unpaid = None
                         if not streamed:
                             self._answer(answer.whole(event))
                             return
@@ -148,10 +164,14 @@ class KernelMessagesHandler(KernelModelHandler):
         except StreamClosedError:
             pass  # The kernel has hung up.
         finally:
-            if usage is None and begun:
-                # What has come is paid for, whether or not somebody waited for its end.
-                usage = Usage(len(self.request.body) // CHARACTERS, answer.characters // CHARACTERS)
-            self._tokens.count(grant, info, usage or Usage())
+            # What has come is paid for, whether or not somebody waited for its end.
+            self._count(grant, info, unpaid)
+
+    def _count(
+        self, grant: Grant, info: ModelInfo, unpaid: Unpaid | None, usage: Usage | None = None
+    ) -> None:
+        if unpaid is not None:
+            self._tokens.count(grant, info, unpaid.settled(usage))
 
 
 class KernelModelsHandler(KernelModelHandler):

@@ -106,10 +106,9 @@ def model_list(infos: list[ModelInfo]) -> dict[str, Any]:
 
 
 class Answer:
-    """A model's events as those of the Messages API, in order. ``characters``: what has come."""
+    """A model's events as those of the Messages API, in order."""
 
     def __init__(self, model: str) -> None:
-        self.characters = 0
         self._model = model
         self._id = f"msg_{secrets.token_hex(12)}"
         self._open: dict[int, bool] = {}
@@ -124,11 +123,9 @@ class Answer:
     def feed(self, event: ModelEvent) -> Iterator[bytes]:
         """What an event brings. Not for ModelDone."""
         if isinstance(event, ModelText):
-            self.characters += len(event.text)
             yield from self._block(event.block, {"type": "text", "text": ""})
             yield self._delta(event.block, type="text_delta", text=event.text)
         elif isinstance(event, ModelThinking):
-            self.characters += len(event.text)
             empty = {"type": "thinking", "thinking": "", "signature": ""}
             yield from self._block(event.block, empty)
             yield self._delta(event.block, type="thinking_delta", thinking=event.text)
@@ -195,7 +192,6 @@ class Answer:
         sent = self._sent[index]
         if text.startswith(sent) and len(text) > len(sent):
             self._sent[index] = text
-            self.characters += len(text) - len(sent)
             yield self._delta(index, type="input_json_delta", partial_json=text[len(sent) :])
         elif not text.startswith(sent):
             raise ModelError("broken_stream", "The model's answer changed while it came.")

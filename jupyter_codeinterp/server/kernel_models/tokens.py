@@ -18,13 +18,11 @@ from jupyter_core.utils import ensure_async
 
 from ...core.errors import ModelError
 from ...core.ports import ModelInfo
-from ...core.turn.meter import Meter
+from ...core.turn.meter import price_of
 from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
 
 AT_ONCE = 4
 """Calls of one kernel at the same time."""
-CHARACTERS = 3
-"""For a token, where an answer was cut off and nobody has counted: rather too dear."""
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 """May hold a key, too."""
 
@@ -122,7 +120,7 @@ class KernelTokens:
             raise ModelError("rate_limit", f"At most {AT_ONCE} calls of a kernel at once.", 1.0)
         if self._most is None:
             return
-        if info.prices is None:
+        if info.prices is None and not info.local:
             words = f"What {info.id} costs is not known, and this server has a cost limit."
             raise ModelError("forbidden", words)
         if grant.cost >= self._most:
@@ -132,10 +130,7 @@ class KernelTokens:
     @staticmethod
     def count(grant: Grant, info: ModelInfo, usage: Any) -> None:
         """After a call."""
-        meter = Meter()
-        meter.begin_turn(info)
-        meter.add(usage)
-        grant.cost += meter.turn_cost or 0.0
+        grant.cost += price_of(info, usage) or 0.0
 
 
 def _hash(token: str) -> bytes:

@@ -112,6 +112,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     removed: [],
     failed: [],
     retry: false,
+    cost: null,
     ...change
   };
 }

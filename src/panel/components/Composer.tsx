@@ -6,6 +6,7 @@ import { IEnter, enter } from '../view/enter';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
+import { Gauge } from './elements/Usage';
 
 /** Where the person writes. Enter sends, Shift+Enter begins a new line. */
 export function Composer(props: {
@@ -208,33 +209,4 @@ function meaning(mode: Mode, trans: TranslationBundle): string {
       'Plan: nothing runs and nothing changes; it reads and proposes'
     )
   }[mode];
-}
-
-/** The share of the model's context that is used, and what it has cost. */
-function Gauge({ view }: { view: ISessionView | null }): JSX.Element | null {
-  const { showSent, trans } = usePanel();
-  const usage = view?.usage;
-  if (!usage) {
-    return null;
-  }
-  const percent = Math.round(usage.share * 100);
-  const share = percent ? trans.__('%1 %', percent) : trans.__('< 1 %');
-  const figures = usage.cost ? `${share} · ${dollars(usage.cost)}` : share;
-  return (
-    <Button
-      look="link"
-      aria-label={trans.__('Show what was sent (%1)', figures)}
-      title={trans.__(
-        '%1 of what the model can read at once is used. Show what was sent.',
-        share
-      )}
-      onClick={() => void showSent()}
-    >
-      {trans.__('Context %1', figures)}
-    </Button>
-  );
-}
-
-function dollars(cost: number): string {
-  return cost < 0.01 ? '< $0.01' : `$${cost.toFixed(2)}`;
 }

@@ -30,6 +30,9 @@ export function emptyView(info: SessionInfo): ISessionView {
   };
 }
 
+/** Of the usage, what journals of older versions leave out. */
+const SAID_LESS = { context_known: true, local: false, turn: null, models: [] };
+
 /** The view after event number `seq`; the same view if that was seen already. */
 export function reduce(
   view: ISessionView,
@@ -112,10 +115,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'retrying':
       return { ...view, retrying: event };
     case 'usage':
-      return {
-        ...view,
-        usage: { share: event.context_share, cost: event.cost }
-      };
+      return { ...view, usage: { ...SAID_LESS, ...event } };
 
     case 'tool_started':
       return event.name === 'ask_user'

@@ -11,7 +11,8 @@ import type {
   Retrying,
   SessionInfo,
   ToolDone,
-  TurnEnded
+  TurnEnded,
+  UsageChanged
 } from '../../protocol/protocol';
 
 /** What the person wrote: the start of a turn. */
@@ -160,10 +161,7 @@ export interface ISessionView {
   readonly kernelId: string;
   /** The model could not be reached and is tried again. */
   readonly retrying: Retrying | null;
-  readonly usage: {
-    readonly share: number;
-    readonly cost: number | null;
-  } | null;
+  readonly usage: UsageChanged | null;
 }
 
 /** Cells whose latest run was stopped before its end. */

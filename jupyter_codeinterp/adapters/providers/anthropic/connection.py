@@ -115,9 +115,15 @@ class Connection(HttpConnection):
             return self.info_of(entry((await self.get(path)).content))
 
     def info_of(self, listed: Entry) -> ModelInfo:
-        known = known_info(listed.id, self.profile)
-        window = listed.context_window or known.context_window
-        return ModelInfo(listed.id, listed.name or known.name, window, known.prices)
+        known = known_info(listed.id)
+        return ModelInfo(
+            listed.id,
+            listed.name or known.name,
+            listed.context_window or known.context_window,
+            listed.prices,
+            images=listed.images,
+            tools=listed.tools,
+        )
 
     def page_query(self, after: str) -> Mapping[str, object]:
         return {"limit": 100, **({"after_id": after} if after else {})}

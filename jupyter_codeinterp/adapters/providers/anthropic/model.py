@@ -6,15 +6,20 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ....core.ports import ModelInfo
-from ...model_http.model import ATTEMPTS, HttpModel, backoff
+from ....core.ports import ModelInfo, Prices
+from ....core.providers import origin
+from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
 from .credentials import Credentials, resolve
-from .profile import ANTHROPIC, KNOWN, Prices, Profile, known_info, profile_for
+from .profile import ANTHROPIC, KNOWN, Profile, known_info, profile_for
 
 if TYPE_CHECKING:
     import httpx2
 
     from .connection import Connection
+
+
+SENT_ON = ("-cloud", ":cloud")
+"""How the names of models end that Ollama has run elsewhere (docs.ollama.com/cloud)."""
 
 
 class AnthropicModel(HttpModel[Credentials]):
@@ -68,10 +73,19 @@ class AnthropicModel(HttpModel[Credentials]):
         return http, Connection(server, http, self._of(server), *limits)
 
     def _known(self, model: str, server: Credentials | None) -> ModelInfo:
-        return known_info(model, self._of(server) if server else self._profile or ANTHROPIC)
+        return known_info(model)
 
     def _known_models(self, server: Credentials) -> Sequence[ModelInfo]:
         return [self._known(model, server) for model in self._built_in]
 
-    def _of(self, server: Credentials) -> Profile:
-        return self._profile or profile_for(server)
+    def _vendor(self, server: Credentials | None) -> str:
+        profile = self._of(server)
+        elsewhere = server and profile.home and origin(server.base_url) != origin(profile.home)
+        return profile.vendor if profile.own_prices and not elsewhere else ""
+
+    def _is_local(self, server: Credentials, model: str) -> bool:
+        here = self._of(server).runs_here and is_loopback(server.base_url)
+        return here and not model.endswith(SENT_ON)
+
+    def _of(self, server: Credentials | None) -> Profile:
+        return self._profile or (profile_for(server) if server else ANTHROPIC)

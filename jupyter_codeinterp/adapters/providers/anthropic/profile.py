@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 import msgspec
 
 from ....core.ports import ModelInfo
+from ...model_http.facts import fact
 from .credentials import Credentials
-
-Prices = tuple[float, float, float, float]
-"""US dollars a million tokens: input, output, cache write (5 minutes), cache read."""
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -26,7 +22,9 @@ class Profile(msgspec.Struct, frozen=True):
     needs_key          without a key nothing is sent at all
     stall              seconds without a byte until a stream counts as dead; Anthropic
                        pings, local servers are silent while they read a long prompt
-    own_prices         the prices of KNOWN apply
+    own_prices         what ``facts.json`` says of the models of ``vendor`` holds: at ``home``, or
+                       wherever the endpoint is if that is ""
+    runs_here          its models run where it runs: on this machine they cost nothing
     list_url           where models are listed, if not at ``/v1/models`` of the address: a path
                        of the same origin
     key_url            what is asked for first, where the list is no test of a key: everybody
@@ -45,6 +43,9 @@ class Profile(msgspec.Struct, frozen=True):
     list_url: str = ""
     key_url: str = ""
     automatic_caching: bool = True
+    vendor: str = "anthropic"
+    home: str = ""
+    runs_here: bool = False
 
 
 ANTHROPIC = Profile(
@@ -76,28 +77,15 @@ def profile_for(server: Credentials) -> Profile:
     return ANTHROPIC if server.is_anthropic else OTHER
 
 
-DEFAULT_CONTEXT_WINDOW = 200_000
-
-
-class Known(msgspec.Struct, frozen=True):
-    name: str
-    context_window: int
-    prices: Union[Prices, None] = None
-
-
-# Windows and prices: platform.claude.com/docs, models/*/overview and pricing, as of October
-# 2026 (Sonnet's cache read is the price since 7 October). Haiku's prices depend on the
-# length of the prompt, which four numbers cannot say: none are given.
 KNOWN = {
-    "claude-sonnet-5-5": Known("Claude Sonnet 5.5", 1_000_000, (2.0, 10.0, 2.5, 0.1)),
-    "claude-opus-5-5": Known("Claude Opus 5.5", 1_000_000, (4.0, 20.0, 5.0, 0.2)),
-    "claude-haiku-5-5": Known("Claude Haiku 5.5", 1_000_000),
+    "claude-sonnet-5-5": "Claude Sonnet 5.5",
+    "claude-opus-5-5": "Claude Opus 5.5",
+    "claude-haiku-5-5": "Claude Haiku 5.5",
 }
+"""Names of those that are offered where nobody can be asked."""
 
 
-def known_info(model: str, profile: Profile) -> ModelInfo:
-    known = KNOWN.get(model)
-    if known is None:
-        return ModelInfo(model, model, DEFAULT_CONTEXT_WINDOW)
-    prices = known.prices if profile.own_prices else None
-    return ModelInfo(model, known.name, known.context_window, prices)
+def known_info(model: str) -> ModelInfo:
+    """Name and window, which are the model's own, wherever it answers."""
+    known = fact("anthropic", model)
+    return ModelInfo(model, KNOWN.get(model, model), known.context_window if known else None)

@@ -25,7 +25,6 @@ from .chat_stream import ChatWire
 from .credentials import Credentials
 from .refusals import refusal_of
 from .responses_stream import ResponsesWire
-from .services import DEFAULT_CONTEXT_WINDOW
 
 
 class Connection(HttpConnection):
@@ -114,8 +113,14 @@ class Connection(HttpConnection):
 
     def info_of(self, listed: Entry) -> ModelInfo:
         name = listed.id.removeprefix("models/")  # Gemini's list; requests take either
-        window = listed.context_window or DEFAULT_CONTEXT_WINDOW
-        return ModelInfo(name, listed.name or name, window)
+        return ModelInfo(
+            name,
+            listed.name or name,
+            listed.context_window,
+            listed.prices,
+            images=listed.images,
+            tools=listed.tools,
+        )
 
     def refusal(self, error: Exception) -> Refusal:
         """Of an answer with an error status, or of an error in mid-stream."""

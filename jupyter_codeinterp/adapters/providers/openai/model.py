@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ....core.errors import ModelError
 from ....core.ports import ModelInfo
-from ...model_http.model import ATTEMPTS, HttpModel, backoff
+from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
 from .credentials import Credentials, resolve
-from .services import DEFAULT_CONTEXT_WINDOW, Service
+from .services import Service
 
 if TYPE_CHECKING:
     import httpx2
@@ -61,4 +61,10 @@ class OpenAIModel(HttpModel[Credentials]):
         return http, Connection(server, http, self._max_tokens, self._stall)
 
     def _known(self, model: str, server: Credentials | None) -> ModelInfo:
-        return ModelInfo(model, model, DEFAULT_CONTEXT_WINDOW)
+        return ModelInfo(model, model)
+
+    def _vendor(self, server: Credentials | None) -> str:
+        return self._service.name if server is None or server.is_public else ""
+
+    def _is_local(self, server: Credentials, model: str) -> bool:
+        return self._service.runs_here and is_loopback(server.base_url)

@@ -9,10 +9,6 @@ from typing import Literal
 
 import msgspec
 
-DEFAULT_CONTEXT_WINDOW = 128_000
-"""Where a server does not say. Small for what is sold today: a conversation that is
-cut off too early goes on with a summary."""
-
 
 class Service(msgspec.Struct, frozen=True):
     """``url`` is "" where a person names the address. ``url_variable`` of the environment names
@@ -21,6 +17,7 @@ class Service(msgspec.Struct, frozen=True):
     bridge         between the result of a tool and what the person says then, the model must
                    have said something (Mistral: "Unexpected role 'user' after role 'tool'")
     asks_usage     ``stream_options`` is understood
+    runs_here      its models run where it runs: on this machine they cost nothing
     hides          parts of names of models that hold no conversation in text
     key_looks      what a key looks like, for people; ``key_page`` is where one is to be had
     path           where the API is at an address that has none
@@ -36,6 +33,7 @@ class Service(msgspec.Struct, frozen=True):
     url_variable: str = ""
     bridge: bool = False
     asks_usage: bool = True
+    runs_here: bool = False
     hides: tuple[str, ...] = ()
     key_looks: str = ""
     key_page: str = ""
@@ -112,5 +110,6 @@ SERVICES = (
         "chat",
         ("OPENAI_COMPATIBLE_API_KEY",),
         url_variable="OPENAI_COMPATIBLE_BASE_URL",
+        runs_here=True,
     ),
 )

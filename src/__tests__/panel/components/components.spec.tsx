@@ -258,6 +258,71 @@ describe('the composer', () => {
     fireEvent.click(gauge);
     expect(shown.sentShown).toBe(1);
   });
+
+  const used = {
+    type: 'usage' as const,
+    usage: {
+      input_tokens: 1,
+      output_tokens: 1,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0
+    },
+    context_share: 0.12,
+    cost: 0.021,
+    context_known: true,
+    local: false,
+    turn: null,
+    models: []
+  };
+
+  it.each([
+    ['unknown', { cost: null }, 'Context 12 % · cost unknown'],
+    ['local', { cost: 0, local: true }, 'Context 12 % · local'],
+    ['nothing', { cost: 0 }, 'Context 12 %'],
+    ['little', { cost: 0.0001 }, 'Context 12 % · < $0.01'],
+    ['without its size', { context_known: false }, 'Context unknown · $0.02']
+  ])('tells a cost that is %s apart', async (_, given, words) => {
+    await panel(started, { ...used, ...given });
+    expect(button(/Show what was sent/).textContent).toBe(words);
+  });
+
+  it('names each model with its cost and the day of its prices', async () => {
+    const { usage } = used;
+    await panel(started, {
+      ...used,
+      models: [
+        {
+          model: 'a',
+          usage,
+          cost: 0.5,
+          local: false,
+          prices_seen: '2026-11-23'
+        },
+        { model: 'b', usage, cost: null, local: false, prices_seen: '' },
+        { model: 'c', usage, cost: 0, local: true, prices_seen: '' }
+      ]
+    });
+    expect(
+      button(/Show what was sent/)
+        .title.split('\n')
+        .slice(1)
+    ).toEqual([
+      'a: $0.50, at the prices of 2026-11-23',
+      'b: cost unknown',
+      'c: local'
+    ]);
+  });
+
+  it.each([
+    [{ dollars: 0.5, local: false }, 'This turn: $0.50'],
+    [{ dollars: null, local: false }, 'This turn: cost unknown'],
+    [{ dollars: 0, local: true }, 'This turn: local'],
+    [{ dollars: 0, local: false }, undefined],
+    [null, undefined]
+  ])('says at the end what the turn has cost: %j', async (cost, words) => {
+    await panel(started, used, ended({ cost }));
+    expect(screen.queryByText(/^This turn/)?.textContent).toBe(words);
+  });
 });
 
 describe('a card', () => {

@@ -10,6 +10,7 @@ import {
 import React from 'react';
 import { Panel } from '../../../panel/components/Panel';
 import { PanelContext } from '../../../panel/components/elements/context';
+import type { IModelInfo } from '../../../protocol/api';
 import { person } from '../../../panel/store/by-person';
 import {
   ended,
@@ -20,6 +21,19 @@ import {
 } from '../panel-fakes';
 
 type Made = ReturnType<typeof makeStore>;
+
+/** A model of which nothing is known. */
+const UNKNOWN: IModelInfo = {
+  id: '',
+  name: '',
+  context_window: null,
+  prices: null,
+  long_prompts: null,
+  prices_seen: '',
+  local: false,
+  images: null,
+  tools: null
+};
 
 async function drawn(): Promise<void> {
   await act(async () => {
@@ -200,9 +214,7 @@ it('asks a model that can be asked, where the one before cannot', async () => {
   });
   await drawn();
   api.current = { ...api.current, default_model: 'ollama/small' };
-  api.models = async () => [
-    { id: 'ollama/small', name: 'small', context_window: 1, prices: null }
-  ];
+  api.models = async () => [{ ...UNKNOWN, id: 'ollama/small', name: 'small' }];
   await act(async () => {
     await store.connections.connect('ollama', {});
   });
@@ -212,9 +224,20 @@ it('asks a model that can be asked, where the one before cannot', async () => {
 
 describe('the list of models', () => {
   const listed = [
-    { id: 'big', name: 'Big', context_window: 1e6, prices: [2, 10, 2.5, 0.2] },
-    { id: 'ollama/small', name: '', context_window: 8192, prices: null },
-    { id: 'offline-demo', name: 'Demo', context_window: 1, prices: null }
+    {
+      ...UNKNOWN,
+      id: 'big',
+      name: 'Big',
+      context_window: 1_050_000,
+      prices: [2, 10, 2.5, 0.2],
+      long_prompts: { over: 272_000, prices: [4, 15, 5, 0.4] },
+      prices_seen: '2026-11-23',
+      images: true,
+      tools: true
+    },
+    { ...UNKNOWN, id: 'ollama/small', context_window: 8192, local: true },
+    { ...UNKNOWN, id: 'other', images: false },
+    { ...UNKNOWN, id: 'offline-demo', name: 'Demo' }
   ];
   const options = () =>
     within(screen.getByRole('listbox', { name: 'Models' })).queryAllByRole(
@@ -234,11 +257,13 @@ describe('the list of models', () => {
     return made;
   }
 
-  it('tells size and price, and leaves the demo to its folder', async () => {
+  it('tells what a model can do and costs, and leaves the demo to its folder', async () => {
     await picker();
     expect(options().map(({ textContent }) => textContent)).toEqual([
-      'Bigbig · 1M tokens · $2 in, $10 out a million',
-      'ollama/small8k tokens · price unknown'
+      'Bigbig · sees images · calls tools · 1.05M tokens · ' +
+        '$2 in, $10 out a million, more over 272k, as of 2026-11-23',
+      'ollama/small8k tokens · local',
+      'othersees no images · context unknown · price unknown'
     ]);
     expect(options()[0].getAttribute('aria-selected')).toBe('true');
   });

@@ -107,7 +107,12 @@ describe('the view of a turn', () => {
       'text: Done.',
       'end: end_turn'
     ]);
-    expect(viewOf(...aWholeTurn).usage).toEqual({ share: 0.12, cost: 0.02 });
+    expect(viewOf(...aWholeTurn).usage).toMatchObject({
+      context_share: 0.12,
+      cost: 0.02,
+      context_known: true,
+      models: []
+    });
   });
 
   it('is the same when events come again after a lost connection', () => {

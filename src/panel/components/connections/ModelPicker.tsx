@@ -186,21 +186,47 @@ function inOrder(state: IPanelState, word: string): IModelInfo[] {
     .sort((a, b) => rank(a) - rank(b));
 }
 
-/** Whose it is, how much it reads, and what that costs, as far as is known. */
+/** Whose it is, what it can do, how much it reads, and what that costs, as far as is known. */
 function facts(info: IModelInfo, trans: TranslationBundle): string {
-  const tokens = info.context_window;
-  const size =
-    tokens < 1e6 ? `${Math.round(tokens / 1e3)}k` : `${tokens / 1e6}M`;
-  const [input, output] = info.prices ?? [];
   return [
     info.name && info.name !== info.id ? info.id : '',
-    trans.__('%1 tokens', size),
-    info.prices
-      ? trans.__('$%1 in, $%2 out a million', input, output)
-      : trans.__('price unknown')
+    able(info.images, trans.__('sees images'), trans.__('sees no images')),
+    able(info.tools, trans.__('calls tools'), trans.__('calls no tools')),
+    info.context_window
+      ? trans.__('%1 tokens', size(info.context_window))
+      : trans.__('context unknown'),
+    price(info, trans)
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+function able(can: boolean | null, yes: string, no: string): string {
+  return can === null ? '' : can ? yes : no;
+}
+
+function size(tokens: number): string {
+  return tokens < 1e6
+    ? `${Math.round(tokens / 1e3)}k`
+    : `${Math.round(tokens / 1e4) / 100}M`;
+}
+
+function price(info: IModelInfo, trans: TranslationBundle): string {
+  if (info.local) {
+    return trans.__('local');
+  }
+  if (!info.prices) {
+    return trans.__('price unknown');
+  }
+  const [input, output] = info.prices;
+  const long = info.long_prompts;
+  return [
+    trans.__('$%1 in, $%2 out a million', input, output),
+    long && trans.__('more over %1', size(long.over)),
+    info.prices_seen && trans.__('as of %1', info.prices_seen)
+  ]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function remembered(): string[] {

@@ -54,6 +54,10 @@ def _connect(
         x_api_key=row.x_api_key,
         list_url=row.list_url,
         key_url=row.key_url,
+        own_prices=bool(row.url) and not row.local,
+        vendor=row.name,
+        home=row.url,
+        runs_here=row.local and not row.gateway,
     )
     return AnthropicModel(
         endpoint,

@@ -15,6 +15,7 @@ class Row(NamedTuple):
     does not.
 
     The key goes into ``Authorization: Bearer``; ``x_api_key``: into ``X-Api-Key`` as well.
+    A ``gateway`` sends requests on, to models that may cost something.
     ``list_url`` and ``key_url`` as in ``Profile``; ``models`` are known where it has no list.
     """
 
@@ -29,6 +30,7 @@ class Row(NamedTuple):
     list_url: str = ""
     key_url: str = ""
     models: tuple[str, ...] = ()
+    gateway: bool = False
 
 
 ROWS = (
@@ -45,7 +47,7 @@ ROWS = (
     # ericlbuehler.github.io/mistral.rs/guides/serve/anthropic-messages-api: no key is looked at
     Row("mistral-rs", "mistral.rs", "http://127.0.0.1:1234", local=True),
     # docs.litellm.ai/docs/anthropic_completion (x-api-key); port 4000
-    Row("litellm", "LiteLLM", "http://127.0.0.1:4000", local=True, x_api_key=True),
+    Row("litellm", "LiteLLM", "http://127.0.0.1:4000", local=True, x_api_key=True, gateway=True),
     # openrouter.ai/docs, guides: Claude Code (a bearer token), api-reference: GET /api/v1/key;
     # the list of models is open to all
     Row(
