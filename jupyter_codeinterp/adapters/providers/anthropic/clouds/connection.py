@@ -144,8 +144,8 @@ class CloudConnection(Connection):
         return self.info_of(Entry(model))
 
     def info_of(self, listed: Entry) -> ModelInfo:
-        known = known_info(plain_name(listed.id), self.profile)
-        return ModelInfo(listed.id, known.name, known.context_window, known.prices)
+        known = known_info(plain_name(listed.id))
+        return ModelInfo(listed.id, known.name, known.context_window)
 
     # --- faults --------------------------------------------------------------------------
 

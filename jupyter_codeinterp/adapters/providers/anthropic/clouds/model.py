@@ -11,8 +11,8 @@ import msgspec
 
 from .....core.errors import ModelError
 from .....core.ports import ModelInfo
-from ....model_http.model import ATTEMPTS, HttpModel, backoff
-from ..profile import ANTHROPIC, Prices, known_info
+from ....model_http.model import ATTEMPTS, HttpModel, SetPrices, backoff
+from ..profile import ANTHROPIC, known_info
 from .credentials import CloudCredentials, resolve
 from .table import Cloud, plain_name
 
@@ -37,7 +37,7 @@ class CloudModel(HttpModel[CloudCredentials]):
         *,
         max_tokens: int = 16_000,
         environment: Mapping[str, str] = os.environ,
-        prices: Mapping[str, Prices] | None = None,
+        prices: SetPrices | None = None,
         learn: Callable[[str], None] = unheard,
         stall: float | None = None,
         wait: Callable[[int], float] = backoff,
@@ -74,7 +74,7 @@ class CloudModel(HttpModel[CloudCredentials]):
         raise ModelError("not_installed", f"{words} {install}")
 
     def _known(self, model: str, server: CloudCredentials | None) -> ModelInfo:
-        return msgspec.structs.replace(known_info(plain_name(model), self._profile), id=model)
+        return msgspec.structs.replace(known_info(plain_name(model)), id=model)
 
     def _known_models(self, server: CloudCredentials) -> Sequence[ModelInfo]:
         return [self._known(model, server) for model in self._cloud.models]
