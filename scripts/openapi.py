@@ -17,6 +17,7 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
+from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import completions, routes, sessions, turns
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
@@ -151,6 +152,12 @@ ROUTES = {
         client=True,
     ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
+    "GET names": Route(
+        "What a message about a notebook can name: variables, without values, and files.",
+        f"{EXECUTE}, {LOOK}",
+        answer=Nameable,
+        query=("notebook",),
+    ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),

@@ -281,7 +281,7 @@ class MemoryPlace:
     def nobody_comes(self) -> None:
         return None
 
-    async def files(self) -> list[tuple[str, int]]:
+    async def files(self, most: int = 50) -> list[tuple[str, int]]:
         return [("data.csv", 120), ("helper.py", 40)]
 
 

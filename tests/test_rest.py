@@ -38,6 +38,8 @@ ROUTES = (
     ("POST", "tickets", "read contents"),
     ("POST", "clients", "read contents"),
     ("POST", "leaving", "read contents"),
+    ("GET", "names", "read contents"),
+    ("GET", "names", "execute kernels"),
     ("GET", "sessions", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),

@@ -19,6 +19,7 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.turn.limits import MAX_FILES
 from jupyter_codeinterp.server import activity as activity_module
 from jupyter_codeinterp.server.workbench import workbench as workbench_module
 from tests.busy import SOON, processor_silence
@@ -143,7 +144,7 @@ async def test_files_beside_the_notebook(
     make_files(Path(site.app.root_dir))
     files = await site.extension.workbench._files("work/a.ipynb")
     assert files[:2] == [("data/", 0), ("f00.csv", 3)]
-    assert len(files) == workbench_module.MAX_FILES
+    assert len(files) == MAX_FILES
     assert "a.ipynb" not in dict(files) and ".hidden" not in dict(files)
     assert await site.extension.workbench._files("nowhere/a.ipynb") == []
     assert await site.extension.workbench._files("../../etc/a.ipynb") == []

@@ -121,3 +121,33 @@ async def test_variables_of_a_busy_kernel_not_asked_before_are_not_available(gat
         await person.finished(theirs)
         await until(lambda: not link.busy)
         assert await kernel.variables() == []
+
+
+@pytest.mark.usefixtures("patient")
+async def test_an_outline_has_names_and_sizes_and_no_values(gate: Gate) -> None:
+    async with python_and_person() as (kernel, person, _):
+        await run(
+            kernel,
+            "import numpy as np, pandas as pd\n"
+            "class Hostile:\n"
+            "    def __getattribute__(s, n): raise SystemExit\n"
+            "    __repr__ = __len__ = __getattribute__\n"
+            "for i in range(2_100): globals()[f'v{i}'] = i\n"
+            "s = 'text'; a = np.zeros((3, 4)); h = Hostile()\n"
+            "df = pd.DataFrame({'x': [1, 2]}); column = df['x']; _hidden = 1",
+        )
+        found = await kernel.outline() or []
+        assert len(found) == 2_000
+        assert found[-5:] == [
+            {"name": "s", "type": "str", "len": 4},
+            {"name": "a", "type": "ndarray", "shape": [3, 4]},
+            {"name": "h", "type": "Hostile"},
+            {"name": "df", "type": "DataFrame", "shape": [2, 1]},
+            {"name": "column", "type": "Series", "shape": [2]},
+        ]
+        assert not any("value" in one for one in found)
+        theirs = person.run(gate.source)
+        await person.begun(theirs)
+        assert len(await kernel.outline() or []) == 2_000
+        gate.open()
+        await person.finished(theirs)

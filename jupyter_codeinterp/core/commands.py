@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt
-from .events import Event, Mode
+from .events import Event, Mode, Reference
 
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
@@ -29,7 +29,8 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     person and was before them as they wrote: the ``call_id`` of a question, which it answers,
     or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
     draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
-    go, "" for where they belong. ``text`` may be "" where messages are queued:
+    go, "" for where they belong. ``references``: what the message names, at most 20; the model
+    is told what it is when the message reaches it. ``text`` may be "" where messages are queued:
     they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
     ``begin``, ``queue``, ``answer`` or ``reject``.
     """
@@ -42,6 +43,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     about: str = ""
     source: Union[str, None] = None
     after: str = ""
+    references: tuple[Reference, ...] = ()
     id: int = 0
 
 

@@ -19,6 +19,14 @@ Status = Literal[
 ]
 
 
+class Reference(msgspec.Struct, frozen=True):
+    """Something that a message names. ``name``: of a variable; the id of a cell; of a file
+    beside the notebook; "" for the last error."""
+
+    kind: Literal["variable", "cell", "file", "error"]
+    name: str = ""
+
+
 class _Event(msgspec.Struct, frozen=True, tag_field="type"):
     pass
 
@@ -28,7 +36,8 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type"):
 
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
     """``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
-    are the numbers of messages that had been queued, and are in ``text`` now."""
+    are the numbers of messages that had been queued, and are in ``text`` now. ``references``
+    are what these messages name."""
 
     turn: int
     text: str
@@ -36,6 +45,7 @@ class TurnStarted(_Event, frozen=True, tag="turn_started"):
     model: str
     window: int = 0
     queued: tuple[int, ...] = ()
+    references: tuple[Reference, ...] = ()
 
 
 class MessageQueued(_Event, frozen=True, tag="message_queued"):
@@ -44,6 +54,7 @@ class MessageQueued(_Event, frozen=True, tag="message_queued"):
     number: int
     text: str
     window: int = 0
+    references: tuple[Reference, ...] = ()
 
 
 class MessageTakenBack(_Event, frozen=True, tag="message_taken_back"):
@@ -57,6 +68,7 @@ class MessagesHeard(_Event, frozen=True, tag="messages_heard"):
 
     numbers: tuple[int, ...]
     text: str
+    references: tuple[Reference, ...] = ()
 
 
 class StepStarted(_Event, frozen=True, tag="step_started"):

@@ -6,6 +6,7 @@ from ``type()``, compared by identity, and only values of known types are looked
 
 A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers),
 ``dtype``, ``columns`` (at most 50 of ``[label, dtype]``) and ``value`` (at most 200 characters).
+Where only names are asked for, it is ``{name, type}`` and ``len`` or ``shape``.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import pathlib
 import sys
 import time
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
 MAX_VARIABLES = 200
+MAX_NAMES = 2_000
 MAX_COLUMNS = 50
 MAX_ITEMS = 10
 MAX_VALUE = 200
@@ -41,6 +43,8 @@ PLAIN = (
 )
 """Types whose ``repr`` is short and runs no code but their own."""
 CONTAINERS = (list, tuple, set, frozenset, dict)
+ONE_COLUMN = ("Series", "Index", "RangeIndex", "DatetimeIndex", "MultiIndex")
+"""Of pandas."""
 
 
 def describe(
@@ -50,27 +54,55 @@ def describe(
 
     ``hidden`` maps names to values that were there before the person did anything.
     """
-    deadline = time.monotonic() + SECONDS
+    found = [pair for pair in theirs(namespace, hidden) if not names or pair[0] in names]
+    return told(found[-MAX_VARIABLES:], details)
+
+
+def outline(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[dict[str, Any]]:
+    """The last 2,000 variables, without a value of any."""
+    return told(theirs(namespace, hidden)[-MAX_NAMES:], extent)
+
+
+def theirs(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Names and values of what the person's code has made, in order."""
     found = []
     for name, value in list(namespace.items()):
         if type(name) is not str or name.startswith("_") or type(value) is types.ModuleType:
             continue
         if name in hidden and hidden[name] is value:
             continue
-        if names and name not in names:
-            continue
         found.append((name, value))
+    return found
+
+
+def told(
+    found: list[tuple[str, Any]], facts: Callable[[Any], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    deadline = time.monotonic() + SECONDS
     described = []
-    for name, value in found[-MAX_VARIABLES:]:
+    for name, value in found:
         if time.monotonic() > deadline:
             break
-        described.append(dict({"name": name, "type": type_name(type(value))}, **details(value)))
+        described.append(dict({"name": name, "type": type_name(type(value))}, **facts(value)))
     return described
 
 
 def type_name(kind: type) -> str:
     """Of any type, also one whose metaclass has a ``__name__`` of its own."""
     return str(type.__dict__["__name__"].__get__(kind))
+
+
+def extent(value: Any) -> dict[str, Any]:
+    """How much it holds, where that is known without looking into it."""
+    kind = type(value)
+    if is_among(kind, CONTAINERS) or kind is str or kind is bytes:
+        return {"len": len(value)}
+    numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
+    if numpy is not None and is_one_of(kind, numpy, ("ndarray",)):
+        return {"shape": list(value.shape)}
+    if pandas is not None and is_one_of(kind, pandas, ("DataFrame", *ONE_COLUMN)):
+        return {"shape": list(value.shape)}
+    return {}
 
 
 def details(value: Any) -> dict[str, Any]:
@@ -152,7 +184,7 @@ def pandas_details(value: Any, pandas: types.ModuleType) -> dict[str, Any]:
         pairs = zip(labels, dtypes)  # noqa: B905, the kernel's Python may be 3.9
         columns = [[label_text(label), dtype_text(dtype)] for label, dtype in pairs]
         return {"shape": list(value.shape), "columns": columns}
-    if is_one_of(kind, pandas, ("Series", "Index", "RangeIndex", "DatetimeIndex", "MultiIndex")):
+    if is_one_of(kind, pandas, ONE_COLUMN):
         return {"shape": list(value.shape), "dtype": dtype_text(value.dtype)}
     if is_one_of(kind, pandas, ("Timestamp", "Timedelta")):
         return {"value": str(value)}
@@ -178,8 +210,12 @@ def register(shell: Any) -> None:
     """Answer each comm opened to ``TARGET`` with its closing: ``{"variables": [...]}``."""
 
     def answer(comm: Any, message: Any) -> None:
-        names = message["content"]["data"].get("names") or ()
-        variables = describe(shell.user_ns, shell.user_ns_hidden, names)
+        asked = message["content"]["data"]
+        if asked.get("outline"):
+            variables = outline(shell.user_ns, shell.user_ns_hidden)
+        else:
+            names = asked.get("names") or ()
+            variables = describe(shell.user_ns, shell.user_ns_hidden, names)
         comm.close(data={"variables": variables})
 
     shell.kernel.comm_manager.register_target(TARGET, answer)

@@ -62,6 +62,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_manager=self.manager,
             codeinterp_kernels=self.notebook_kernels,
             codeinterp_models=self.models,
+            codeinterp_names=bench.names,
             codeinterp_store=self.store,
             codeinterp_completions=completions if self.inline_completion else None,
             codeinterp_token_windows=self.allow_token_windows,

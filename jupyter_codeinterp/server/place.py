@@ -8,9 +8,10 @@ from typing import Protocol
 from ..adapters.documents.live import LiveNotebook, SessionDocument
 from ..core.ports import Kernel
 from ..core.stores import OpStore
+from ..core.turn.limits import MAX_FILES
 
-Files = Callable[[str], Awaitable[list[tuple[str, int]]]]
-"""Names and sizes of the files beside a notebook (its server path)."""
+Files = Callable[[str, int], Awaitable[list[tuple[str, int]]]]
+"""Names and sizes of at most so many files beside a notebook (its server path)."""
 
 
 class LiveNotebooks(Protocol):
@@ -50,5 +51,5 @@ class NotebookPlace:
     def nobody_comes(self) -> None:
         self._notebook().nobody_comes()
 
-    async def files(self) -> list[tuple[str, int]]:
-        return await self._manager.files(self._notebook().path)
+    async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
+        return await self._manager.files(self._notebook().path, most)

@@ -325,6 +325,11 @@ class SessionManager:
         session.look_again()
         return session
 
+    def is_private(self, notebook: str, name: str) -> bool:
+        """Whether a live conversation about the notebook has seen a private cell assign it."""
+        here = (one for one in self._sessions.values() if one.info.notebook == notebook)
+        return any(session.is_private(name) for session in here)
+
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         now = time.time()
         info = SessionInfo(

@@ -78,7 +78,8 @@ export interface Protocol {
  * person and was before them as they wrote: the ``call_id`` of a question, which it answers,
  * or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
  * draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
- * go, "" for where they belong. ``text`` may be "" where messages are queued:
+ * go, "" for where they belong. ``references``: what the message names, at most 20; the model
+ * is told what it is when the message reaches it. ``text`` may be "" where messages are queued:
  * they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
  * ``begin``, ``queue``, ``answer`` or ``reject``.
  */
@@ -92,7 +93,16 @@ export interface SendMessage {
   about?: string;
   source?: string | null;
   after?: string;
+  references?: Reference[];
   id?: number;
+}
+/**
+ * Something that a message names. ``name``: of a variable; the id of a cell; of a file
+ * beside the notebook; "" for the last error.
+ */
+export interface Reference {
+  kind: 'cell' | 'error' | 'file' | 'variable';
+  name: string;
 }
 /**
  * A queued message is not to reach the model.
@@ -458,7 +468,8 @@ export interface EventFrame {
 }
 /**
  * ``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
- * are the numbers of messages that had been queued, and are in ``text`` now.
+ * are the numbers of messages that had been queued, and are in ``text`` now. ``references``
+ * are what these messages name.
  */
 export interface TurnStarted {
   type: 'turn_started';
@@ -468,6 +479,7 @@ export interface TurnStarted {
   model: string;
   window: number;
   queued: number[];
+  references: Reference[];
 }
 /**
  * Said while a turn was running. ``number`` is 1, 2, … in its session.
@@ -477,6 +489,7 @@ export interface MessageQueued {
   number: number;
   text: string;
   window: number;
+  references: Reference[];
 }
 /**
  * It will not reach the model.
@@ -492,6 +505,7 @@ export interface MessagesHeard {
   type: 'messages_heard';
   numbers: number[];
   text: string;
+  references: Reference[];
 }
 /**
  * One model call begins. What was sent is under ``sessions/{id}/sent/{step}``.

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -45,6 +45,7 @@ from jupyter_codeinterp.core.model_view import (
     notebook_prompt,
     outputs,
     plain_text,
+    references,
     tracebacks,
 )
 from jupyter_codeinterp.core.model_view.context import Context
@@ -97,7 +98,7 @@ READERS = (
         "review",
         "secrets",
     ),
-    *("names", "shown_html", "specs", "tracebacks", "transcript"),
+    *("names", "references", "shown_html", "specs", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -148,6 +149,7 @@ OTHERS = {
     "registry": "types of what the SDK has parsed",
     "tools": "passes on what `specs` and `foreign` make",
     "clock": "holds no text",
+    "naming": "passes on what `references` makes",
     "notebook": "passes on ops and cells, joins ids",
     "results": "passes on what `outputs` and `foreign` make",
     "turn": "holds what others work with",
@@ -249,6 +251,7 @@ def collect(text: str) -> object:
     return str(bounded), collector.take()
 
 
+KINDS: tuple[Literal["variable", "cell", "file"], ...] = ("variable", "cell", "file")
 FOREIGN = foreign.Foreign(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
     "collector.BoundedText.append": collect,
@@ -326,6 +329,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "code_warnings.notices": lambda t: [
         code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
+    "references.named": lambda t: references.named(
+        [*(e.Reference(kind, name) for kind in KINDS for name in ("c1", t)), e.Reference("error")],
+        snapshot(t),
+        [{"name": t, "type": t, "value": t}],
+        [(t, 1)],
+        FOREIGN,
+    ),
     "recording.recording": lambda t: recording.recording(
         info(t), journal(t), [assistant(ToolUse("1", "run_cell", {"source": t}))]
     ),

@@ -173,7 +173,7 @@ class LocalBench(Workbench):
         folder = notebook.parent
         self.kernels.folder = folder
         there = AsyncLargeFileManager(root_dir=str(folder))
-        self.manager.files = lambda copy: files_beside(there, notebook.name)
+        self.manager.files = lambda copy, most: files_beside(there, notebook.name, most)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """A kernel has no need of the models' keys: no variable that holds one is passed on."""

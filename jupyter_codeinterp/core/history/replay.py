@@ -11,6 +11,7 @@ from ..events import (
     MessageQueued,
     MessagesHeard,
     MessageTakenBack,
+    Reference,
     RunStarted,
     StepDiscarded,
     StepStarted,
@@ -44,6 +45,8 @@ class Replay:
     """The turn in which they sent it."""
     unheard: str = ""
     """What they have said since the model was asked last."""
+    unheard_references: tuple[Reference, ...] = ()
+    """What that names."""
     queued: dict[int, MessageQueued] = field(default_factory=dict)
     """What they have said that neither began a turn nor reached the model yet, in order."""
     said: int = 0
@@ -67,6 +70,7 @@ class Replay:
             self._left_queue(event.queued)
             if event.text:
                 self.asked, self.since, self.unheard = event.text, event.turn, event.text
+            self.unheard_references = event.references
         elif isinstance(event, MessageQueued):
             self.queued[event.number], self.said = event, event.number
         elif isinstance(event, MessageTakenBack):
@@ -74,8 +78,10 @@ class Replay:
         elif isinstance(event, MessagesHeard):
             self._left_queue(event.numbers)
             self.asked, self.unheard = f"{self.asked}\n\n{event.text}", event.text
+            self.unheard_references = event.references
         elif isinstance(event, StepStarted):
             self.steps, self.unheard = event.step, ""
+            self.unheard_references = ()
             self._running.clear()  # The model has been told of them.
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id

@@ -8,7 +8,7 @@ ModelError when the model cannot be had. When the turn is stopped (the task is c
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 
 import msgspec
 
@@ -17,6 +17,7 @@ from ..events import (
     Event,
     MessagesHeard,
     Note,
+    Reference,
     Retrying,
     StepDiscarded,
     StepStarted,
@@ -45,6 +46,7 @@ from ..turn.results import Result
 from ..turn.turn import Turn
 from . import system_prompt
 from .conversation import Conversation
+from .naming import look_at_named, said_missing
 
 CUT_OFF = (
     "Your reply was cut off at the output limit, so nothing of it was run. "
@@ -73,9 +75,10 @@ class Agent:
         next_step: Callable[[], int],
         registry: ToolRegistry,
         queued: Callable[[], MessagesHeard | None],
+        aside: Callable[[], tuple[Reference, ...]] = tuple,
     ) -> None:
         """``goal`` is what the person asked for last, in their words; ``queued`` is what they
-        have said since, None if nothing."""
+        have said since, None if nothing; ``aside`` what their answers have named since."""
         self.model = model
         self.meter = meter
         self.turn = turn
@@ -84,6 +87,9 @@ class Agent:
         self._goal = goal
         self._next_step = next_step
         self._queued = queued
+        self._aside = aside
+        self._references: tuple[Reference, ...] = ()
+        """What the messages of this turn name."""
         self._registry = registry
         self._specs = registry.specs()
         self._tools = Tools(turn, registry)
@@ -96,12 +102,19 @@ class Agent:
         self._unpaid: Unpaid | None = None
         """The call that is under way, once something has come of it."""
 
-    async def run(self, text: str, note: str = "") -> AsyncIterator[Event]:
+    async def run(
+        self, text: str, note: str = "", references: tuple[Reference, ...] = ()
+    ) -> AsyncIterator[Event]:
         """One turn. ``text`` is the person's message; "" goes on with the history as it is.
         ``note`` is what the model must know of the turn before."""
-        opening = await self._opening(text, note)
+        described = await self._describe()
+        self._references = references
+        found = await look_at_named(self.turn, references)
+        opening = self._opening(described, note, found.text, text)
         if opening.content:
             self.talk.add(opening)
+        for missing in said_missing(found):
+            yield missing
         for _ in range(self.turn.limits.steps):
             over = self._over_budget()
             if over is not None:
@@ -109,7 +122,7 @@ class Agent:
                 return
             if self.meter.share > self.turn.limits.context_share:
                 yield await self._move_on()
-            for event in self._hear():
+            async for event in self._hear():
                 yield event
             async for event in self._ask_once_more_if_broken():
                 yield event
@@ -120,10 +133,10 @@ class Agent:
 
     # --- asking ----------------------------------------------------------------------
 
-    async def _opening(self, text: str, note: str) -> Message:
+    def _opening(self, described: str, note: str, named: str, text: str) -> Message:
         """The person's words, with what the model must know of the notebook before them."""
         words = text or (GO_ON if self.talk.is_answered else "")
-        parts = (await self._describe(), note, self.turn.scrub(words))
+        parts = (described, note, named, self.turn.scrub(words))
         texts = [Text(part) for part in parts if part]
         return user(*self.talk.opening(), *texts) if texts else user()
 
@@ -145,14 +158,36 @@ class Agent:
             turn.context.state = fresh.state
         return text
 
-    def _hear(self) -> Iterator[Event]:
+    async def _hear(self) -> AsyncIterator[Event]:
         """What the person has said meanwhile follows the results, in the same turn of theirs.
         (Between two parts of an answer of the model's nothing may stand.)"""
-        heard = None if self.talk.is_answered else self._queued()
+        if self.talk.is_answered:
+            return
+        aside = self._aside()
+        heard, references = self._said(aside)
+        found = await look_at_named(self.turn, references, again=True)
+        # More may have been queued, or taken back, while that was looked at.
+        while self._said(aside)[1] != references:
+            _, references = self._said(aside)
+            found = await look_at_named(self.turn, references, again=True)
+        heard, _ = self._said(aside)
+        self._references += references
+        texts = [found.text] if found.text else []
         if heard is not None:
             yield heard
-            self.talk.add(user(Text(self.turn.scrub(heard.text))))
+            texts.append(self.turn.scrub(heard.text))
             self._goal = f"{self._goal}\n\n{heard.text}"
+        if texts:
+            self.talk.add(user(*map(Text, texts)))
+        for missing in said_missing(found):
+            yield missing
+
+    def _said(
+        self, aside: tuple[Reference, ...]
+    ) -> tuple[MessagesHeard | None, tuple[Reference, ...]]:
+        """What is queued now, and what is named, in it or ``aside``."""
+        heard = self._queued()
+        return heard, (*aside, *(heard.references if heard is not None else ()))
 
     async def _move_on(self) -> Note:
         """Go on in a new conversation with a summary: the old one is nearly full.
@@ -169,8 +204,10 @@ class Agent:
         with contextlib.suppress(DocumentError):
             await turn.notebook.look()
         goal = turn.scrub(self._goal) or "Go on with what was asked last."
-        described = Text(await self._describe())
-        self.talk.restart(user(described, Text(summary), Text(f"Go on with this request:\n{goal}")))
+        described = await self._describe()
+        found = await look_at_named(turn, self._references)
+        texts = (described, summary, found.text, f"Go on with this request:\n{goal}")
+        self.talk.restart(user(*(Text(text) for text in texts if text)))
         turn.results.images = 0
         self.meter.new_conversation()
         return Note(MOVED_ON)

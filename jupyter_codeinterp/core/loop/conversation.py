@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ..history.deferred_writes import DeferredWrites
 from ..messages import Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.foreign import Foreign, bare, mended, nonce_told
+from ..model_view.references import BEGINNING
 from ..stores import MessageStore
 
 SUMMARY_LENGTH = 12_000
@@ -19,7 +20,7 @@ PART_LENGTH = 1_500
 """Characters of one text in a summary."""
 SUMMARY = "Summary of this conversation so far:\n"
 """How a summary begins, so that the next one takes it over whole."""
-_DESCRIPTIONS = ("<context", "<changes", "[In the text below <", "[Between <output-")
+_DESCRIPTIONS = ("<context", "<changes", "[In the text below <", "[Between <output-", BEGINNING)
 """How descriptions of the notebook begin: the next conversation has one of its own."""
 
 

@@ -21,6 +21,9 @@ class PrivateNames:
         for cell in cells:
             self._names.update(cell.assigns)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
     def veil(self, variables: Variables) -> Variables:
         return variables if variables is None else [self._veiled(v) for v in variables]
 

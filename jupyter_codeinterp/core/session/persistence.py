@@ -29,7 +29,7 @@ from ..ports import Document, Kernel
 from ..redaction.private_names import PrivateNames
 from ..stores import SessionStore
 from ..turn.ending import Ending, not_journaled
-from ..turn.limits import Rules
+from ..turn.limits import MAX_FILES, Rules
 from ..turn.meter import Meter
 from ..turn.turn import Turn
 from .lease import SessionLease, held_elsewhere, named
@@ -61,8 +61,8 @@ class Workplace(Protocol):
         """No window is waited for: where none has the notebook open, the work is done in its
         file at once."""
 
-    async def files(self) -> list[tuple[str, int]]:
-        """Names and sizes (bytes) of the files beside the notebook."""
+    async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
+        """Names and sizes (bytes) of at most so many files beside the notebook."""
 
 
 class PersistentSession:
@@ -105,6 +105,10 @@ class PersistentSession:
     @property
     def running(self) -> bool:
         return self._task is not None and not self._task.done()
+
+    def is_private(self, name: str) -> bool:
+        """Whether a private cell that this conversation has seen assigns the name."""
+        return name in self._private
 
     # --- the journal -----------------------------------------------------------------
 

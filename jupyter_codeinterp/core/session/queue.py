@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 
 from ..errors import CommandError, StoreError
-from ..events import MessageQueued, MessagesHeard, MessageTakenBack
+from ..events import MessageQueued, MessagesHeard, MessageTakenBack, Reference
 from .persistence import PersistentSession
 
 MOST_QUEUED = 20
@@ -41,7 +41,7 @@ class QueueingSession(PersistentSession):
             if message.window != window:
                 self.take_back(message.number)
 
-    def _queue(self, text: str, window: int) -> None:
+    def _queue(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         if len(self.queued) >= MOST_QUEUED:
             words = f"{MOST_QUEUED} messages are queued already. Take one back first."
             raise CommandError("too_many_queued", words)
@@ -49,7 +49,7 @@ class QueueingSession(PersistentSession):
             words = f"Queued messages have at most {MOST_CHARACTERS:,} characters together."
             raise CommandError("too_many_queued", words)
         with self._here():
-            self._publish(MessageQueued(self._replay.said + 1, text, window))
+            self._publish(MessageQueued(self._replay.said + 1, text, window, references))
         if not self._may_cancel:
             # Said after Stop was pressed, or at the very end of the turn.
             self._goes_on = True
@@ -58,11 +58,16 @@ class QueueingSession(PersistentSession):
         parts = [*(message.text for message in self.queued), text]
         return "\n\n".join(part for part in parts if part)
 
+    def _named_too(self, references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+        """With what queued messages name."""
+        queued = (named for message in self.queued for named in message.references)
+        return tuple(dict.fromkeys((*queued, *references)))
+
     def _hear_queued(self) -> MessagesHeard | None:
         if not self.queued:
             return None
         numbers = tuple(message.number for message in self.queued)
-        return MessagesHeard(numbers, self._with_queued(""))
+        return MessagesHeard(numbers, self._with_queued(""), self._named_too(()))
 
     def _begin_queued(self) -> None:
         """After a turn: the next one, if that is to be."""
@@ -70,11 +75,11 @@ class QueueingSession(PersistentSession):
             return
         try:
             with self._here():
-                self._start(self._with_queued(""), self.queued[-1].window)
+                self._start(self._with_queued(""), self.queued[-1].window, self._named_too(()))
         except (CommandError, StoreError) as error:
             log.warning("Messages stay queued in %s: %s", self.info.session_id, error.message)
 
-    def _start(self, text: str, window: int) -> None:
+    def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         """Begin a turn with ``text``, which has all that was queued, or with "", which goes
         on as it is."""
         raise NotImplementedError

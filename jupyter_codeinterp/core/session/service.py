@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere
 from ..errors import CommandError
-from ..events import Mode
+from ..events import Mode, Reference
 from ..history.review import Review
 from ..turn.limits import Rules
 from .enter import Does
@@ -21,6 +21,10 @@ from .session import Session
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
+MOST_REFERENCES = 20
+"""That a message names."""
+LONGEST_NAME = 300
+"""Characters of a name in a reference: a file's has at most 255 bytes."""
 
 
 class Sent(NamedTuple):
@@ -67,6 +71,7 @@ class SessionService:
         about: str = "",
         source: str | None = None,
         after: str = "",
+        references: tuple[Reference, ...] = (),
         by: int = 0,
         headless: bool = False,
     ) -> Sent:
@@ -74,13 +79,15 @@ class SessionService:
         ``session_id``; while a turn is running it is queued, or answers the question, or
         rejects the draft, that it is ``about`` (``enter.py``). ``source`` is what stands in
         that draft's cell. ``after`` is the cell after which new ones are to go, "" for where
-        they belong. ``headless``: who sends shows no notebook, so none is waited for;
-        where no window has it open, the work is done in its file at once.
+        they belong. ``references`` are what the message names. ``headless``: who sends shows
+        no notebook, so none is waited for; where no window has it open, the work is done in
+        its file at once.
 
-        CommandError ``too_long``, ``empty_message``, ``no_notebook``, ``busy``,
-        ``no_longer_waits``, ``too_many_queued``, ``held_elsewhere``.
+        CommandError ``too_long``, ``too_many_references``, ``empty_message``, ``no_notebook``,
+        ``busy``, ``no_longer_waits``, ``too_many_queued``, ``held_elsewhere``.
         """
         _bounded(text)
+        references = _few(references)
         if session_id:
             session = self._sessions.session(session_id)
         elif not text.strip():
@@ -92,7 +99,7 @@ class SessionService:
         before = session.info.model
         # Here already: from here on the words go to the model, journal, lists and windows.
         words = self._sessions.rules.scrub(text)
-        did, title = session.send(words, mode, model, by, about, source, after)
+        did, title = session.send(words, mode, model, by, about, source, after, references)
         if did == "begin" and headless:
             session.workplace.nobody_comes()
         if session_id and session.info.model != before:
@@ -214,3 +221,14 @@ def _bounded(text: str) -> None:
     if len(text) > MAX_MESSAGE:
         words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
         raise CommandError("too_long", words)
+
+
+def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+    """Each once."""
+    found = tuple(dict.fromkeys(references))
+    if len(found) > MOST_REFERENCES:
+        words = f"A message names at most {MOST_REFERENCES} things. Take some out."
+        raise CommandError("too_many_references", words)
+    if any(len(reference.name) > LONGEST_NAME for reference in found):
+        raise CommandError("too_long", "The message names something with too long a name.")
+    return found

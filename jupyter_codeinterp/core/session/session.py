@@ -28,6 +28,7 @@ from ..events import (
     ModelChanged,
     Note,
     NotebookMoved,
+    Reference,
     TitleChanged,
     TurnStarted,
 )
@@ -91,6 +92,8 @@ class Session(QueueingSession, ReviewedSession):
         self._hooks = hooks
         self._put_after = ""
         """After which cell the person wants new ones in this turn; "": where they belong."""
+        self._named_aside: tuple[Reference, ...] = ()
+        """What an answer or a rejection has named, and the model was not told of yet."""
         super().__init__(info, store, workplace, rules, lambda: changed(self))
 
     @property
@@ -113,6 +116,7 @@ class Session(QueueingSession, ReviewedSession):
         about: str = "",
         source: str | None = None,
         after: str = "",
+        references: tuple[Reference, ...] = (),
     ) -> tuple[Does, str]:
         """What the person says in a window: it begins a turn, or whatever ``enter.py`` says.
         What it did, and the title of the draft that it rejected. New cells of a turn that begins go
@@ -125,17 +129,22 @@ class Session(QueueingSession, ReviewedSession):
         if not text.strip() and not (does == "begin" and self.queued):
             raise CommandError("empty_message", "The message is empty.")
         if does == "begin":
-            self._begin(text, mode, model, window)
+            self._begin(text, mode, model, window, references)
             self._put_after = after
         elif does == "queue":
-            self._queue(text, window)
+            self._queue(text, window, references)
         elif does == "answer":
             self.decisions.answer(about, text)
+            self._named_aside += references
         else:
-            return does, self.decisions.reject(about, text, source, window).title
+            title = self.decisions.reject(about, text, source, window).title
+            self._named_aside += references
+            return does, title
         return does, ""
 
-    def _begin(self, text: str, mode: Mode, model: str, window: int) -> None:
+    def _begin(
+        self, text: str, mode: Mode, model: str, window: int, references: tuple[Reference, ...]
+    ) -> None:
         self._need_idle()
         with self._here():
             self._set(mode=modes.cap(mode, self._rules.highest_mode))
@@ -146,7 +155,7 @@ class Session(QueueingSession, ReviewedSession):
                 title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
                 self._publish(TitleChanged(title))
                 self._set(title=title)
-            self._start(self._with_queued(text), window)
+            self._start(self._with_queued(text), window, self._named_too(references))
 
     def retry(self, window: int = 0) -> None:
         """Go on after an error with the history as it is. Raises CommandError ``busy``,
@@ -155,18 +164,19 @@ class Session(QueueingSession, ReviewedSession):
         with self._here():
             if self._replay.ended is None or not self._replay.ended.retry:
                 raise CommandError("nothing_to_retry", "There is nothing to try again.")
-            self._start("", window)
+            self._start("", window, self._replay.unheard_references)
 
-    def _start(self, text: str, window: int) -> None:
+    def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         number, info = self._replay.turns + 1, self.info
         queued = tuple(message.number for message in self.queued) if text else ()
-        self._publish(TurnStarted(number, text, info.mode, info.model, window, queued))
+        self._publish(TurnStarted(number, text, info.mode, info.model, window, queued, references))
         self._may_cancel = True
         self._goes_on = False
         self._begun = False
         self._halted = None
         self._put_after = ""
-        self._task = asyncio.get_running_loop().create_task(self._run(text))
+        self._named_aside = ()
+        self._task = asyncio.get_running_loop().create_task(self._run(text, references))
         self._task.add_done_callback(lambda _: self._ended())
         self._set()
 
@@ -182,7 +192,7 @@ class Session(QueueingSession, ReviewedSession):
         self._begin_queued()
         self._let_go()
 
-    async def _run(self, text: str) -> None:
+    async def _run(self, text: str, references: tuple[Reference, ...]) -> None:
         """One turn from its first event to its last. Whatever happens, it has a last one."""
         agent: Agent | None = None
         self._begun = True
@@ -191,7 +201,7 @@ class Session(QueueingSession, ReviewedSession):
             if not self._may_cancel:
                 raise asyncio.CancelledError  # Stopped already.
             agent = await self._agent()
-            async for event in agent.run(text, self._note):
+            async for event in agent.run(text, self._note, references):
                 self._show(event)
             ending = agent.ending
             if ending.reason == "end_turn":
@@ -248,10 +258,17 @@ class Session(QueueingSession, ReviewedSession):
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
+        turn.look_for_files = place.files
         self._meter.begin_turn(await model.info(self.info.model))
         asked = self._replay.asked
         talk, step, queued = self._talk, self._next_step, self._hear_queued
-        return Agent(model, self._meter, turn, talk, asked, step, self._tools, queued)
+        return Agent(
+            model, self._meter, turn, talk, asked, step, self._tools, queued, self._hear_aside
+        )
+
+    def _hear_aside(self) -> tuple[Reference, ...]:
+        named, self._named_aside = self._named_aside, ()
+        return named
 
     def _next_step(self) -> int:
         return self._replay.steps + 1

@@ -10,6 +10,9 @@ from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import HIGHEST
 from ..events import Mode
 
+MAX_FILES = 50
+"""Names of files beside the notebook that the model is told of with each turn."""
+
 
 class Limits(msgspec.Struct, frozen=True):
     """Bounds of a turn. None means no bound.

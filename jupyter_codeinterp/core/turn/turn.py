@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -69,6 +69,8 @@ class Turn:
     # What comes about.
     files: list[tuple[str, int]] = field(default_factory=list)
     """Names and sizes (bytes) of what lies beside the notebook."""
+    look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None
+    """The same of more of them."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
     disobeying: StoppedRun | None = None

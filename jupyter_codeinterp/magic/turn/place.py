@@ -32,7 +32,7 @@ class ProcessPlace:
     def nobody_comes(self) -> None:
         return None
 
-    async def files(self) -> list[tuple[str, int]]:
+    async def files(self, most: int = 50) -> list[tuple[str, int]]:
         if self.context:
             self._told = files(Path.cwd())
         return self._told

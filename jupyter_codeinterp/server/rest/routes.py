@@ -7,7 +7,7 @@ from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import completions, connections, events, sessions, settings, turns, windows
+from . import completions, connections, events, names, sessions, settings, turns, windows
 
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
@@ -24,6 +24,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"complete", completions.CompleteHandler),
     (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
+    (r"names", names.NamesHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

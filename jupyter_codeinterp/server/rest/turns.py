@@ -14,7 +14,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.commands import SessionInfo
-from ...core.events import Mode
+from ...core.events import Mode, Reference
 from ...core.session.enter import Does
 from .base import Handler, Nothing
 
@@ -25,7 +25,8 @@ class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class NewMessage(_Body, frozen=True):
     """``mode`` and ``model``: from now on, where a turn begins; "" leaves the model as it is.
-    ``about`` as in the answer's ``did``. ``after``: the cell after which new ones are to go."""
+    ``about`` as in the answer's ``did``. ``after``: the cell after which new ones are to go.
+    ``references``: what the message names, at most 20."""
 
     text: str
     mode: Mode = "review"
@@ -34,6 +35,7 @@ class NewMessage(_Body, frozen=True):
     about: str = ""
     source: Union[str, None] = None
     after: str = ""
+    references: tuple[Reference, ...] = ()
 
 
 class Taken(SessionInfo, frozen=True):
@@ -107,6 +109,7 @@ class MessagesHandler(TurnHandler):
             about=given.about,
             source=given.source,
             after=given.after,
+            references=given.references,
             by=by,
             headless=True,
         )

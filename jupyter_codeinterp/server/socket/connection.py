@@ -221,6 +221,7 @@ class ClientConnection:
             about=command.about,
             source=command.source,
             after=command.after,
+            references=command.references,
             by=self.number,
         )
         # The turn looks at the notebook as this window has it.

@@ -22,23 +22,22 @@ from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import OpReceipt, SnapshotTaken
 from ...core.ports import Kernel
 from ...core.redaction.secrets import Secrets
-from ...core.turn.limits import Rules
+from ...core.turn.limits import MAX_FILES, Rules
 from .. import extensions
 from ..activity import Activity
 from ..early import import_early
 from ..files.file_ids import FileIds
 from ..models import Models
+from ..names import Names
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
-    from ...adapters.kernels.zmq import KernelPool
+    from ...adapters.kernels.zmq import KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.tools.registry import ToolRegistry
 
-MAX_FILES = 50
-"""Names of files beside the notebook that the model is told of."""
 LISTING_TIMEOUT = 1.0
 """Seconds. A folder of tens of thousands of files takes longer; nobody waits for that."""
 
@@ -97,6 +96,7 @@ class Workbench:
             hooks=self._hooks,
             early=self._early,
         )
+        self.names = Names(self._kernel_at, self._files, self.manager.is_private)
         self.file_ids = FileIds(file_ids, self.manager.whereabouts.found)
 
     @cached_property
@@ -136,6 +136,18 @@ class Workbench:
 
         return ZmqKernel(self._kernels, current_id)
 
+    def _kernel_at(self, path: str) -> ZmqKernel:
+        """The one that the notebook has, if it has one."""
+
+        async def current_id() -> str | None:
+            live = self.manager.opened(path)
+            shown = live.kernel_id if live is not None else ""
+            return shown or await self.notebook_kernels.of(path)
+
+        from ...adapters.kernels.zmq import ZmqKernel
+
+        return ZmqKernel(self._kernels, current_id)
+
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
         """Who works in the notebook's file while no window has it open."""
         from ...adapters.documents.file import ContentsFile, FileDocument  # not at the start
@@ -155,8 +167,8 @@ class Workbench:
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
 
-    async def _files(self, notebook: str) -> list[tuple[str, int]]:
-        return await files_beside(self._contents, notebook)
+    async def _files(self, notebook: str, most: int = MAX_FILES) -> list[tuple[str, int]]:
+        return await files_beside(self._contents, notebook, most)
 
     async def close(self) -> None:
         await self.manager.close()
@@ -166,9 +178,9 @@ class Workbench:
         self.store.close()
 
 
-async def files_beside(contents: Any, notebook: str) -> list[tuple[str, int]]:
-    """Names and sizes of what lies beside the notebook, folders with a slash. None in a folder
-    that cannot be listed, or not in time."""
+async def files_beside(contents: Any, notebook: str, most: int) -> list[tuple[str, int]]:
+    """Names and sizes of at most so much of what lies beside the notebook, folders with a
+    slash. None in a folder that cannot be listed, or not in time."""
     folder, _, own = notebook.rpartition("/")
     try:
         listing = ensure_async(contents.get(folder, content=True, type="directory"))
@@ -180,7 +192,7 @@ async def files_beside(contents: Any, notebook: str) -> list[tuple[str, int]]:
     entries.sort(key=lambda entry: str(entry["name"]))
     return [
         (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
-        for e in entries[:MAX_FILES]
+        for e in entries[:most]
     ]
 
 

@@ -125,6 +125,12 @@ class ZmqKernel:
         _, variables = await self._current()
         return await variables.read(names)
 
+    async def outline(self) -> list[dict[str, Any]] | None:
+        """Name, type, and length or shape of at most 2,000 variables, within 1 s; None where
+        not available. Raises KernelError ``no_kernel``."""
+        _, variables = await self._current()
+        return await variables.outline()
+
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
         if not kernel_id:

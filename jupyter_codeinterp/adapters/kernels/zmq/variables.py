@@ -36,12 +36,19 @@ class Variables:
         self._registering: asyncio.Task[bool] | None = None
 
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
+        return await self._within_limit({"names": list(names)})
+
+    async def outline(self) -> list[dict[str, Any]] | None:
+        """Of at most 2,000: name, type, and length or shape."""
+        return await self._within_limit({"outline": True})
+
+    async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         try:
-            return await asyncio.wait_for(self._read(names), LIMIT)
+            return await asyncio.wait_for(self._read(asked), LIMIT)
         except (asyncio.TimeoutError, KernelError):
             return None
 
-    async def _read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
+    async def _read(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         info = await self._link.info()
         if info.language != "python":
             return None
@@ -49,7 +56,7 @@ class Variables:
             return None
         if self._link.busy and self._subshell is None:
             return None
-        answer = await self._ask(list(names))
+        answer = await self._ask(asked)
         if answer is None:
             self._registered_at = 0
         return answer
@@ -91,11 +98,11 @@ class Variables:
         self._registered_at = start
         return True
 
-    async def _ask(self, names: list[str]) -> list[dict[str, Any]] | None:
+    async def _ask(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         comm_id = uuid.uuid4().hex
         end: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._link.comm_ends[comm_id] = end
-        opening = {"comm_id": comm_id, "target_name": TARGET, "data": {"names": names}}
+        opening = {"comm_id": comm_id, "target_name": TARGET, "data": asked}
         try:
             await self._link.wire.send("shell", "comm_open", opening, subshell=self._subshell)
             return (await end).get("variables")

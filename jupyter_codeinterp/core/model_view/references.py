@@ -1,0 +1,145 @@
+"""What a message names (a variable, a cell, a file, the last error), as it is now, for the model.
+
+All of it is text of others: inert, without keys, bounded, and between the delimiters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from ..document.ops import CellView, Snapshot
+from ..events import Reference
+from .foreign import Foreign, escaped
+from .notebook_prompt import file_lines, is_private, one_line, outputs_text, variable_lines
+from .outputs import see
+from .plain_text import cut
+
+PART = 4_000
+"""Characters of a cell's source, or of an error."""
+ALL = 12_000
+"""Characters of all that one message names: some 3,000 tokens."""
+BEGINNING = "[The message names what follows"
+"""How it begins: no words of the person's."""
+_HEADING = f"{BEGINNING}. Between the delimiters stands what that is now.]"
+_ERROR = "error"
+
+Files = Sequence[tuple[str, int]]
+
+
+class Named(msgspec.Struct, frozen=True):
+    """``text`` for the model, "" if nothing is named; ``missing`` in words for a person: what is
+    not there. ``whole``: ids of cells of which the text has all of the source."""
+
+    text: str = ""
+    missing: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """``text`` is inert. ``brief`` stands for it where there is no room."""
+
+    text: str
+    brief: str
+    missing: str = ""
+    whole: str = ""
+
+
+def named(
+    references: Sequence[Reference],
+    snapshot: Snapshot,
+    variables: list[dict[str, Any]] | None,
+    files: Files,
+    foreign: Foreign,
+) -> Named:
+    """``variables`` are those that are named, None where they cannot be looked at; ``files``
+    are names and sizes (bytes) of what lies beside the notebook."""
+    if not references:
+        return Named()
+    parts: list[_Part] = []
+    left = ALL
+    for reference in references:
+        if reference.kind == "variable":
+            part = _variable(reference.name, variables, foreign.scrub)
+        elif reference.kind == "cell":
+            part = _cell(reference.name, snapshot, foreign.scrub)
+        elif reference.kind == "file":
+            part = _file(reference.name, files, foreign.scrub)
+        else:
+            part = _last_error(snapshot, foreign.scrub)
+        if len(part.text) > left:
+            part = _Part(f"{part.brief}: left out for its length", "", part.missing)
+        left -= len(part.text)
+        parts.append(part)
+    body = "\n\n".join(part.text for part in parts)
+    return Named(
+        f"{_HEADING}\n{foreign.quoted(body)}",
+        tuple(part.missing for part in parts if part.missing),
+        tuple(part.whole for part in parts if part.whole),
+    )
+
+
+def _variable(
+    name: str, variables: list[dict[str, Any]] | None, scrub: Callable[[str], str]
+) -> _Part:
+    what = f"variable {one_line(scrub(name))}"
+    if variables is None:
+        words = f"{what}: it cannot be looked at, for the kernel is busy, or there is none"
+        return _Part(words, what, f"{what} (the kernel is busy, or there is none)")
+    line = variable_lines(variables, scrub).get(name)
+    if line is None:
+        return _Part(f"{what}: there is none in the kernel", what, what)
+    return _Part(f"variable {line}", what)
+
+
+def _cell(cell_id: str, snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:
+    cell = snapshot.cell(cell_id)
+    if cell is None:
+        what = f"cell {one_line(scrub(cell_id))}"
+        return _Part(f"{what}: it is not in the notebook any more", what, what)
+    what = _called(cell, snapshot)
+    if is_private(cell):
+        return _Part(f"{what}: it is private, and its content is not shown", what)
+    source = scrub(cell.source)
+    text = f"{what}:\n{escaped(cut(source, PART))}"
+    if cell.outputs:
+        text = f"{text}\nIts outputs:\n{outputs_text(cell.outputs, scrub)}"
+    return _Part(text, what, whole=cell_id if len(source) <= PART else "")
+
+
+def _file(name: str, files: Files, scrub: Callable[[str], str]) -> _Part:
+    what = f"file {one_line(scrub(name), 300)}"
+    size = next((size for known, size in files if known == name), None)
+    if size is None:
+        return _Part(f"{what}: it is not beside the notebook", what, what)
+    if name.endswith("/"):
+        return _Part(f"folder beside the notebook: {one_line(scrub(name), 300)}", what)
+    return _Part(f"file beside the notebook: {file_lines([(name, size)], scrub)[0]}", what)
+
+
+def _last_error(snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:
+    """Of the cell that was run last of those that have failed."""
+    failed = [
+        (cell.execution_count or 0, index, cell)
+        for index, cell in enumerate(snapshot.cells)
+        if not is_private(cell) and any(_is_error(output) for output in cell.outputs)
+    ]
+    if not failed:
+        return _Part("the last error: no cell shows one", "the last error", "the last error")
+    *_, cell = max(failed, key=lambda one: one[:2])
+    errors = [output for output in cell.outputs if _is_error(output)]
+    text = see(errors[-1:], images_left=None, budget=PART, scrub=scrub).text
+    what = f"the last error, of {_called(cell, snapshot)}"
+    return _Part(f"{what}:\n{text}", what)
+
+
+def _is_error(output: dict[str, Any]) -> bool:
+    return output.get("output_type") == _ERROR
+
+
+def _called(cell: CellView, snapshot: Snapshot) -> str:
+    """By its number from the top, and its id."""
+    number = snapshot.cells.index(cell) + 1
+    return f"cell {number} ({one_line(cell.cell_id)}, {one_line(cell.cell_type)})"
