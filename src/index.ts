@@ -1,4 +1,9 @@
 export { default } from './plugins';
-export { ICodeInterpreter, IToolRenderers } from './tokens';
-export type { ISessionEvent, IToolCall, ToolRenderer } from './tokens';
+export { ICodeInterpreter, ISlashCommands, IToolRenderers } from './tokens';
+export type {
+  ISessionEvent,
+  ISlashCommand,
+  IToolCall,
+  ToolRenderer
+} from './tokens';
 export type { Event, SessionInfo } from './protocol/protocol';

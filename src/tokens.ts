@@ -82,6 +82,26 @@ export interface ISeen {
   sight(asked: IAsked, source: string, here?: IStretch | null): ISight;
 }
 
+/** A cell as a message can name it. */
+export interface ICellName {
+  readonly id: string;
+  /** From the top, from 1. */
+  readonly number: number;
+  /** Its first line that says something, cut short; '' of a private cell. */
+  readonly line: string;
+  readonly isPrivate: boolean;
+  /** A code cell that has neither code nor outputs. */
+  readonly isEmpty: boolean;
+  /** Whether it shows an error. */
+  readonly failed: boolean;
+}
+
+export interface IOutline {
+  readonly cells: readonly ICellName[];
+  /** The names that private cells assign. */
+  readonly hidden: ReadonlySet<string>;
+}
+
 /** The notebooks that are open in this window. */
 export interface INotebooks {
   /** Path of the notebook in front, '' if none; and its changes. */
@@ -128,6 +148,8 @@ export interface INotebooks {
    */
   hasLost(path: string, kernelId: string): boolean;
   readonly kernelChanged: ISignal<INotebooks, string>;
+  /** Its cells, as a message can name them; null if the notebook is not open here. */
+  outline(path: string): IOutline | null;
   /** The type of the notebook's code, for its colours. */
   codeMimeType(path: string): string;
   /** Make a new notebook with the default kernel, open it, and return its path. */
@@ -178,6 +200,33 @@ export interface IToolRenderers {
 export const IToolRenderers = new Token<IToolRenderers>(
   'jupyter-codeinterp:IToolRenderers',
   'Draws the results of tools in the panel of the code interpreter.'
+);
+
+/** A word that does something when it is written into the message field behind a slash. */
+export interface ISlashCommand {
+  /** Without the slash: small letters, digits, `-` and `_`, a letter first. */
+  readonly name: string;
+  /** What it does, in a few words. */
+  readonly caption: string;
+  /**
+   * Called for the person's own key or click, when the word is out of the field; what was
+   * written behind it stays there. It decides nothing for the person and sends nothing: text
+   * for a message is given to them with `ICodeInterpreter.compose`. What it throws is shown.
+   */
+  execute(): void | Promise<unknown>;
+}
+
+/** The words behind a slash, in the order in which they were added. */
+export interface ISlashCommands {
+  readonly all: readonly ISlashCommand[];
+  get(name: string): ISlashCommand | null;
+  /** Until it is disposed of. Throws if the name is not one, or is taken. */
+  add(command: ISlashCommand): IDisposable;
+}
+
+export const ISlashCommands = new Token<ISlashCommands>(
+  'jupyter-codeinterp:ISlashCommands',
+  'The words behind a slash in the message field of the code interpreter.'
 );
 
 /** An event of a conversation. Numbers rise from 1; some are left out. */

@@ -48,6 +48,10 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  outline(): null {
+    return null;
+  }
+
   codeMimeType(): string {
     return 'text/plain';
   }

@@ -13,10 +13,17 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type { ISignal } from '@lumino/signaling';
 import type { Lease, ServerFrame } from '../protocol/protocol';
-import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
+import type {
+  IClient,
+  IDraftView,
+  IDrafts,
+  INotebooks,
+  IOutline
+} from '../tokens';
 import { KernelWatch } from './kernels';
 import { insertBelow } from './insert';
 import { LiveNotebook } from './live';
+import { outlineOf } from './outline';
 import type { DraftBar } from './review/bar';
 import { DraftBars } from './review/draft-bars';
 import { KnownDrafts } from './review/known';
@@ -180,6 +187,11 @@ export class Notebooks implements INotebooks, IDisposable {
 
   get kernelChanged(): ISignal<this, string> {
     return this._kernelChanged;
+  }
+
+  outline(path: string): IOutline | null {
+    const model = this._find(path)?.context.model;
+    return model ? outlineOf(model) : null;
   }
 
   codeMimeType(path: string): string {

@@ -6,7 +6,7 @@ import type { Message } from '@lumino/messaging';
 import React from 'react';
 import type { ModelMarkdown } from '../markdown/markdown';
 import { showDiff } from '../notebook/review/diff';
-import type { IToolRenderers } from '../tokens';
+import type { ISlashCommands, IToolRenderers } from '../tokens';
 import { PanelContext } from './components/elements/context';
 import { Panel } from './components/Panel';
 import { Sent } from './components/Sent';
@@ -22,6 +22,7 @@ export class CodeInterpreterPanel extends ReactWidget {
       store: Store;
       markdown: ModelMarkdown;
       renderers: IToolRenderers;
+      slash: ISlashCommands;
       trans: TranslationBundle;
       editors: IEditorServices;
       openNotebook: (path: string) => Promise<void>;
@@ -41,8 +42,21 @@ export class CodeInterpreterPanel extends ReactWidget {
     this.node.querySelector('textarea')?.focus();
   }
 
+  /** Unfold the list of models, or, as long as there is none, the connections. */
+  openModels(): void {
+    const picker = this.node.querySelector<HTMLElement>(
+      '[aria-haspopup="listbox"][aria-expanded="false"]'
+    );
+    const { connections, state } = this._options.store;
+    if (picker) {
+      picker.click();
+    } else if (!state.now.connecting) {
+      connections.toggle();
+    }
+  }
+
   protected render(): JSX.Element {
-    const { store, markdown, renderers, trans, openNotebook, editors } =
+    const { store, markdown, renderers, slash, trans, openNotebook, editors } =
       this._options;
     return (
       <PanelContext.Provider
@@ -50,6 +64,7 @@ export class CodeInterpreterPanel extends ReactWidget {
           store,
           markdown,
           renderers,
+          slash,
           trans,
           openNotebook,
           showSent: () => this._showSent(),

@@ -6,7 +6,7 @@
  *   notebook     the notebooks that are open here: where the agent works
  *   core         the conversations that this window follows
  *   interpreter  the conversations, for other extensions
- *   renderers    what other extensions draw results of tools with
+ *   renderers    what other extensions draw results of tools with; and `slash`, their words
  *   panel        the sidebar, its commands and their shortcuts
  *   completions  grey text at the cursor of a cell, by JupyterLab's inline completer
  *   notifier     says when a conversation about another notebook waits
@@ -25,7 +25,7 @@ export default [
   notebook,
   core,
   interpreter,
-  renderers,
+  ...renderers,
   panel,
   completions,
   notifier

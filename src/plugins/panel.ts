@@ -18,14 +18,16 @@ import { lookUpNoNames } from '../panel/no-lookups';
 import { CodeInterpreterPanel } from '../panel/panel';
 import { ToolRenderers } from '../panel/renderers';
 import type { Store } from '../panel/store/store';
+import { SlashCommands } from '../panel/slash';
 import { isWaiting } from '../panel/view/view';
-import { IToolRenderers } from '../tokens';
+import { ISlashCommands, IToolRenderers } from '../tokens';
 import { FOCUS, addCommands, openNotebook } from './commands';
 import { addCellCommands } from './doors/cells';
 import { addDraftCommands } from './doors/drafts';
 import { keepFocus } from './doors/focus';
 import { type IConversation, addPromptCommand } from './doors/prompt';
 import { keepShortcuts } from './doors/shortcuts';
+import { addSlashCommands } from './doors/slash';
 import { keepWidth } from './doors/width';
 import { rememberOpen, wasOpen } from './doors/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
@@ -38,6 +40,7 @@ const panel: JupyterFrontEndPlugin<void> = {
   optional: [
     IStore,
     IToolRenderers,
+    ISlashCommands,
     ITranslator,
     IEditorLanguageRegistry,
     ILatexTypesetter,
@@ -54,6 +57,7 @@ const panel: JupyterFrontEndPlugin<void> = {
     editors: IEditorServices,
     store: Store | null,
     renderers: IToolRenderers | null,
+    slashCommands: ISlashCommands | null,
     translator: ITranslator | null,
     languages: IEditorLanguageRegistry | null,
     typesetter: ILatexTypesetter | null,
@@ -77,11 +81,13 @@ const panel: JupyterFrontEndPlugin<void> = {
       trans
     });
     lookUpNoNames();
+    const slash = slashCommands ?? new SlashCommands();
     const widget = new CodeInterpreterPanel({
       store,
       trans,
       markdown,
       renderers: renderers ?? new ToolRenderers(),
+      slash,
       editors,
       openNotebook: path => openNotebook(commands, path)
     });
@@ -107,6 +113,8 @@ const panel: JupyterFrontEndPlugin<void> = {
       const conversation = conversationOf(store, open);
       added.push(addPromptCommand({ commands, tracker, conversation, trans }));
     }
+    const openModels = () => widget.openModels();
+    addSlashCommands({ slash, commands, store, trans, openModels });
     const category = trans.__('Code Interpreter');
     added.forEach(command => palette?.addItem({ command, category }));
     launcher?.add({ command: FOCUS, category: trans.__('Other'), rank: 0 });

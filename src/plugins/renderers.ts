@@ -1,6 +1,7 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ToolRenderers } from '../panel/renderers';
-import { IToolRenderers } from '../tokens';
+import { SlashCommands } from '../panel/slash';
+import { ISlashCommands, IToolRenderers } from '../tokens';
 
 const renderers: JupyterFrontEndPlugin<IToolRenderers> = {
   id: 'jupyter-codeinterp:renderers',
@@ -10,4 +11,13 @@ const renderers: JupyterFrontEndPlugin<IToolRenderers> = {
   activate: () => new ToolRenderers()
 };
 
-export default renderers;
+const slash: JupyterFrontEndPlugin<ISlashCommands> = {
+  id: 'jupyter-codeinterp:slash',
+  description: 'Lets other extensions add words behind a slash.',
+  autoStart: true,
+  provides: ISlashCommands,
+  activate: () => new SlashCommands()
+};
+
+/** What other extensions can add to. */
+export default [renderers, slash];

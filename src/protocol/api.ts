@@ -144,6 +144,20 @@ export interface IUnfinished {
   readonly language: string;
 }
 
+/** What a message about a notebook can name. */
+export interface INames {
+  readonly variables: readonly {
+    readonly name: string;
+    readonly type: string;
+    /** The lengths of its dimensions, as far as they are known. */
+    readonly shape: readonly number[];
+  }[];
+  /** What lies beside the notebook, in bytes; a folder's name ends with a slash. */
+  readonly files: readonly { readonly name: string; readonly size: number }[];
+  /** The variables are as they were when they could be looked at last. */
+  readonly earlier: boolean;
+}
+
 /** Carries the window's secret. */
 const WINDOW_HEADER = 'X-Codeinterp-Window';
 
@@ -173,6 +187,8 @@ export interface IApi {
   ticket(): Promise<string>;
   /** The page goes away; said without waiting for an answer. */
   leave(): void;
+  /** Starts no kernel, and waits for none that is busy. */
+  names(notebook: string): Promise<INames>;
   /** Of one notebook, newest first. */
   sessions(notebook: string): Promise<readonly SessionInfo[]>;
   /** Of all notebooks, those that hold the word, newest first. */
@@ -238,6 +254,10 @@ export class Api implements IApi {
     const _xsrf = cookie('_xsrf');
     const url = this._url('leaving') + URLExt.objectToQueryString({ _xsrf });
     navigator.sendBeacon(url, JSON.stringify({ secret: this._secret }));
+  }
+
+  names(notebook: string): Promise<INames> {
+    return this._call('GET', `names?${new URLSearchParams({ notebook })}`);
   }
 
   sessions(notebook: string): Promise<readonly SessionInfo[]> {

@@ -8,7 +8,7 @@ ModelError when the model cannot be had. When the turn is stopped (the task is c
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import msgspec
 

@@ -6,6 +6,7 @@ import { ModelMarkdown } from '../../markdown/markdown';
 import { Seen } from '../../notebook/review/seen';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
+import { SlashCommands } from '../../panel/slash';
 import { person } from '../../panel/store/by-person';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
@@ -18,6 +19,7 @@ import type {
   ICredentials,
   ILocalServers,
   IModelInfo,
+  INames,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -31,7 +33,7 @@ import type {
   ToolDone,
   TurnEnded
 } from '../../protocol/protocol';
-import type { IClient, IDraftView, INotebooks } from '../../tokens';
+import type { IClient, IDraftView, INotebooks, IOutline } from '../../tokens';
 
 // jsdom has no layout, so nothing in it has a size.
 globalThis.ResizeObserver = class {
@@ -124,7 +126,8 @@ export const started: Event = {
   mode: 'review',
   model: 'claude-sonnet-5-5',
   window: 1,
-  queued: []
+  queued: [],
+  references: []
 };
 
 export const opened: Event = {
@@ -302,6 +305,13 @@ export class FakeNotebooks implements INotebooks {
     return cellIds.some(cellId => this.sources.has(cellId));
   }
 
+  /** What there is to be named. */
+  named: IOutline = { cells: [], hidden: new Set() };
+
+  outline(): IOutline {
+    return this.named;
+  }
+
   codeMimeType(): string {
     return 'text/x-python';
   }
@@ -351,6 +361,13 @@ export class FakeApi implements IApi {
   }
 
   leave(): void {}
+
+  /** What the server knows by name. */
+  known_names: INames = { variables: [], files: [], earlier: false };
+
+  async names(): Promise<INames> {
+    return this.known_names;
+  }
 
   async ticket(): Promise<string> {
     return 'ticket';
@@ -510,6 +527,7 @@ export function surroundings(
     trans,
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
+    slash: new SlashCommands(),
     openNotebook: async () => undefined,
     showSent: async () => undefined,
     showDiff: noDiff,

@@ -1,10 +1,17 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Mode } from '../../protocol/api';
+import type { ISlashCommand } from '../../tokens';
 import { type IPanelState, modeOf } from '../store/panel-state';
 import { IEnter, enter } from '../view/enter';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
+import { earlierMessages, useEarlier } from './composer/earlier';
+import { Chips } from './composer/Chips';
+import type { IMention } from './composer/mentions';
+import { useMentions } from './composer/named';
+import { useOffers } from './composer/offers';
+import { IWord, commandIn } from './composer/word';
 import { usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
 
@@ -14,7 +21,7 @@ export function Composer(props: {
   state: IPanelState;
 }): JSX.Element {
   const { view, state } = props;
-  const { store, trans } = usePanel();
+  const { store, slash, trans } = usePanel();
   const { notebook, prefill } = state;
   const [text, setText] = React.useState(() => store.texts.get(notebook));
   const [shownFor, setShownFor] = React.useState(notebook);
@@ -29,7 +36,8 @@ export function Composer(props: {
   const running = view?.info.running ?? false;
   const offered = enter(view);
   const words = wordsFor(offered.does, trans);
-  const hint = React.useId();
+  const ids = React.useId();
+  const hint = `${ids}hint`;
   const canSend =
     !state.sending && state.connection === 'connected' && text.trim() !== '';
 
@@ -49,38 +57,102 @@ export function Composer(props: {
   }, [prefill, notebook]);
 
   const send = async () => {
+    const said = offers.literal ? null : commandIn(text, slash);
+    if (said) {
+      return run(said.command, said.rest);
+    }
     if (!canSend) {
       return;
     }
-    const sent = await store.send(text, offered);
+    const references = named.mentions.map(({ reference }) => reference);
+    const sent = await store.send(text, offered, references);
     const { notebook: now } = store.state.now;
     if (sent) {
       setText(shown => (shown === text ? '' : shown));
+      named.clear(notebook);
       store.texts.set(notebook, '');
     } else if (now !== notebook) {
       // A notebook was made for it.
       store.prefill(text);
     }
   };
-  const onKeyDown = (event: React.KeyboardEvent) => {
-    // While an input method composes, Enter accepts its suggestion.
-    const composing = event.nativeEvent.isComposing;
-    if (event.key === 'Enter' && !event.shiftKey && !composing) {
+  const run = async (command: ISlashCommand, rest: string) => {
+    setText(rest);
+    store.dismissFailure();
+    await store.state.attempt(async () => command.execute());
+  };
+
+  const [caret, setCaret] = React.useState(text.length);
+  const named = useMentions(notebook);
+  const name = (mention: IMention, { start }: IWord) => {
+    const before = text.slice(0, start) + mention.text;
+    const after = text.slice(caret);
+    setText(before + (/^\s/.test(after) ? after : ` ${after}`));
+    goTo.current = before.length + 1;
+    named.add(mention);
+  };
+  /** Where the caret goes once the text is another. */
+  const goTo = React.useRef(-1);
+  React.useLayoutEffect(() => {
+    if (goTo.current >= 0) {
+      field.current!.setSelectionRange(goTo.current, goTo.current);
+      setCaret(goTo.current);
+      goTo.current = -1;
+    }
+  }, [text]);
+  const offers = useOffers({
+    notebook,
+    text,
+    caret,
+    setCaret,
+    run: command => void run(command, ''),
+    name
+  });
+  const earlier = useEarlier(
+    () => earlierMessages(store.state.now),
+    text,
+    setText
+  );
+  const onKeyDown = (event: React.KeyboardEvent<HTMLTextAreaElement>) => {
+    // While an input method composes, its keys are its own.
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (offers.onKey(event) || earlier.onKey(event)) {
+      return;
+    }
+    if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       void send();
     }
   };
   return (
     <div className="jp-codeinterp-Composer">
+      {offers.list}
       <textarea
         ref={field}
         rows={1}
+        {...offers.field}
+        data-earlier={earlier.shown || undefined}
         aria-label={trans.__('Message')}
         aria-describedby={hint}
         placeholder={words.field}
         value={text}
-        onChange={event => setText(event.target.value)}
+        onChange={event => {
+          setText(event.target.value);
+          setCaret(event.target.selectionStart);
+          if (!event.target.value) {
+            named.clear(notebook);
+          }
+        }}
         onKeyDown={onKeyDown}
+      />
+      <Chips
+        mentions={named.mentions}
+        remove={mention => {
+          named.remove(mention);
+          field.current?.focus();
+        }}
       />
       <div id={hint} className="jp-codeinterp-Composer-hint" aria-live="polite">
         {running && text.trim() !== '' && words.hint}

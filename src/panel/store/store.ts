@@ -4,11 +4,18 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
-import type { IApi, IReview, Mode, SentRequest } from '../../protocol/api';
+import type {
+  IApi,
+  INames,
+  IReview,
+  Mode,
+  SentRequest
+} from '../../protocol/api';
 import type {
   Command,
   DoneElsewhere,
   Event,
+  Reference,
   ServerFrame,
   SessionInfo
 } from '../../protocol/protocol';
@@ -84,12 +91,13 @@ export class Store {
   // --- the turn ----------------------------------------------------------------------
 
   /**
-   * Say something: what becomes of it is what the person was offered. False, with
-   * `failure` set, if the server did not take it.
+   * Say something: what becomes of it is what the person was offered. `references` are what
+   * it names. False, with `failure` set, if the server did not take it.
    */
   async send(
     text: string,
-    offered: IEnter = enter(this.shown)
+    offered: IEnter = enter(this.shown),
+    references: readonly Reference[] = []
   ): Promise<boolean> {
     if (this.state.now.sending || !this.state.byPerson()) {
       return false;
@@ -108,7 +116,8 @@ export class Store {
         mode,
         model: info?.model ?? model,
         about: offered.about,
-        source: this.drafts.sourceOf(offered.draftId)
+        source: this.drafts.sourceOf(offered.draftId),
+        references: [...references]
       });
       this._show(notebook, session_id as string);
     });
@@ -250,6 +259,11 @@ export class Store {
     if (this.shown) {
       this._sessions.lookAgain(this.shown.info.session_id);
     }
+  }
+
+  /** What a message can name; null where the server cannot say. */
+  names(notebook: string): Promise<INames | null> {
+    return this._api.names(notebook).catch(() => null);
   }
 
   // --- the notebook ------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /**
- * What can be asked about the active cell. The words are in `schema/panel.json`, with the menu
- * that they stand in: settings can add others. The person still sends the message.
+ * What can be asked about the active cell. The menu that it stands in is in
+ * `schema/panel.json`: settings can add messages. The person still sends them.
  */
 import type { Cell, CodeCell, ICodeCellModel } from '@jupyterlab/cells';
 import { NotebookActions } from '@jupyterlab/notebook';
@@ -9,8 +9,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import { codeInterpreterIcon } from '../../panel/icon';
 
-const FIX = 'codeinterp:fix-cell';
-const ASK = 'codeinterp:ask-about-cell';
+export const FIX = 'codeinterp:fix-cell';
+export const ASK = 'codeinterp:ask-about-cell';
 
 export function addCellCommands(options: {
   commands: CommandRegistry;
@@ -29,14 +29,38 @@ export function addCellCommands(options: {
     describedBy: { args: { type: 'object', properties: {} } },
     isVisible: failed,
     isEnabled: failed,
-    execute: () => compose(trans.__('Fix the error in cell %1.', cellId()))
+    execute: () => {
+      const cell = failedCell(tracker);
+      if (!cell) {
+        throw new Error(trans.__('No cell of this notebook has failed.'));
+      }
+      compose(trans.__('Fix the error in cell %1.', cell.model.id));
+    }
   });
+  const known: Record<string, string> = {
+    explain: trans.__('Explain what cell %1 does. Change nothing.', '%1'),
+    tests: trans.__(
+      'Write tests for what cell %1 defines, in a new cell below it.',
+      '%1'
+    ),
+    tidy: trans.__(
+      'Improve cell %1: make it clearer and simpler, with the same results.',
+      '%1'
+    )
+  };
   commands.addCommand(ASK, {
     label: ({ label }) => String(label),
-    // `label`, `message`, where %1 is the cell's id, and `failed`: only where its run has.
+    // `label`; `about`, one of those above, or `message`, where %1 is the cell's id; and
+    // `failed`: only where its run has.
     describedBy: { args: { type: 'object' } },
     isVisible: args => !args.failed || failed(),
-    execute: ({ message }) => compose(String(message).replace('%1', cellId()))
+    execute: ({ about, message }) => {
+      if (!cellId()) {
+        throw new Error(trans.__('Select a cell of a notebook first.'));
+      }
+      const words = known[String(about)] ?? String(message);
+      compose(words.replace('%1', cellId()));
+    }
   });
   const bar = document.createElement('div');
   bar.className = 'jp-codeinterp-Failed';
@@ -68,6 +92,20 @@ export function addCellCommands(options: {
   tracker.activeCellChanged.connect(changed);
   NotebookActions.executed.connect(changed);
   NotebookActions.outputCleared.connect(changed);
+}
+
+/** The active cell if it has failed, or else the one that did last. */
+function failedCell(tracker: INotebookTracker): Cell | null {
+  if (hasFailed(tracker.activeCell)) {
+    return tracker.activeCell;
+  }
+  const failed = tracker.currentWidget?.content.widgets.filter(hasFailed) ?? [];
+  const ran = (cell: Cell) =>
+    (cell.model as ICodeCellModel).executionCount ?? 0;
+  return failed.reduce<Cell | null>(
+    (last, cell) => (last && ran(last) > ran(cell) ? last : cell),
+    null
+  );
 }
 
 function hasFailed(cell: Cell | null): boolean {

@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import React from 'react';
 import type { ModelMarkdown } from '../../../markdown/markdown';
-import type { IToolRenderers } from '../../../tokens';
+import type { ISlashCommands, IToolRenderers } from '../../../tokens';
 import type { IPanelState } from '../../store/panel-state';
 import type { Store } from '../../store/store';
 
@@ -21,6 +21,7 @@ export interface IPanelContext {
   readonly trans: TranslationBundle;
   readonly markdown: ModelMarkdown;
   readonly renderers: IToolRenderers;
+  readonly slash: ISlashCommands;
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
   /** Show what was sent to the model in the newest step. */

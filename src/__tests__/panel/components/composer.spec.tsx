@@ -1,0 +1,367 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  waitFor,
+  within
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import { SlashCommands } from '../../../panel/slash';
+import type { Event } from '../../../protocol/protocol';
+import {
+  info,
+  ended,
+  makeStore,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+const field = () =>
+  document.querySelector<HTMLTextAreaElement>(
+    '.jp-codeinterp-Composer textarea'
+  )!;
+const options = () =>
+  [
+    ...document.querySelectorAll('.jp-codeinterp-Suggestions [role="option"]')
+  ].map(option => option.textContent);
+const chosen = () =>
+  document.getElementById(field().getAttribute('aria-activedescendant') ?? '')
+    ?.textContent;
+
+async function shown(own: Parameters<typeof surroundings>[1] = {}) {
+  const made = makeStore();
+  render(
+    <PanelContext.Provider value={surroundings(made.store, own)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  await act(settled);
+  act(() => field().focus());
+  return made;
+}
+
+function write(text: string): void {
+  fireEvent.change(field(), { target: { value: text } });
+  field().setSelectionRange(text.length, text.length);
+  fireEvent.select(field());
+}
+
+const press = (key: string, more = {}) =>
+  act(async () => {
+    fireEvent.keyDown(field(), { key, ...more });
+  });
+
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+});
+
+describe('the Up arrow in an empty field', () => {
+  const said = (turn: number, text: string): Event[] => [
+    { ...started, turn, text } as Event,
+    ended({ turn })
+  ];
+
+  /** Two conversations about this notebook and one about another. */
+  async function talked() {
+    const made = await shown();
+    await act(async () => {
+      made.client.frames.emit({
+        type: 'session',
+        session: info({ session_id: 's0', running: true, changed: 1 }),
+        waiting: false
+      });
+      made.client.play('s0', ...said(1, 'oldest'));
+      await made.store.send('first');
+      made.client.session({ changed: 5 });
+      made.client.play('s1', ...said(1, 'first'), ...said(2, 'a\nlast'));
+      made.client.frames.emit({
+        type: 'session',
+        session: info({
+          session_id: 's9',
+          notebook: 'other.ipynb',
+          running: true,
+          changed: 9
+        }),
+        waiting: false
+      });
+      made.client.play('s9', ...said(1, 'about another notebook'));
+      await settled();
+    });
+    return made;
+  }
+
+  it('brings back the last messages of this notebook; Down goes back, Escape leaves', async () => {
+    await talked();
+    await press('ArrowUp');
+    expect(field().value).toBe('a\nlast');
+    field().setSelectionRange(0, 0);
+    await press('ArrowUp');
+    expect(field().value).toBe('first');
+    await press('ArrowUp');
+    expect(field().value).toBe('oldest');
+    await press('ArrowUp');
+    expect(field().value).toBe('oldest');
+    await press('ArrowDown');
+    expect(field().value).toBe('first');
+    await press('Escape');
+    expect(field().value).toBe('');
+    await press('ArrowUp');
+    await press('ArrowDown');
+    expect(field().value).toBe('');
+  });
+
+  it('leaves the keys alone where text stands, and where the caret is on another line', async () => {
+    await talked();
+    write('mine');
+    await press('ArrowUp');
+    expect(field().value).toBe('mine');
+    write('');
+    await press('ArrowUp', { shiftKey: true });
+    expect(field().value).toBe('');
+    await press('ArrowUp');
+    field().setSelectionRange(6, 6);
+    await press('ArrowUp');
+    expect(field().value).toBe('a\nlast');
+    write('a\nlast, changed');
+    field().setSelectionRange(0, 0);
+    await press('ArrowUp');
+    expect(field().value).toBe('a\nlast, changed');
+  });
+});
+
+describe('a word behind a slash', () => {
+  function commands() {
+    const slash = new SlashCommands();
+    const done: string[] = [];
+    for (const name of ['fix', 'explain', 'export', 'help']) {
+      slash.add({
+        name,
+        caption: `Does ${name}`,
+        execute: () => void done.push(name)
+      });
+    }
+    return { slash, done };
+  }
+
+  it('is offered in a list that arrows, Enter and Tab choose from, and Escape closes', async () => {
+    const { slash, done } = commands();
+    const { client } = await shown({ slash });
+    write('/');
+    expect(field().getAttribute('aria-haspopup')).toBe('listbox');
+    const list = screen.getByRole('listbox', { name: 'Commands' });
+    expect(field().getAttribute('aria-controls')).toBe(list.id);
+    expect(options()).toHaveLength(4);
+    write('/ex');
+    expect(options()).toEqual(['/explainDoes explain', '/exportDoes export']);
+    expect(chosen()).toBe('/explainDoes explain');
+    await press('ArrowDown');
+    expect(chosen()).toBe('/exportDoes export');
+    await press('ArrowDown');
+    expect(chosen()).toBe('/explainDoes explain');
+    await press('ArrowUp');
+    await press('Enter');
+    expect(done).toEqual(['export']);
+    expect(field().value).toBe('');
+    expect(field().hasAttribute('aria-activedescendant')).toBe(false);
+    write('/f');
+    await press('Tab');
+    expect(done).toEqual(['export', 'fix']);
+    write('/h');
+    await press('Escape');
+    expect(options()).toEqual([]);
+    expect(field().value).toBe('/h');
+    await press('Enter');
+    expect(done).toEqual(['export', 'fix']);
+    expect(client.ofType('send_message')[0].text).toBe('/h');
+  });
+
+  it('is done with a click, and what is written behind it stays', async () => {
+    const { slash, done } = commands();
+    const { client } = await shown({ slash });
+    write('/');
+    await act(async () => screen.getByRole('option', { name: /help/ }).click());
+    expect(done).toEqual(['help']);
+    write('/fix only the axis');
+    expect(options()).toEqual([]);
+    await press('Enter');
+    expect(done).toEqual(['help', 'fix']);
+    expect(field().value).toBe('only the axis');
+    expect(client.ofType('send_message')).toEqual([]);
+  });
+
+  it.each([
+    '/data/x.csv',
+    '/nothing',
+    '/fix.py',
+    '/tests/data.csv is empty',
+    'see /fix',
+    ' /fix',
+    '/'
+  ])('is text where it is none of these: %p', async text => {
+    const { slash, done } = commands();
+    const { client } = await shown({ slash });
+    write(text);
+    if (text === '/') {
+      await press('Escape');
+    }
+    expect(options()).toEqual([]);
+    await press('Enter');
+    expect(client.ofType('send_message')[0].text).toBe(text);
+    expect(done).toEqual([]);
+  });
+
+  it('can be added and taken away by an extension; what it throws is shown', async () => {
+    const { slash } = commands();
+    await shown({ slash });
+    expect(() => slash.add({ ...slash.get('fix')! })).toThrow('already');
+    expect(() => slash.add({ ...slash.get('fix')!, name: 'a b' })).toThrow();
+    const added = slash.add({
+      name: 'mine',
+      caption: 'Of an extension',
+      execute: () => {
+        throw new Error('It does not work today.');
+      }
+    });
+    write('/mi');
+    expect(options()).toEqual(['/mineOf an extension']);
+    await press('Enter');
+    expect(await screen.findByText('It does not work today.')).toBeTruthy();
+    added.dispose();
+    write('/mi');
+    expect(options()).toEqual([]);
+  });
+});
+
+describe('a word behind an at-sign', () => {
+  async function nameable() {
+    const made = await shown();
+    const cell = { line: '', isPrivate: false, isEmpty: false, failed: false };
+    made.notebooks.named = {
+      cells: [
+        { ...cell, id: 'a1', number: 1, line: 'import pandas' },
+        { ...cell, id: 'b2', number: 2, isPrivate: true },
+        { ...cell, id: 'c3', number: 3, line: '1 / 0', failed: true }
+      ],
+      hidden: new Set(['secret'])
+    };
+    made.api.known_names = {
+      variables: [
+        { name: 'df', type: 'DataFrame', shape: [3, 2] },
+        { name: 'secret', type: 'str', shape: [9] }
+      ],
+      files: [{ name: 'sales.csv', size: 12_345 }],
+      earlier: false
+    };
+    return made;
+  }
+
+  it('offers variables, cells, files and the last error, and sends what is chosen along', async () => {
+    const { client } = await nameable();
+    write('Plot @');
+    await act(settled);
+    expect(options()).toEqual([
+      'the last errorcell 3',
+      'dfDataFrame 3 × 2',
+      'cell 1import pandas',
+      'cell 2private',
+      'cell 31 / 0',
+      'sales.csv12 kB'
+    ]);
+    write('Plot @d');
+    await act(settled);
+    expect(chosen()).toBe('dfDataFrame 3 × 2');
+    await press('Enter');
+    expect(field().value).toBe('Plot df ');
+    expect(field().selectionStart).toBe(8);
+    expect(options()).toEqual([]);
+    write('Plot df like @cell3');
+    await act(settled);
+    await press('Tab');
+    expect(field().value).toBe('Plot df like cell 3 ');
+    const chips = within(
+      screen.getByRole('list', { name: 'Named in this message' })
+    );
+    expect(chips.getAllByRole('listitem').map(li => li.textContent)).toEqual([
+      'df',
+      'cell 3'
+    ]);
+    await act(async () =>
+      screen.getByRole('button', { name: 'Do not send df along' }).click()
+    );
+    await press('Enter');
+    expect(client.ofType('send_message')[0]).toMatchObject({
+      text: 'Plot df like cell 3 ',
+      references: [{ kind: 'cell', name: 'c3' }]
+    });
+    expect(
+      screen.queryByRole('list', { name: 'Named in this message' })
+    ).toBeNull();
+    write('Next');
+    await press('Enter');
+    expect(client.ofType('send_message')[1].references).toEqual([]);
+  });
+
+  it('says that a busy kernel tells what it was, and where nothing can be listed', async () => {
+    const { api } = await nameable();
+    api.known_names = { ...api.known_names, earlier: true };
+    write('@');
+    await act(settled);
+    expect(screen.getByText(/The kernel is busy/)).toBeTruthy();
+    write('');
+    api.names = () => Promise.reject(new Error('No.'));
+    write('@');
+    await act(settled);
+    expect(screen.getByText(/could not be listed/)).toBeTruthy();
+    expect(options()).toContain('cell 1import pandas');
+  });
+
+  it.each(['me@example.org', 'x @', 'a @nowhere'])(
+    'is text where nothing is chosen: %p',
+    async text => {
+      const { client } = await nameable();
+      write(text);
+      await act(settled);
+      if (options().length) {
+        await press('Escape');
+      }
+      expect(options()).toEqual([]);
+      await press('Enter');
+      expect(client.ofType('send_message')[0]).toMatchObject({
+        text,
+        references: []
+      });
+    }
+  );
+
+  it('keeps what a message names with the notebook, and when it could not be sent', async () => {
+    const { client, notebooks } = await nameable();
+    write('Plot @df');
+    await act(settled);
+    await press('Enter');
+    client.answer = () => Promise.reject(new Error('Busy.'));
+    await press('Enter');
+    expect(field().value).toBe('Plot df ');
+    await act(async () => {
+      notebooks.show('other.ipynb');
+      await settled();
+    });
+    await waitFor(() => expect(field().value).toBe(''));
+    expect(screen.queryByText('df')).toBeNull();
+    await act(async () => {
+      notebooks.show('sales.ipynb');
+      await settled();
+    });
+    await waitFor(() => expect(field().value).toBe('Plot df '));
+    client.answer = async () => ({ session_id: 's1' });
+    await press('Enter');
+    expect(client.ofType('send_message').pop()!.references).toEqual([
+      { kind: 'variable', name: 'df' }
+    ]);
+  });
+});

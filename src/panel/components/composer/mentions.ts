@@ -1,0 +1,88 @@
+/** What a message can name behind an at-sign: variables, cells, files, the last error. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { INames } from '../../../protocol/api';
+import type { Reference } from '../../../protocol/protocol';
+import type { IOutline } from '../../../tokens';
+import type { ISuggestion } from './Suggestions';
+
+export interface IMention extends ISuggestion {
+  /** What is written into the message. */
+  readonly text: string;
+  readonly reference: Reference;
+  /** Label and detail in small letters. */
+  readonly searched: string;
+}
+
+/** All that can be named, the last error first. */
+export function allMentions(
+  names: INames | null,
+  outline: IOutline | null,
+  trans: TranslationBundle
+): IMention[] {
+  const cells = outline?.cells ?? [];
+  const found: IMention[] = [];
+  const add = (reference: Reference, text: string, detail: string) => {
+    found.push({
+      key: `${reference.kind} ${reference.name}`,
+      label: text,
+      detail,
+      text,
+      reference,
+      searched: `${text} ${detail}`.toLowerCase()
+    });
+  };
+  const failed = cells.filter(cell => cell.failed);
+  if (failed.length) {
+    const detail =
+      failed.length === 1 ? trans.__('cell %1', failed[0].number) : '';
+    add({ kind: 'error', name: '' }, trans.__('the last error'), detail);
+  }
+  for (const { name, type, shape } of names?.variables ?? []) {
+    if (!outline?.hidden.has(name)) {
+      const size = shape.join(' × ');
+      const detail = [type, size].filter(Boolean).join(' ');
+      add({ kind: 'variable', name }, name, detail);
+    }
+  }
+  for (const { id, number, line, isPrivate } of cells) {
+    const detail = isPrivate ? trans.__('private') : line;
+    add({ kind: 'cell', name: id }, trans.__('cell %1', number), detail);
+  }
+  for (const { name, size } of names?.files ?? []) {
+    const detail = name.endsWith('/') ? trans.__('folder') : bytes(size);
+    add({ kind: 'file', name }, name, detail);
+  }
+  return found;
+}
+
+/** Those in which the word is found: first those that begin with it. */
+export function matching(
+  all: readonly IMention[],
+  typed: string
+): readonly IMention[] {
+  const word = typed.toLowerCase();
+  if (!word) {
+    return all;
+  }
+  const begin: IMention[] = [];
+  const hold: IMention[] = [];
+  // "@cell3" is written without the blank.
+  const joined = /^cell\d/.test(word) ? word.replace('cell', 'cell ') : word;
+  for (const mention of all) {
+    if (mention.searched.startsWith(joined)) {
+      begin.push(mention);
+    } else if (mention.searched.includes(joined)) {
+      hold.push(mention);
+    }
+  }
+  return [...begin, ...hold];
+}
+
+export function bytes(size: number): string {
+  if (size < 1e3) {
+    return `${size} B`;
+  }
+  return size < 1e6
+    ? `${Math.round(size / 1e3)} kB`
+    : `${(size / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,133 @@
+/** The message field: words behind a slash, what was said before, and what it can name. */
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/fixtures';
+
+async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page })
+    .include('.jp-codeinterp-Composer')
+    .analyze();
+  expect(violations.map(({ id, nodes }) => [id, ...nodes.map(n => n.html)])).toEqual([]);
+}
+
+test('with the keyboard: what is behind a slash, and what was said before', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1', '1 / 0', 'y = 2']);
+  const field = panel.root.getByLabel('Message', { exact: true });
+  const list = panel.root.getByRole('listbox', { name: 'Commands' });
+  const chosen = list.getByRole('option', { selected: true });
+  await field.click();
+  await page.keyboard.type('/');
+  await expect(list.getByRole('option')).toHaveCount(9);
+  await expect(field).toHaveAttribute('aria-autocomplete', 'list');
+  await page.screenshot({ path: test.info().outputPath('slash.png') });
+  await accessible(page);
+  // Escape leaves the list, and the field only after that.
+  await page.keyboard.press('Escape');
+  await expect(list).toBeHidden();
+  await expect(field).toBeFocused();
+  await field.fill('');
+
+  await page.keyboard.type('/');
+  await page.keyboard.press('ArrowUp');
+  await expect(chosen).toContainText('/help');
+  await page.keyboard.press('Enter');
+  const help = page.getByRole('dialog');
+  await expect(help).toContainText('/explain');
+  await page.screenshot({ path: test.info().outputPath('help.png') });
+  await help.getByRole('button', { name: 'Close' }).click();
+  await expect(help).toBeHidden();
+
+  await field.click();
+  await page.keyboard.type('/pl');
+  await page.keyboard.press('Tab');
+  await expect(panel.mode).toHaveValue('plan');
+  await expect(field).toBeFocused();
+  await panel.choose('Review');
+
+  // It is the cell that failed, wherever the person is; and it is not sent.
+  await notebook.run(1);
+  await notebook.select(0);
+  await field.click();
+  await page.keyboard.type('/fix');
+  await page.keyboard.press('Enter');
+  await expect(field).toHaveValue('Fix the error in cell cell-1.');
+  await expect(panel.said).toHaveCount(0);
+  await field.fill('');
+  await page.keyboard.type('/model');
+  await page.keyboard.press('Enter');
+  await expect(panel.root.getByRole('listbox', { name: 'Models' })).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  // A path is text; and what was said comes back.
+  await model.play('says');
+  await field.click();
+  await page.keyboard.type('/data/x.csv');
+  await expect(list).toBeHidden();
+  await page.keyboard.press('Enter');
+  await panel.ended();
+  await expect(panel.said).toHaveText('/data/x.csv');
+  const long = 'word '.repeat(60).trim();
+  await model.play('says');
+  await panel.ask(long);
+  await panel.ended();
+  await field.click();
+  await page.keyboard.press('ArrowUp');
+  await expect(field).toHaveValue(long);
+  // The caret is on the last of several lines, broken where the field ends.
+  await page.keyboard.press('ArrowUp');
+  await expect(field).toHaveValue(long);
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('ArrowUp');
+  await expect(field).toHaveValue('/data/x.csv');
+  await expect(list).toBeHidden();
+  await page.keyboard.press('ArrowDown');
+  await expect(field).toHaveValue(long);
+  await page.keyboard.press('Escape');
+  await expect(field).toHaveValue('');
+  await expect(field).toBeFocused();
+});
+
+test('with the keyboard: what is behind an at-sign goes along and is told to the model', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['frame = [1, 2, 3]', '1 / 0']);
+  await notebook.run(0);
+  await notebook.run(1);
+  const field = panel.root.getByLabel('Message', { exact: true });
+  const list = panel.root.getByRole('listbox', { name: 'What to name' });
+  const chips = panel.root.getByRole('list', { name: 'Named in this message' });
+  await field.click();
+  await page.keyboard.type('Look at @');
+  await expect(list.getByRole('option', { name: 'frame list 3' })).toBeVisible();
+  await expect(list.getByRole('option', { name: /cell 1 frame = / })).toBeVisible();
+  await expect(list.getByRole('option').first()).toHaveText('the last errorcell 2');
+  await page.screenshot({ path: test.info().outputPath('at.png') });
+  await accessible(page);
+  await page.keyboard.type('fram');
+  await expect(list.getByRole('option').first()).toContainText('frame');
+  await page.keyboard.press('Enter');
+  await expect(field).toHaveValue('Look at frame ');
+  await page.keyboard.type('and @err');
+  await page.keyboard.press('Tab');
+  await expect(field).toHaveValue('Look at frame and the last error ');
+  await expect(chips.getByRole('listitem')).toHaveText(['frame', 'the last error']);
+  await page.screenshot({ path: test.info().outputPath('chips.png') });
+  await accessible(page);
+  await model.play('says');
+  await page.keyboard.press('Enter');
+  await panel.ended();
+  await expect(chips).toBeHidden();
+  const [asked] = await model.requests();
+  const sent = JSON.stringify(asked);
+  expect(sent).toContain('variable frame: list len=3 value=[1, 2, 3]');
+  expect(sent).toContain('the last error, of cell 2 (cell-1, code):');
+  expect(sent).toContain('ZeroDivisionError');
+});
