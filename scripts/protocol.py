@@ -19,6 +19,7 @@ import msgspec
 
 from jupyter_codeinterp.core import commands, events
 from jupyter_codeinterp.core.approval import formulas
+from jupyter_codeinterp.core.turn.placing import ORDER
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"
@@ -74,6 +75,8 @@ def protocol() -> str:
         HEADER % "types"
         + "/* eslint-disable */\n"
         + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
+        + "/** After which cell a new one goes: the first of these that is there. */\n"
+        + f"export const PLACE_ORDER = [{', '.join(map(repr, ORDER))}] as const;\n"
     )
 
 

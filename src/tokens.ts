@@ -90,8 +90,6 @@ export interface ICellName {
   /** Its first line that says something, cut short; '' of a private cell. */
   readonly line: string;
   readonly isPrivate: boolean;
-  /** A code cell that has neither code nor outputs. */
-  readonly isEmpty: boolean;
   /** Whether it shows an error. */
   readonly failed: boolean;
 }
@@ -100,6 +98,18 @@ export interface IOutline {
   readonly cells: readonly ICellName[];
   /** The names that private cells assign. */
   readonly hidden: ReadonlySet<string>;
+}
+
+/** Where in a notebook new cells can go. */
+export interface IPlaces {
+  /** Of all cells, from the top. */
+  readonly ids: readonly string[];
+  /** The cell that the person has gone to since the agent's last work; '' if to none. */
+  readonly goneTo: string;
+  /** The active cell. */
+  readonly selected: string;
+  /** Whether a new cell takes the place of this one. */
+  isEmpty(id: string): boolean;
 }
 
 /** The notebooks that are open in this window. */
@@ -150,6 +160,9 @@ export interface INotebooks {
   readonly kernelChanged: ISignal<INotebooks, string>;
   /** Its cells, as a message can name them; null if the notebook is not open here. */
   outline(path: string): IOutline | null;
+  /** Where new cells can go; null if it is not open here. And when that may have changed. */
+  places(path: string): IPlaces | null;
+  readonly placesChanged: ISignal<INotebooks, string>;
   /** The type of the notebook's code, for its colours. */
   codeMimeType(path: string): string;
   /** Make a new notebook with the default kernel, open it, and return its path. */

@@ -353,6 +353,8 @@ class SessionChanged(_Frame, frozen=True, tag="session"):
     session: SessionInfo
     waiting: bool = False
     """A decision or an answer is waited for."""
+    worked: tuple[str, ...] = ()
+    """Cells that the agent has inserted or run last, the latest last; at most 20."""
 
 
 class EventFrame(_Frame, frozen=True, tag="event"):

@@ -432,7 +432,7 @@ class SessionManager:
 
 
 def _changed(session: Session) -> SessionChanged:
-    return SessionChanged(session.info, session.waiting)
+    return SessionChanged(session.info, session.waiting, session.worked)
 
 
 def _at_rest(info: SessionInfo) -> SessionInfo:

@@ -5,7 +5,7 @@
  *
  *   node browser.mjs '{"url": …, "chromium": …}'     prints JSON, see browser.py
  */
-/* global PerformanceObserver, URL, console, performance, process, window */
+/* global MutationObserver, PerformanceObserver, URL, console, document, performance, process, window */
 import { createRequire } from 'node:module';
 
 const require = createRequire(
@@ -18,6 +18,8 @@ const AFTER = 300;
 /** Milliseconds without a long task after which the page counts as at rest. */
 const REST = 1000;
 const REPEATS = 5;
+/** Of the kernel, as far as the list of names is concerned. */
+const VARIABLES = 2000;
 
 /** Names of the marks around what a message of the channel sets off. */
 const BEGIN = 'codeinterp-begin';
@@ -84,6 +86,55 @@ async function insertByHand(page) {
   return starts;
 }
 
+/**
+ * From the key to the list of all that can be named, laid out: milliseconds by the clock. The
+ * server's answer, of so many variables, is put in its place: it is not waited for, but for the
+ * first time, which is not counted.
+ */
+async function openNames(page) {
+  const variables = Array.from({ length: VARIABLES }, (_, n) => ({
+    name: `variable_${n}`,
+    type: 'DataFrame',
+    shape: [n, 12]
+  }));
+  await page.route('**/codeinterp/api/names?*', route =>
+    route.fulfill({ json: { variables, files: [], earlier: false } })
+  );
+  const panel = page.locator('#codeinterp-panel');
+  const message = panel.getByRole('textbox', { name: 'Message' });
+  const times = [];
+  for (let n = 0; n <= REPEATS; n++) {
+    await message.fill('');
+    await message.focus();
+    await page.evaluate(() => {
+      window.codeinterpOpened = new Promise(resolve => {
+        let start = 0;
+        const begin = () => (start = performance.now());
+        window.addEventListener('keydown', begin, {
+          capture: true,
+          once: true
+        });
+        const root = document.querySelector('#codeinterp-panel');
+        const observer = new MutationObserver(() => {
+          const option = root.querySelector('[role="option"]');
+          if (option?.getBoundingClientRect().height) {
+            observer.disconnect();
+            resolve(performance.now() - start);
+          }
+        });
+        observer.observe(root, { childList: true, subtree: true });
+      });
+    });
+    await page.keyboard.press('@');
+    times.push(await page.evaluate(() => window.codeinterpOpened));
+    // All of them are there by now.
+    await panel.getByText(/^2,?\d\d\d more/).waitFor();
+    await page.keyboard.press('Escape');
+  }
+  await message.fill('');
+  return times.slice(1);
+}
+
 async function turn(page) {
   const panel = page.locator('#codeinterp-panel');
   // By keys: what a script selects does not count as a person's.
@@ -142,6 +193,7 @@ async function main() {
     await page.locator('.jp-Notebook .jp-Cell').first().click();
     await atRest(page);
     const byHand = await insertByHand(page);
+    const names = await openNames(page);
     const first = await page.evaluate(() => window.codeinterpBench.messages);
     await browser.startTracing(page, { categories: ['blink.user_timing'] });
     const began = await turn(page);
@@ -156,6 +208,7 @@ async function main() {
           processor: processor(frame.number),
           longest: longest(tasks, frame)
         })),
+      names,
       byHand: byHand.map(start => longest(tasks, { start })),
       tasks: tasks.filter(task => task.start > began)
     };

@@ -48,6 +48,12 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  readonly placesChanged = new Signal<this, string>(this);
+
+  places(): null {
+    return null;
+  }
+
   outline(): null {
     return null;
   }

@@ -18,12 +18,13 @@ import type {
   IDraftView,
   IDrafts,
   INotebooks,
-  IOutline
+  IOutline,
+  IPlaces
 } from '../tokens';
 import { KernelWatch } from './kernels';
 import { insertBelow } from './insert';
 import { LiveNotebook } from './live';
-import { outlineOf } from './outline';
+import { outlineOf, placesIn } from './outline';
 import type { DraftBar } from './review/bar';
 import { DraftBars } from './review/draft-bars';
 import { KnownDrafts } from './review/known';
@@ -194,6 +195,17 @@ export class Notebooks implements INotebooks, IDisposable {
     return model ? outlineOf(model) : null;
   }
 
+  places(path: string): IPlaces | null {
+    const live = this._find(path);
+    return live
+      ? placesIn(live.model, live.goneTo.cell, this.activeCellId(path))
+      : null;
+  }
+
+  get placesChanged(): ISignal<this, string> {
+    return this._placesChanged;
+  }
+
   codeMimeType(path: string): string {
     return this._panelOf(path)?.content.codeMimetype ?? 'text/plain';
   }
@@ -280,6 +292,9 @@ export class Notebooks implements INotebooks, IDisposable {
       trans: this._options.trans
     });
     this._bars.set(panel, bars);
+    panel.content.activeCellChanged.connect(() =>
+      this._placesChanged.emit(live.path)
+    );
     panel.disposed.connect(() => {
       this._bars.delete(panel);
       bars.dispose();
@@ -308,6 +323,9 @@ export class Notebooks implements INotebooks, IDisposable {
     );
     this._kernels.set(live, kernels);
     context.pathChanged.connect(() => this._onPath(live));
+    const places = () => this._placesChanged.emit(live.path);
+    context.model.contentChanged.connect(places);
+    live.goneTo.changed.connect(places);
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();
@@ -437,6 +455,7 @@ export class Notebooks implements INotebooks, IDisposable {
   private readonly _live = new Map<Context, LiveNotebook>();
   private readonly _bars = new Map<NotebookPanel, DraftBars>();
   private readonly _kernels = new WeakMap<LiveNotebook, KernelWatch>();
+  private readonly _placesChanged = new Signal<this, string>(this);
   private readonly _kernelChanged = new Signal<this, string>(this);
   private readonly _currentChanged = new Signal<this, string>(this);
   private readonly _renamed = new Signal<this, { from: string; to: string }>(

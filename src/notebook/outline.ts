@@ -1,7 +1,7 @@
 /** What of a notebook can be named in a message: its cells, by number and first line. */
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookModel } from '@jupyterlab/notebook';
-import type { ICellName, IOutline } from '../tokens';
+import type { ICellName, IOutline, IPlaces } from '../tokens';
 import { assigned } from './document/assigned';
 import { isCode } from './document/outputs';
 import { joined, words } from './document/shapes';
@@ -25,11 +25,34 @@ export function outlineOf(model: INotebookModel): IOutline {
       number: index + 1,
       line: isPrivate ? '' : firstLine(source),
       isPrivate,
-      isEmpty: isCode(shown) && !source.trim() && !shown.outputs.length,
       failed: !isPrivate && isCode(shown) && hasError(shown)
     };
   });
   return { cells, hidden };
+}
+
+/** `goneTo` and `selected` are ids of cells. */
+export function placesIn(
+  model: INotebookModel,
+  goneTo: string,
+  selected: string
+): IPlaces {
+  const ids = model.sharedModel.cells.map(cell => joined(cell.getId()));
+  return {
+    ids,
+    goneTo,
+    selected,
+    isEmpty: id => {
+      const shown = model.cells.get(ids.indexOf(id));
+      // As `is_empty` in core/turn/placing.py.
+      return (
+        isCode(shown) &&
+        !shown.sharedModel.getSource().trim() &&
+        !shown.outputs.length &&
+        !words(shown.getMetadata('tags')).length
+      );
+    }
+  };
 }
 
 function firstLine(source: string): string {

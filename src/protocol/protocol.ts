@@ -412,6 +412,7 @@ export interface SessionChanged {
   type: 'session';
   session: SessionInfo;
   waiting: boolean;
+  worked: string[];
 }
 /**
  * A session as lists show it. Times are seconds since the epoch.
@@ -983,3 +984,5 @@ export interface Lease {
   announcement: number;
 }
 
+/** After which cell a new one goes: the first of these that is there. */
+export const PLACE_ORDER = ['this_turn', 'chosen', 'person', 'earlier_turns'] as const;

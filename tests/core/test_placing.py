@@ -41,6 +41,17 @@ def test_where_a_cell_goes(case: dict[str, Any]) -> None:
     assert place(cells(*case["cells"]), candidates) == expected
 
 
+async def test_a_window_is_told_of_the_cells_that_the_agent_has_worked_on(
+    bench: MakeBench,
+) -> None:
+    b = bench(run("1 + 1"), run("2 + 2"), say("Done."), book=notebook("x = 20"))
+    await b.turn()
+    first, second = (run.cell_id for run in b.of(e.RunStarted))
+    assert b.session.worked == (first, second)
+    await b.session.undo(1, (second,))
+    assert b.session.worked == (first,)
+
+
 PRIVATE = CellView("p", "code", "", (), 1, ("codeinterp-private",), ("secret",))
 
 

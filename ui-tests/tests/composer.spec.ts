@@ -131,3 +131,33 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   expect(sent).toContain('the last error, of cell 2 (cell-1, code):');
   expect(sent).toContain('ZeroDivisionError');
 });
+
+test('it is said where cells go, and changed for one message', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['a = 1', 'b = 2', 'c = 3']);
+  const place = panel.root.getByRole('combobox', { name: 'Where new cells go' });
+  const shown = place.locator('option:checked');
+  await expect(shown).toHaveText('After cell 3');
+  await notebook.cell(0).click();
+  await expect(shown).toHaveText('After cell 1');
+  await place.selectOption('At the end');
+  await expect(shown).toHaveText('After cell 3');
+  await page.screenshot({ path: test.info().outputPath('place.png') });
+  await accessible(page);
+  await panel.add(model);
+  await panel.decide('Run', 'Add');
+  await panel.ended();
+  expect(await notebook.sources()).toEqual(['a = 1', 'b = 2', 'c = 3', '1 + 1']);
+  // The next goes after the agent's, until the person goes elsewhere.
+  await expect(shown).toHaveText('After cell 4');
+  await notebook.cell(1).click();
+  await expect(shown).toHaveText('After cell 2');
+  await place.selectOption('After the agent’s last cell (4)');
+  await expect(shown).toHaveText('After cell 4');
+  await page.sidebar.setWidth(300, 'right');
+  await page.screenshot({ path: test.info().outputPath('narrow.png') });
+});

@@ -53,6 +53,8 @@ from .reviewed import ReviewedSession
 
 OBEY_TIME = 5.0
 """Seconds that a kernel has to obey an interrupt before the person is told."""
+MOST_WORKED = 20
+"""Of the agent's cells a window is told of: so many of them can be deleted in a row."""
 TITLE_LENGTH = 60
 """Characters of the title that a session gets from its first message."""
 LONGEST_TITLE = 200
@@ -104,6 +106,11 @@ class Session(QueueingSession, ReviewedSession):
     def turn(self) -> int:
         """The number of the latest turn; 0 before the first."""
         return self._replay.turns
+
+    @property
+    def worked(self) -> tuple[str, ...]:
+        """Cells that the agent has inserted or run last, the latest last."""
+        return tuple(self._ledger.touched[-MOST_WORKED:])
 
     # --- a turn ----------------------------------------------------------------------
 

@@ -235,7 +235,7 @@ class ClientConnection:
     def _subscribe(self, session: Session, after: int) -> None:
         session_id = session.info.session_id
         self._unsubscribe(session_id)
-        self.send(c.SessionChanged(session.info, session.waiting))
+        self.send(c.SessionChanged(session.info, session.waiting, session.worked))
         events = self._manager.service.follow(session_id, after)
         self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, events))
 

@@ -33,7 +33,13 @@ import type {
   ToolDone,
   TurnEnded
 } from '../../protocol/protocol';
-import type { IClient, IDraftView, INotebooks, IOutline } from '../../tokens';
+import type {
+  IClient,
+  IDraftView,
+  INotebooks,
+  IOutline,
+  IPlaces
+} from '../../tokens';
 
 // jsdom has no layout, so nothing in it has a size.
 globalThis.ResizeObserver = class {
@@ -218,11 +224,12 @@ export class FakeClient implements IClient {
     }
   }
 
-  session(change: Partial<SessionInfo> = {}): void {
+  session(change: Partial<SessionInfo> = {}, worked: string[] = []): void {
     this.frames.emit({
       type: 'session',
       session: info(change),
-      waiting: false
+      waiting: false,
+      worked
     });
   }
 
@@ -307,6 +314,14 @@ export class FakeNotebooks implements INotebooks {
 
   /** What there is to be named. */
   named: IOutline = { cells: [], hidden: new Set() };
+
+  /** Where cells can go. */
+  where: IPlaces | null = null;
+  readonly placesChanged = new Signal<this, string>(this);
+
+  places(): IPlaces | null {
+    return this.where;
+  }
 
   outline(): IOutline {
     return this.named;

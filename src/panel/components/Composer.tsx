@@ -11,6 +11,7 @@ import { Chips } from './composer/Chips';
 import type { IMention } from './composer/mentions';
 import { useMentions } from './composer/named';
 import { useOffers } from './composer/offers';
+import { type Chosen, PlaceSelect, afterOf } from './composer/PlaceSelect';
 import { IWord, commandIn } from './composer/word';
 import { usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
@@ -24,10 +25,13 @@ export function Composer(props: {
   const { store, slash, trans } = usePanel();
   const { notebook, prefill } = state;
   const [text, setText] = React.useState(() => store.texts.get(notebook));
+  /** Where the cells of the next message go. */
+  const [chosen, setChosen] = React.useState<Chosen>(null);
   const [shownFor, setShownFor] = React.useState(notebook);
   if (shownFor !== notebook) {
     setShownFor(notebook);
     setText(store.texts.get(notebook));
+    setChosen(null);
   }
   React.useEffect(() => {
     store.texts.set(notebook, text);
@@ -35,6 +39,8 @@ export function Composer(props: {
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
   const offered = enter(view);
+  // Nothing of a message that joins a turn, or of Plan, goes anywhere.
+  const places = offered.does === 'begin' && modeOf(state) !== 'plan';
   const words = wordsFor(offered.does, trans);
   const ids = React.useId();
   const hint = `${ids}hint`;
@@ -65,11 +71,14 @@ export function Composer(props: {
       return;
     }
     const references = named.mentions.map(({ reference }) => reference);
-    const sent = await store.send(text, offered, references);
+    const ids = store.notebooks.places(notebook)?.ids ?? [];
+    const after = places ? afterOf(chosen, ids) : '';
+    const sent = await store.send(text, offered, { references, after });
     const { notebook: now } = store.state.now;
     if (sent) {
       setText(shown => (shown === text ? '' : shown));
       named.clear(notebook);
+      setChosen(null);
       store.texts.set(notebook, '');
     } else if (now !== notebook) {
       // A notebook was made for it.
@@ -159,6 +168,14 @@ export function Composer(props: {
       </div>
       <div className="jp-codeinterp-Composer-line">
         <ModeSelect view={view} state={state} />
+        {places && (
+          <PlaceSelect
+            view={view}
+            state={state}
+            chosen={chosen}
+            choose={setChosen}
+          />
+        )}
         <Gauge view={view} />
         {running && (
           <Button

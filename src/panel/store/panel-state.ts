@@ -41,6 +41,8 @@ export interface IPanelState {
   /** The session shown for each notebook: '' is a new conversation. */
   readonly shown: Readonly<Record<string, string>>;
   readonly sessions: Readonly<Record<string, ISessionView>>;
+  /** By session: the cells that its agent has inserted or run last, the latest last. */
+  readonly worked: Readonly<Record<string, readonly string[]>>;
   /** The conversations to choose from; null while the list is folded. */
   readonly history: IHistory | null;
   /** What the settings say of new conversations. */
@@ -146,6 +148,7 @@ export class PanelState {
     holdsLease: undefined,
     shown: {},
     sessions: {},
+    worked: {},
     history: null,
     mode: 'review',
     modes: {},

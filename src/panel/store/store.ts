@@ -31,6 +31,14 @@ import { PanelState, modeOf, shownView, waitsForKey } from './panel-state';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
 
+/** What goes with a message. */
+export interface IAlong {
+  /** What it names. */
+  readonly references?: readonly Reference[];
+  /** The cell after which new ones are to go; '' for where they belong. */
+  readonly after?: string;
+}
+
 export class Store {
   constructor(options: {
     client: IClient;
@@ -91,13 +99,13 @@ export class Store {
   // --- the turn ----------------------------------------------------------------------
 
   /**
-   * Say something: what becomes of it is what the person was offered. `references` are what
-   * it names. False, with `failure` set, if the server did not take it.
+   * Say something: what becomes of it is what the person was offered. False, with `failure`
+   * set, if the server did not take it.
    */
   async send(
     text: string,
     offered: IEnter = enter(this.shown),
-    references: readonly Reference[] = []
+    { references = [], after = '' }: IAlong = {}
   ): Promise<boolean> {
     if (this.state.now.sending || !this.state.byPerson()) {
       return false;
@@ -117,7 +125,8 @@ export class Store {
         model: info?.model ?? model,
         about: offered.about,
         source: this.drafts.sourceOf(offered.draftId),
-        references: [...references]
+        references: [...references],
+        after
       });
       this._show(notebook, session_id as string);
     });
@@ -378,6 +387,8 @@ export class Store {
   private _receive(frame: ServerFrame): void {
     if (frame.type === 'session') {
       const { session_id, notebook, running } = frame.session;
+      const { worked } = this.state.now;
+      this.state.patch({ worked: { ...worked, [session_id]: frame.worked } });
       this._moved(frame.session);
       this._sessions.learn(frame.session);
       this.history.learn(frame.session);

@@ -12,6 +12,7 @@ import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
 import { SlashCommands } from '../../../panel/slash';
 import type { Event } from '../../../protocol/protocol';
+import type { IPlaces } from '../../../tokens';
 import {
   info,
   ended,
@@ -74,7 +75,8 @@ describe('the Up arrow in an empty field', () => {
       made.client.frames.emit({
         type: 'session',
         session: info({ session_id: 's0', running: true, changed: 1 }),
-        waiting: false
+        waiting: false,
+        worked: []
       });
       made.client.play('s0', ...said(1, 'oldest'));
       await made.store.send('first');
@@ -88,7 +90,8 @@ describe('the Up arrow in an empty field', () => {
           running: true,
           changed: 9
         }),
-        waiting: false
+        waiting: false,
+        worked: []
       });
       made.client.play('s9', ...said(1, 'about another notebook'));
       await settled();
@@ -241,7 +244,7 @@ describe('a word behind a slash', () => {
 describe('a word behind an at-sign', () => {
   async function nameable() {
     const made = await shown();
-    const cell = { line: '', isPrivate: false, isEmpty: false, failed: false };
+    const cell = { line: '', isPrivate: false, failed: false };
     made.notebooks.named = {
       cells: [
         { ...cell, id: 'a1', number: 1, line: 'import pandas' },
@@ -363,5 +366,97 @@ describe('a word behind an at-sign', () => {
     expect(client.ofType('send_message').pop()!.references).toEqual([
       { kind: 'variable', name: 'df' }
     ]);
+  });
+});
+
+describe('where new cells go', () => {
+  const where = (change: Partial<IPlaces> = {}): IPlaces => ({
+    ids: ['a', 'b', 'c', 'd'],
+    goneTo: '',
+    selected: 'a',
+    isEmpty: id => id === 'd',
+    ...change
+  });
+  const select = () =>
+    screen.queryByRole<HTMLSelectElement>('combobox', {
+      name: 'Where new cells go'
+    });
+  const says = () => select()!.selectedOptions[0].textContent;
+  const offered = () =>
+    [...select()!.options].filter(o => !o.hidden).map(o => o.textContent);
+
+  async function placed(change: Partial<IPlaces> = {}) {
+    const made = await shown();
+    await act(async () => {
+      made.notebooks.where = where(change);
+      made.notebooks.placesChanged.emit('sales.ipynb');
+    });
+    await waitFor(() => expect(select()).toBeTruthy());
+    return made;
+  }
+
+  it('is said as the person goes on, and is changed for the next message alone', async () => {
+    const { client, notebooks } = await placed();
+    expect(says()).toBe('In empty cell 4');
+    expect(offered()).toEqual([
+      'In empty cell 4',
+      'At the end',
+      'After the selected cell (1)'
+    ]);
+    await act(async () => {
+      notebooks.where = where({ goneTo: 'b', selected: 'b' });
+      notebooks.placesChanged.emit('sales.ipynb');
+    });
+    await waitFor(() => expect(says()).toBe('After cell 2'));
+    fireEvent.change(select()!, { target: { value: 'selected' } });
+    // What is selected later is another cell.
+    await act(async () => {
+      notebooks.where = where({ goneTo: 'c', selected: 'c' });
+      notebooks.placesChanged.emit('sales.ipynb');
+    });
+    await waitFor(() => expect(offered()).toContain('After cell 3'));
+    expect(says()).toBe('After cell 2');
+    write('Go');
+    await press('Enter');
+    expect(client.ofType('send_message')[0].after).toBe('b');
+    expect(says()).toBe('After cell 3');
+    write('Go');
+    await press('Enter');
+    expect(client.ofType('send_message')[1].after).toBe('');
+    fireEvent.change(select()!, { target: { value: 'end' } });
+    write('Go');
+    await press('Enter');
+    expect(client.ofType('send_message')[2].after).toBe('d');
+  });
+
+  it('is after the last of the agent’s cells that is there', async () => {
+    const { client, store } = await placed();
+    await act(async () => {
+      await store.send('Go');
+      client.session({}, ['a', 'c', 'gone']);
+      await settled();
+    });
+    await waitFor(() => expect(says()).toBe('After cell 3'));
+    expect(offered()).toContain('After the agent’s last cell (3)');
+  });
+
+  it('is not said where a message puts no cells anywhere', async () => {
+    const { client, store } = await placed();
+    await act(async () => {
+      await store.send('Go');
+      client.session({ running: true });
+      await settled();
+    });
+    await waitFor(() => expect(select()).toBeNull());
+    await act(async () => {
+      client.session({ running: false });
+      await settled();
+    });
+    await waitFor(() => expect(select()).toBeTruthy());
+    await act(async () => {
+      client.session({ running: false, mode: 'plan' });
+      await settled();
+    });
+    await waitFor(() => expect(select()).toBeNull());
   });
 });

@@ -1,0 +1,90 @@
+import React from 'react';
+import { coalesce } from '../../store/coalesce';
+import type { IPanelState } from '../../store/panel-state';
+import { latest, place } from '../../view/place';
+import type { ISessionView } from '../../view/view';
+import { usePanel } from '../elements/context';
+
+/** What the person has chosen for the next message: a cell, or the end, wherever that is. */
+export type Chosen = { readonly cell: string } | 'end' | null;
+
+/** Where the cells of the next message go, and the way to change that for it alone. */
+export function PlaceSelect(props: {
+  view: ISessionView | null;
+  state: IPanelState;
+  chosen: Chosen;
+  choose: (chosen: Chosen) => void;
+}): JSX.Element | null {
+  const { view, state, chosen, choose } = props;
+  const { notebook, worked } = state;
+  const { store, trans } = usePanel();
+  const [, redraw] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => {
+    const soon = coalesce(redraw);
+    const changed = (_: unknown, path: string) => {
+      if (path === notebook) {
+        soon();
+      }
+    };
+    const { placesChanged } = store.notebooks;
+    placesChanged.connect(changed);
+    return () => void placesChanged.disconnect(changed);
+  }, [store, notebook]);
+  const places = store.notebooks.places(notebook);
+  if (!places?.ids.length) {
+    return null;
+  }
+  const { ids, goneTo, selected } = places;
+  const agents = latest(ids, worked[view?.info.session_id ?? ''] ?? []);
+  const number = (id: string) => ids.indexOf(id) + 1;
+  const words = (of: Chosen) => {
+    const { after, instead } = place(places, {
+      chosen: afterOf(of, ids),
+      person: goneTo,
+      earlier_turns: agents
+    });
+    return instead
+      ? trans.__('In empty cell %1', number(after))
+      : trans.__('After cell %1', number(after));
+  };
+  const options: [string, string, Chosen][] = [
+    ['belongs', words(null), null],
+    ['end', trans.__('At the end'), 'end']
+  ];
+  if (selected) {
+    const label = trans.__('After the selected cell (%1)', number(selected));
+    options.push(['selected', label, { cell: selected }]);
+  }
+  if (agents) {
+    const label = trans.__('After the agent’s last cell (%1)', number(agents));
+    options.push(['agents', label, { cell: agents }]);
+  }
+  if (chosen) {
+    options.push(['chosen', words(chosen), chosen]);
+  }
+  const title = trans.__(
+    'Where the cells of the next message go, or further down if they use what is defined there'
+  );
+  return (
+    <select
+      className="jp-codeinterp-Select"
+      aria-label={trans.__('Where new cells go')}
+      title={title}
+      value={chosen ? 'chosen' : 'belongs'}
+      onChange={({ target }) =>
+        choose(options.find(([value]) => value === target.value)![2])
+      }
+    >
+      {options.map(([value, label]) => (
+        <option key={value} value={value} hidden={value === 'chosen'}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The cell after which the chosen place is; '' if none is chosen. */
+export function afterOf(chosen: Chosen, ids: readonly string[]): string {
+  return chosen === 'end' ? (ids[ids.length - 1] ?? '') : (chosen?.cell ?? '');
+}
