@@ -41,21 +41,25 @@ ASKED = TurnStarted(1, "Which region\ngrew?", "review", "m")
 
 
 def ran(
-    source: str, detail: str = "status=ok cell_id=a\n42", status: Status = "ok", call_id: str = "c"
+    source: str,
+    detail: str = "status=ok cell_id=a\n42",
+    status: Status = "ok",
+    call_id: str = "c",
+    language: str = "",
 ) -> list[Event]:
     return [
         ToolStarted(call_id, "run_cell", "Add"),
         DraftOpened(call_id, "d", "insert", "a", "Add"),
         DraftWaiting(Draft("d", call_id, "insert", "a", "Add", "not this", "n")),
         DraftDecided(call_id, "d", "run", "person", source),
-        RunStarted(call_id, "a", "r", "m"),
+        RunStarted(call_id, "a", "r", "m", "k", language),
         ToolDone(call_id, "run_cell", "Add", status, "a", detail=detail),
     ]
 
 
 def test_markdown() -> None:
     events: list[Event] = [
-        ASKED, StepStarted(1), TextDone(0, "I'll look."), *ran("1 + 41"),
+        ASKED, StepStarted(1), TextDone(0, "I'll look."), *ran("1 + 41", language="Python"),
         StepStarted(2), TextDone(0, "See [the sum](#cell:a)."), TurnEnded(1, "end_turn"),
     ]  # fmt: skip
     assert markdown(INFO, events) == (
@@ -75,11 +79,11 @@ I'll look.
 
 ### Add (ok)
 
-```
+```python
 1 + 41
 ```
 
-```
+```text
 42
 ```
 
@@ -107,7 +111,7 @@ def test_markdown_tells_what_did_not_run_and_what_happened_besides() -> None:
     text = markdown(INFO, events)
     assert "Void" not in text and "rm -rf" not in text
     assert "I am cut off" in text
-    assert "### Wipe the disk (rejected)\n\n```\nThe person rejected it.\n```" in text
+    assert "### Wipe the disk (rejected)\n\n```text\nThe person rejected it.\n```" in text
     assert "### Question (ok)\n\nWhich year?\n\n> Both\n" in text
     assert "### Not begun (not started)" in text
     for words in ("The kernel was restarted.", "Stopped.", "The cells of a turn were put back."):

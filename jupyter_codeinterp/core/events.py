@@ -101,11 +101,20 @@ class ModelUse(msgspec.Struct, frozen=True):
     prices_seen: str = ""
 
 
+class Cleared(msgspec.Struct, frozen=True):
+    """A cell of the agent whose last run failed, and what became of it at the end of the turn:
+    ``removed``, or, if it was there before, ``put_back`` to what it was."""
+
+    cell_id: str
+    how: Literal["removed", "put_back"]
+
+
 class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     """``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
 
     ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
-    are cells of the agent that failed and were left standing (not at ``end_turn``).
+    are cells of the agent that failed and were left standing (not at ``end_turn``), and
+    ``cleared`` those that were not left standing (at ``end_turn`` only).
     ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
     """
 
@@ -119,6 +128,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     failed: tuple[str, ...] = ()
     retry: bool = False
     cost: Union[Cost, None] = None
+    cleared: tuple[Cleared, ...] = ()
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -284,13 +294,15 @@ class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
 
 class RunStarted(_Event, frozen=True, tag="run_started"):
     """In the journal before the request goes out. ``msg_id`` is of the execute_request;
-    ``kernel_id`` is "" where it is not known."""
+    ``kernel_id`` is "" where it is not known, and so is ``language``, the kernel's own name
+    of it."""
 
     call_id: str
     cell_id: str
     run_id: str
     msg_id: str
     kernel_id: str = ""
+    language: str = ""
 
 
 class ToolDone(_Event, frozen=True, tag="tool_done"):

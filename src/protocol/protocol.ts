@@ -519,7 +519,8 @@ export interface StepStarted {
  * ``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
  *
  * ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
- * are cells of the agent that failed and were left standing (not at ``end_turn``).
+ * are cells of the agent that failed and were left standing (not at ``end_turn``), and
+ * ``cleared`` those that were not left standing (at ``end_turn`` only).
  * ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
  */
 export interface TurnEnded {
@@ -534,6 +535,7 @@ export interface TurnEnded {
   failed: string[];
   retry: boolean;
   cost: Cost | null;
+  cleared: Cleared[];
 }
 /**
  * US dollars, None where a price is not known. ``local``: all of it was answered on the
@@ -542,6 +544,14 @@ export interface TurnEnded {
 export interface Cost {
   dollars: number | null;
   local: boolean;
+}
+/**
+ * A cell of the agent whose last run failed, and what became of it at the end of the turn:
+ * ``removed``, or, if it was there before, ``put_back`` to what it was.
+ */
+export interface Cleared {
+  cell_id: string;
+  how: 'put_back' | 'removed';
 }
 /**
  * Cells that a turn had changed are as they were before it; ``kept`` are not. There may
@@ -730,7 +740,8 @@ export interface KernelWaiting {
 }
 /**
  * In the journal before the request goes out. ``msg_id`` is of the execute_request;
- * ``kernel_id`` is "" where it is not known.
+ * ``kernel_id`` is "" where it is not known, and so is ``language``, the kernel's own name
+ * of it.
  */
 export interface RunStarted {
   type: 'run_started';
@@ -739,6 +750,7 @@ export interface RunStarted {
   run_id: string;
   msg_id: string;
   kernel_id: string;
+  language: string;
 }
 /**
  * The end of a card. ``detail`` is the text of the result as the model sees it (bounded).

@@ -61,7 +61,7 @@ def export(said: str) -> str:
         e.ToolDone("q", "ask_user", said, "ok", detail=f"status=ok\n{said}"),
         e.ToolStarted("r", "run_cell", said),
         e.DraftDecided("r", "d", "run", "person", said),
-        e.RunStarted("r", "c", "r", "m", "k"),
+        e.RunStarted("r", "c", "r", "m", "k", said),
         e.ToolDone("r", "run_cell", said, "ok", detail=f"status=ok\n{said}"),
         e.Note(said), e.TextDone(1, said), e.TextDone(2, f"a\n{said}\nb\n{said}"),
     ]  # fmt: skip
@@ -69,6 +69,8 @@ def export(said: str) -> str:
 
 
 HOSTILE = [
+    "mermaid",
+    "python\n<img src=x>",
     "![x](http://h.example/?q=1)",
     "\\![x](http://h.example)",
     "\\\\![x](//h.example)",

@@ -286,6 +286,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "prose.code": prose.code,
     "prose.fenced": lambda t: prose.fenced(t, t),
     "prose.harmless": prose.harmless,
+    "prose.known_language": prose.known_language,
     "prose.plain": prose.plain,
     "prose.quoted": prose.quoted,
     "exporting.markdown": lambda t: exporting.markdown(info(t), journal(t)),

@@ -133,6 +133,8 @@ async def test_a_failure_that_the_model_gave_up_on_goes_too(bench: Benches) -> N
     ended = await b.turn()
     assert b.document.sources() == ["x = 20"]
     assert (ended.added, ended.failed) == ((), ())
+    (done,) = b.of(e.ToolDone)
+    assert ended.cleared == (e.Cleared(done.cell_id, "removed"),)
 
 
 async def test_an_own_cell_that_was_good_before_is_put_back(bench: Benches) -> None:
@@ -140,6 +142,7 @@ async def test_an_own_cell_that_was_good_before_is_put_back(bench: Benches) -> N
     await b.turn()
     await b.turn()
     cell = b.document.notebook["cells"][1]
+    assert b.of(e.TurnEnded)[-1].cleared == (e.Cleared(cell["id"], "put_back"),)
     assert cell["source"] == "7"
     assert cell["outputs"][0]["data"]["text/plain"] == "7"
 
@@ -156,7 +159,7 @@ async def test_a_failed_cell_that_the_person_made_work_stays(bench: Benches) -> 
     assert cell is not None
     cell["outputs"] = []
     hold.set()
-    await b.ended()
+    assert (await b.ended()).cleared == ()
     assert b.document.sources() == ["x = 20", "1 / 0"]
 
 

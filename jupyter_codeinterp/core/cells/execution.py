@@ -23,6 +23,7 @@ from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, dige
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
 from ..events import Event, KernelWaiting, Note, RunStarted
+from ..history.prose import known_language
 from ..messages import ToolUse
 from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
@@ -190,8 +191,8 @@ class Execution:
     async def _execute(self, slot: Slot) -> AsyncIterator[Event]:
         turn = self.turn
         msg_id = slot.new_msg_id()
-        kernel_id = slot.info.kernel_id
-        yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id)
+        kernel_id, language = slot.info.kernel_id, known_language(slot.info.language)
+        yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
         await turn.store.settle()
         done: ExecutionDone | None = None
         try:

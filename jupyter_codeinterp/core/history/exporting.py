@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 from ..commands import SessionInfo
 from ..events import Cost, Event, UsageChanged
-from .prose import code, fenced, harmless, plain, quoted
+from .prose import code, fenced, harmless, known_language, plain, quoted
 from .transcript import Asked, Item, Line, Said, turns
 
 
@@ -47,7 +47,12 @@ def _in_markdown(item: Item) -> list[str]:
     if item.question:
         parts += [harmless(item.question), quoted(harmless(item.answer))]
     elif item.ran or (item.kind == "markdown" and item.status == "ok"):
-        parts += [fenced(item.source), fenced(item.result) if item.result else ""]
-    elif item.result:
-        parts += [fenced(item.result)]
+        language = known_language(item.language) if item.ran else "markdown"
+        parts += [fenced(item.source, language), _result(item.result)]
+    else:
+        parts += [_result(item.result)]
     return parts
+
+
+def _result(text: str) -> str:
+    return fenced(text, "text") if text else ""

@@ -24,8 +24,19 @@ _RULE = re.compile(r"[-=*_+:| \t]+$")
 _LANGUAGES = frozenset(
     (
         *("bash", "c", "cpp", "css", "diff", "go", "html", "java", "javascript", "js", "json"),
-        *("julia", "markdown", "md", "py", "python", "r", "rust", "sh", "sql", "text", "toml"),
-        *("ts", "typescript", "xml", "yaml"),
+        *(
+            "clojure",
+            "csharp",
+            "fortran",
+            "fsharp",
+            "haskell",
+            "julia",
+            "kotlin",
+            "lua",
+            "markdown",
+        ),
+        *("matlab", "md", "ocaml", "octave", "perl", "php", "powershell", "py", "python", "r"),
+        *("ruby", "rust", "scala", "sh", "sql", "text", "toml", "ts", "typescript", "xml", "yaml"),
     )
 )
 """A code block in any other language (a diagram, say) is one of plain text."""
@@ -79,6 +90,13 @@ def fenced(text: str, language: str = "") -> str:
     fence = "`" * max(3, _longest_run(text) + 1)
     known = language if language in _LANGUAGES else "text" if language else ""
     return f"{fence}{known}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+def known_language(name: object) -> str:
+    """What a kernel calls its language, as a fence may call it; "" if that is none."""
+    word = name.lower() if isinstance(name, str) else ""
+    word = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}.get(word, word)
+    return word if word in _LANGUAGES else ""
 
 
 def code(text: str) -> str:

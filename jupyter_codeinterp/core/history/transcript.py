@@ -35,7 +35,8 @@ from ..events import (
 class Card:
     """A tool call. ``waiting`` is what the person was asked about, ``source`` what was decided
     on, "" while nothing was; ``edited`` whether the person had changed it; ``ran`` whether it
-    was sent to the kernel; ``done`` is None where the end is not in the journal."""
+    was sent to the kernel, ``language`` the kernel's, "" where that is not known; ``done`` is
+    None where the end is not in the journal."""
 
     call_id: str
     name: str
@@ -45,6 +46,7 @@ class Card:
     source: str = ""
     edited: bool = False
     ran: bool = False
+    language: str = ""
     question: str = ""
     answer: str = ""
     done: Union[ToolDone, None] = None
@@ -142,7 +144,7 @@ def _note(card: Card, event: Event) -> None:
         card.source = card.waiting if event.source is None else event.source
         card.edited = event.edited
     elif isinstance(event, RunStarted):
-        card.ran = True
+        card.ran, card.language = True, event.language
     elif isinstance(event, QuestionAsked):
         card.question = event.question
     elif isinstance(event, QuestionAnswered):

@@ -10,14 +10,14 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any, Protocol
 
 import msgspec
 
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
-from ..events import Event, Note, TurnEnded
+from ..events import Cleared, Event, Note, TurnEnded
 from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
 from ..history.event_log import EventLog
 from ..history.ledger import Ledger
@@ -301,7 +301,7 @@ class PersistentSession:
             self._talk.add(user(Text(words)))
         self._replay.unheard = ""
 
-    def _show_end(self, ending: Ending) -> None:
+    def _show_end(self, ending: Ending, cleared: Iterable[Cleared] = ()) -> None:
         turn = self._replay.turns
         changes = self._ledger.changes(turn)
 
@@ -322,6 +322,7 @@ class PersistentSession:
                 failed=tuple(self._ledger.failed_since(turn)),
                 retry=ending.retry,
                 cost=self._replay.cost,
+                cleared=tuple(cleared),
             )
         )
 

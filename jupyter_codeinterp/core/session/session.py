@@ -22,6 +22,7 @@ from ..commands import SessionInfo
 from ..document.ops import Receipt
 from ..errors import CommandError, StoreError
 from ..events import (
+    Cleared,
     Draft,
     Mode,
     ModeChanged,
@@ -202,6 +203,7 @@ class Session(QueueingSession, ReviewedSession):
     async def _run(self, text: str, references: tuple[Reference, ...]) -> None:
         """One turn from its first event to its last. Whatever happens, it has a last one."""
         agent: Agent | None = None
+        cleared: list[Cleared] = []
         self._begun = True
         self.workplace.begin_turn(self._replay.turns)
         try:
@@ -212,7 +214,7 @@ class Session(QueueingSession, ReviewedSession):
                 self._show(event)
             ending = agent.ending
             if ending.reason == "end_turn":
-                await undo.clear_failed(agent.turn)
+                await undo.clear_failed(agent.turn, cleared)
         except asyncio.CancelledError:
             ending = Ending("cancelled", "cancelled", "Stopped.")
         except Exception as error:
@@ -230,7 +232,7 @@ class Session(QueueingSession, ReviewedSession):
         self._keep_unheard()
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._told = self._halted is not None
-        self._show_end(self._halted or ending)
+        self._show_end(self._halted or ending, cleared)
         self.workplace.end_turn()
         self._in_background(self._put_away())
 

@@ -7,12 +7,13 @@ person has touched since.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import msgspec
 
 from ..document.ops import CellView, Delete, Op, Receipt, Snapshot
 from ..errors import CommandError
-from ..events import CellRemoved, Kept, TurnUndone
+from ..events import CellRemoved, Cleared, Kept, TurnUndone
 from ..history.changes import Change
 from ..history.ledger import Ledger, undo_op
 from ..ports import Document
@@ -119,8 +120,9 @@ async def _apply(op: Op, document: Document, ledger: Ledger) -> Receipt:
     return receipt
 
 
-async def clear_failed(turn: Turn) -> None:
-    """At ``end_turn`` no failed leftover of the agent stands in the notebook."""
+async def clear_failed(turn: Turn, cleared: list[Cleared]) -> None:
+    """At ``end_turn`` no failed leftover of the agent stands in the notebook. Adds to
+    ``cleared`` what is done, as soon as it is."""
     failed = turn.ledger.failed_since(turn.since)
     snapshot = await turn.notebook.look() if failed else turn.notebook.snapshot
     for cell_id in failed:
@@ -128,8 +130,11 @@ async def clear_failed(turn: Turn) -> None:
         if cell is None or not any(o.get("output_type") == "error" for o in cell.outputs):
             continue  # the person has deleted it, or run it with success
         op = turn.ledger.undo_cell(turn.since, cell_id)
-        if op is not None:
-            await turn.notebook.apply(op)
+        if op is not None and (await turn.notebook.apply(op)).status == "done":
+            how: Literal["removed", "put_back"] = (
+                "removed" if isinstance(op, Delete) else "put_back"
+            )
+            cleared.append(Cleared(cell_id, how))
 
 
 async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:

@@ -119,6 +119,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     edited: [],
     removed: [],
     failed: [],
+    cleared: [],
     retry: false,
     cost: null,
     ...change
@@ -165,7 +166,8 @@ export const running: Event = {
   cell_id: 'cell1',
   run_id: 'r1',
   msg_id: 'm1',
-  kernel_id: 'k1'
+  kernel_id: 'k1',
+  language: 'python'
 };
 
 /** Where no difference is looked at. */

@@ -85,6 +85,14 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
   });
 }
 
+/** Where a result begins with its figures for the model: people see them as signs. */
+const STATUS_LINE = /^status=.*\n?/;
+
+/** A result as the model has seen it, for people. */
+export function withoutStatus(detail: string): string {
+  return detail.replace(STATUS_LINE, '');
+}
+
 const NO_DRAFT: Draft = {
   draft_id: '',
   call_id: '',

@@ -12,7 +12,7 @@ import {
   unqueue,
   withInfo
 } from './edit-view';
-import type { IEndItem, ISessionView } from './view';
+import type { ICardItem, ICleared, IEndItem, ISessionView } from './view';
 
 /** The view of a session of which no event has been seen yet. */
 export function emptyView(info: SessionInfo): ISessionView {
@@ -294,9 +294,35 @@ function endTurn(
     kind: 'end',
     key,
     end,
+    cleared: cleared(view, end),
     reviewed: {},
     left: {}
   }));
+}
+
+/** What stood in the cells that were cleared away, of the last card of each. */
+function cleared(
+  view: ISessionView,
+  end: Extract<Event, { type: 'turn_ended' }>
+): readonly ICleared[] {
+  const cards = new Map<string, ICardItem>();
+  for (const item of view.items) {
+    if (item.kind === 'card' && item.cellId) {
+      cards.set(item.cellId, item);
+    }
+  }
+  // Journals of old have none.
+  const cells = (end.cleared as typeof end.cleared | undefined) ?? [];
+  return cells.map(({ cell_id, how }) => {
+    const card = cards.get(cell_id);
+    return {
+      cellId: cell_id,
+      how,
+      title: card?.title ?? '',
+      source: card?.source || card?.draft?.source || '',
+      detail: card?.detail ?? ''
+    };
+  });
 }
 
 function undone(item: IEndItem, event: TurnUndone): IEndItem {

@@ -5,6 +5,7 @@
  * component is not drawn again.
  */
 import type {
+  Cleared,
   Draft,
   Kept,
   Note,
@@ -123,11 +124,23 @@ export interface INoteItem {
   readonly kernelDied: boolean;
 }
 
+/** A failed cell that the end of a turn has taken away, or put back to what it was. */
+export interface ICleared {
+  readonly cellId: string;
+  readonly how: Cleared['how'];
+  readonly title: string;
+  /** What had been run in it. */
+  readonly source: string;
+  /** The result as the model has seen it. */
+  readonly detail: string;
+}
+
 /** The end of a turn, and what became of what it changed. */
 export interface IEndItem {
   readonly kind: 'end';
   readonly key: string;
   readonly end: TurnEnded;
+  readonly cleared: readonly ICleared[];
   /** By cell id: put back, or kept by the person. Cells that are not here are open. */
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
   /** By cell id: why an undo has left the cell as it is. */

@@ -13,6 +13,7 @@ import { Panel } from '../../../panel/components/Panel';
 import type { IChange } from '../../../protocol/api';
 import type { Event, TurnStarted } from '../../../protocol/protocol';
 import {
+  decided,
   done,
   ended,
   makeStore,
@@ -95,6 +96,7 @@ const CHANGES = [
   })
 ];
 const END = ended({ added: ['new'], edited: ['cell1'], removed: ['gone'] });
+const decidedAs = (source: string): Event => ({ ...decided, source }) as Event;
 const row = (name: string) => screen.getByRole('group', { name });
 const text = () => screen.getByRole('log').textContent;
 
@@ -327,5 +329,60 @@ describe('after the server was stopped', () => {
     const next: Event = { ...(started as TurnStarted), turn: 2 };
     await play(made, next, ended({ turn: 2 }));
     expect(again()).toBeNull();
+  });
+});
+
+describe('failed cells that are gone at the end', () => {
+  const failed = (callId: string, cell_id: string) => [
+    { ...opened, call_id: callId, cell_id },
+    { ...decidedAs('1 / 0'), call_id: callId },
+    done({
+      call_id: callId,
+      cell_id,
+      title: 'Divide',
+      status: 'error',
+      detail: `status=error cell_id=${cell_id}\nZeroDivisionError: by zero`
+    })
+  ];
+
+  it.each([
+    [1, '1 failed cell removed'],
+    [2, '2 failed cells removed']
+  ])('are counted, and shown with code and error (%i)', async (n, words) => {
+    const ids = ['one', 'two'].slice(0, n);
+    await panel(
+      [],
+      started,
+      ...ids.flatMap(id => failed(`call ${id}`, id)),
+      ended({
+        cleared: ids.map(cell_id => ({ cell_id, how: 'removed' as const }))
+      })
+    );
+    expect(text()).toContain(words);
+    expect(text()).not.toContain('by zero');
+    await click('Show');
+    const gone = screen
+      .getAllByRole('group', { name: 'Divide' })
+      .filter(node => node.textContent!.includes('by zero'));
+    expect(gone).toHaveLength(n);
+    expect(gone[0].textContent).toContain('1 / 0');
+    expect(gone[0].textContent).not.toContain('status=');
+    await click('Hide');
+    expect(text()).not.toContain('by zero');
+  });
+
+  it('are told apart from a change that was taken back', async () => {
+    await panel(
+      [],
+      started,
+      ended({ cleared: [{ cell_id: 'cell1', how: 'put_back' }] })
+    );
+    expect(text()).toContain('1 failed change taken back');
+  });
+
+  it('are not spoken of by a journal that knows of none', async () => {
+    const { cleared: _, ...old } = ended() as ReturnType<typeof ended>;
+    await panel([], started, old as Event);
+    expect(text()).not.toContain('failed');
   });
 });

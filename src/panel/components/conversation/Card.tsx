@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
+import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -10,9 +11,6 @@ import { Decision, WaitingCode, useWaiting } from './Decision';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
 
-/** Where a result begins with its figures for the model: the card shows them as signs. */
-const STATUS_LINE = /^status=.*\n?/;
-
 /** One tool call: state, title and time on a line; the decision while it waits. */
 export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const { store, trans } = usePanel();
@@ -21,7 +19,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const title = card.title || fallbackTitle(card, trans);
   const waiting = useWaiting(card);
   const source = waiting?.source ?? (card.source || card.draft?.source || '');
-  const result = card.detail.replace(STATUS_LINE, '');
+  const result = withoutStatus(card.detail);
   const [renderer, onFault] = useRenderer(card);
   const foldable = Boolean(source || result) && !renderer;
   return (

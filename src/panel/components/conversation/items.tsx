@@ -16,7 +16,7 @@ import { LongText } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
-import { TurnEnd } from './TurnEnd';
+import { TurnEnd } from '../turn-end/TurnEnd';
 
 /** An item; drawn again only when it, or its being the last, changes. */
 export const ItemView = React.memo(function ItemView(props: {

@@ -6,6 +6,7 @@ import { type IEndItem, kernelDied } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { TurnCost } from '../elements/Usage';
+import { ClearedCells } from './ClearedCells';
 import { ContinueButton } from './ContinueButton';
 import { Review } from './Review';
 import { RunAbove } from './RunAbove';
@@ -39,6 +40,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           />
         </div>
       )}
+      {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {changedCells(item).length > 0 && <Changes item={item} />}
       <TurnCost cost={end.cost} />
     </div>
