@@ -6,9 +6,9 @@ import { elsewhere } from './store/panel-state';
 import type { Store } from './store/store';
 
 /** Milliseconds that it lies over the page; it stays in the list of notifications. */
-const TOAST = 8000;
+export const TOAST = 8000;
 /** Only in the list. */
-const SILENT = 0;
+export const SILENT = 0;
 
 export class Notifier {
   constructor(
@@ -17,8 +17,6 @@ export class Notifier {
       trans: TranslationBundle;
       /** Bring the notebook and the panel to the front. */
       show: (notebook: string) => Promise<void>;
-      /** The panel says it as well; a toast would lie over its text field. */
-      panelVisible: () => boolean;
     }
   ) {
     _options.store.state.changed.connect(() => this._update());
@@ -45,10 +43,12 @@ export class Notifier {
   }
 
   private _notify(sessionId: string, notebook: string): string {
-    const { store, trans, show, panelVisible } = this._options;
+    const { store, trans, show } = this._options;
+    // The panel says it as well; a toast would lie over its text field.
+    const silent = store.state.now.panelShown;
     const name = PathExt.basename(notebook);
     return Notification.info(trans.__('%1 waits for your decision', name), {
-      autoClose: panelVisible() ? SILENT : TOAST,
+      autoClose: silent ? SILENT : TOAST,
       actions: [
         {
           label: trans.__('Show'),

@@ -82,20 +82,36 @@ export class CodeInterpreterPanel extends ReactWidget {
     this.focusComposer();
   }
 
+  protected onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    this._options.store.state.patch({ panelShown: this.isVisible });
+  }
+
+  protected onBeforeHide(msg: Message): void {
+    super.onBeforeHide(msg);
+    this._options.store.state.patch({ panelShown: false });
+  }
+
   protected onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
+    this._options.store.state.patch({ panelShown: this.isVisible });
     void this._options.store.setup.loadModels();
   }
 
-  /** The tab is marked while a conversation that is not shown waits or works. */
+  /**
+   * The tab is marked while a conversation that is not shown waits or works, and from when a
+   * turn ends out of view until somebody has looked.
+   */
   private _onState(): void {
-    const others = elsewhere(this._options.store.state.now);
+    const { now } = this._options.store.state;
+    const others = elsewhere(now);
     const waits = others.some(({ waiting }) => waiting);
-    this.title.className = waits
-      ? 'jp-codeinterp-Tab-waiting'
-      : others.length > 0
-        ? 'jp-codeinterp-Tab-working'
-        : '';
+    this.title.className =
+      waits || now.unseen.length
+        ? 'jp-codeinterp-Tab-waiting'
+        : others.length > 0
+          ? 'jp-codeinterp-Tab-working'
+          : '';
   }
 
   private async _showSent(): Promise<void> {

@@ -3,15 +3,16 @@ import type {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ITranslator } from '@jupyterlab/translation';
+import { Away } from '../panel/away';
 import { Notifier } from '../panel/notifier';
-import { PANEL_ID } from '../panel/panel';
 import type { Store } from '../panel/store/store';
 import { openNotebook, openPanel } from './commands';
 import { IStore, bundle } from './wiring';
 
 const notifier: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-codeinterp:notifier',
-  description: 'Says when a conversation about another notebook waits.',
+  description:
+    'Says when a conversation about another notebook waits, and when a turn ends out of view.',
   autoStart: true,
   optional: [IStore, ITranslator],
   activate: (
@@ -22,19 +23,17 @@ const notifier: JupyterFrontEndPlugin<void> = {
     if (!store) {
       return;
     }
-    const { commands, shell } = app;
-    new Notifier({
+    const { commands } = app;
+    const options = {
       store,
       trans: bundle(translator),
-      show: async path => {
+      show: async (path: string) => {
         await openNotebook(commands, path);
         await openPanel(commands);
-      },
-      panelVisible: () =>
-        [...shell.widgets('right')].some(
-          ({ id, isVisible }) => id === PANEL_ID && isVisible
-        )
-    });
+      }
+    };
+    new Notifier(options);
+    new Away(options);
   }
 };
 

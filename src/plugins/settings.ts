@@ -1,16 +1,38 @@
 /** Follow the person's settings. */
+import { Notification } from '@jupyterlab/apputils';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Store } from '../panel/store/store';
+import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';
 
 export async function followSettings(
   registry: ISettingRegistry,
   pluginId: string,
-  store: Store
+  store: Store,
+  trans: TranslationBundle
 ): Promise<void> {
   const settings = await registry.load(pluginId);
-  const apply = () =>
-    store.state.patch({ mode: settings.get('defaultMode').composite as Mode });
-  settings.changed.connect(apply);
+  const apply = () => {
+    const mode = settings.get('defaultMode').composite as Mode;
+    const wants = settings.get('systemNotifications').composite === true;
+    store.state.patch({ mode, systemNotifications: wants });
+  };
   apply();
+  settings.changed.connect(() => {
+    const { systemNotifications: before } = store.state.now;
+    apply();
+    // The browser asks the person at the moment in which they turn it on, and only then.
+    if (!before && store.state.now.systemNotifications) {
+      void askForSystem().then(allowed => {
+        if (!allowed) {
+          Notification.warning(
+            trans.__(
+              'The browser does not let Jupyter show notifications of the system. Allow them for this site in the browser’s own settings.'
+            )
+          );
+        }
+      });
+    }
+  });
 }

@@ -65,6 +65,12 @@ export interface IPanelState {
     readonly text: string;
     readonly notebook?: string;
   } | null;
+  /** Whether the panel is open and not behind another tab of its side. */
+  readonly panelShown: boolean;
+  /** Conversations whose turn has ended while they were not in view. */
+  readonly unseen: readonly string[];
+  /** Whether the person wants the system's notifications. */
+  readonly systemNotifications: boolean;
   /** A key was saved since the last turn ended. */
   readonly freshKey: boolean;
 }
@@ -157,6 +163,9 @@ export class PanelState {
     sending: false,
     failure: '',
     prefill: null,
+    panelShown: false,
+    unseen: [],
+    systemNotifications: false,
     freshKey: false
   };
 }

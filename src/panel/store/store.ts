@@ -20,10 +20,12 @@ import type {
   SessionInfo
 } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
+import { Ends } from '../view/ends';
 import { IEnter, enter } from '../view/enter';
 import { IQueued, ISessionView, cutOff } from '../view/view';
 import { Connections } from './connections';
 import { Drafts } from './drafts';
+
 import { History } from './history';
 import { Others } from './others';
 import { KeptTexts } from './kept-texts';
@@ -91,6 +93,7 @@ export class Store {
   /** What is being written. */
   readonly texts = new KeptTexts();
   readonly others: Others;
+  readonly ends = new Ends(sessionId => this._sessions.get(sessionId));
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
@@ -391,6 +394,7 @@ export class Store {
       this.state.patch({ worked: { ...worked, [session_id]: frame.worked } });
       this._moved(frame.session);
       this._sessions.learn(frame.session);
+      this.ends.learn(frame.session);
       this.history.learn(frame.session);
       if (running) {
         this._sessions.follow(session_id, notebook);
@@ -408,6 +412,7 @@ export class Store {
     } else if (frame.type === 'event') {
       const changed = this._sessions.receive(frame);
       if (changed) {
+        this.ends.look();
         this._follow(changed, frame.event);
       }
     }
