@@ -8,6 +8,7 @@ import { DisposableSet } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import type { Notebooks } from './notebooks';
 import { DRAFT_CLASS } from './review/draft-bars';
+import { IN_PLACE_CLASS } from './viewport/in-place';
 
 export const RUN_DRAFT = 'codeinterp:run-draft';
 const UNDO = 'codeinterp:undo-in-proposal';
@@ -16,7 +17,9 @@ const REDO = 'codeinterp:redo-in-proposal';
 const RUN_KEYS = ['Shift Enter', 'Ctrl Enter', 'Alt Enter', 'Accel Enter'];
 /** Doubled to be more specific than Lab's bindings for the focused cell. */
 const DRAFT = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${DRAFT_CLASS}.${DRAFT_CLASS}.jp-mod-active`;
-/** In an edited cell the keys run the draft from its diff only: the cell is the person's. */
+/** A cell that shows what is proposed for it, in place of its own editor. */
+const PROPOSED = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${IN_PLACE_CLASS}.${IN_PLACE_CLASS}.jp-mod-active`;
+/** Where the editor of an edited cell is shown, it is the person's, and runs as ever. */
 const DIFF = '.jp-Notebook .jp-Cell.jp-mod-active .jp-codeinterp-diff';
 const NO_ARGS = { args: { type: 'object', properties: {} } } as const;
 
@@ -45,6 +48,7 @@ export function addDraftKeys(
   );
   for (const keys of RUN_KEYS) {
     bind(RUN_DRAFT, keys, DRAFT);
+    bind(RUN_DRAFT, keys, PROPOSED);
     bind(RUN_DRAFT, keys, DIFF);
   }
 

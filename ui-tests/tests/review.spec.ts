@@ -169,6 +169,10 @@ test(
     await expect(diff.locator('.cm-changedLine')).toContainText(
       'format="mixed", dayfirst=True'
     );
+    // One view, in place: the cell's own editor makes room for it.
+    const cell = notebook.cell(2);
+    await expect(cell.locator('.jp-InputArea-editor')).toBeHidden();
+    await expect(cell.locator('.jp-InputPrompt')).toBeVisible();
     const failed = (await notebook.cells())[2];
     expect(failed.source).toContain('format="%Y-%m-%d"');
     expect(failed.outputs).toMatchObject([{ output_type: 'error' }]);
@@ -208,10 +212,15 @@ test('a proposed change can itself be changed before it runs', async ({
   await panel.waiting('Mend the cell');
   expect(await notebook.sources()).toEqual(['mended = False']);
 
+  // Enter goes into what is shown, and not into the editor behind it.
   const editor = notebook.bar('Mend the cell').getByRole('textbox');
-  await editor.click();
+  await notebook.cell(0).locator('.jp-InputPrompt').click();
+  await page.keyboard.press('Enter');
+  await expect(editor).toBeFocused();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.type(' and 7');
+  await page.keyboard.press('Escape');
+  await expect(editor).not.toBeFocused();
   await notebook.keysDecide('Mend the cell');
   await page.keyboard.press('Shift+Enter');
   await panel.ended();
@@ -229,7 +238,10 @@ test('a cell that the person changes meanwhile is not overwritten', async ({
   await model.play('edit_theirs');
   await panel.ask('Mend it');
   await panel.waiting('Mend the cell');
+  const own = notebook.cell(0).locator('.jp-InputArea-editor');
+  await expect(own).toBeHidden();
   await notebook.edit(0, 'mended = "by hand"');
+  await expect(own).toBeVisible();
   await panel.decide('Run');
   await panel.ended();
 

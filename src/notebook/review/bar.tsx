@@ -3,9 +3,12 @@ import { EditorView } from '@codemirror/view';
 import type { ISharedText } from '@jupyter/ydoc';
 import type { Cell } from '@jupyterlab/cells';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { Notebook } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
 import { Panel } from '@lumino/widgets';
 import type { IDraftView, ISeen, IStretch } from '../../tokens';
+import { standInPlace } from '../viewport/in-place';
 import { Controls } from './controls';
 import { DiffView, editorView } from './diff';
 import { Gate } from './gate';
@@ -102,6 +105,13 @@ export class DraftBar extends Panel {
     this._editor = this._diff ? this._diff.view : editorView(cell.editor);
     const deletes = this._controls.state.draft.kind === 'delete';
     const node = deletes ? cell.inputArea?.node : this._editor?.contentDOM;
+    if (this._diff) {
+      const notebook = cell.parent as Notebook | null;
+      const { old_source } = this._controls.state.draft;
+      this._place = standInPlace(notebook, cell, old_source, () =>
+        this._editor?.focus()
+      );
+    }
     if (node) {
       this._view = watchView(node, part => {
         // A cell that is deleted need not be read from end to end, nor be an editor.
@@ -142,6 +152,7 @@ export class DraftBar extends Panel {
     if (!this.isDisposed) {
       this.gate.dispose();
       this._view?.dispose();
+      this._place?.dispose();
     }
     super.dispose();
   }
@@ -208,6 +219,7 @@ export class DraftBar extends Panel {
   private _cell: Cell | null = null;
   private _editor: EditorView | null = null;
   private _view: IView | null = null;
+  private _place: IDisposable | null = null;
   private _here: IStretch | null = null;
 }
 

@@ -55,6 +55,8 @@ export interface IPanelState {
   readonly demo: string;
   /** A message is on its way to the server. */
   readonly sending: boolean;
+  /** How many turns the person has begun in this window: each is shown from its first word. */
+  readonly said: number;
   /** What went wrong last, in words; '' if nothing did. */
   readonly failure: string;
   /**
@@ -161,6 +163,7 @@ export class PanelState {
     model: '',
     demo: '',
     sending: false,
+    said: 0,
     failure: '',
     prefill: null,
     panelShown: false,

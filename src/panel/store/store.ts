@@ -133,7 +133,8 @@ export class Store {
       });
       this._show(notebook, session_id as string);
     });
-    this.state.patch({ sending: false });
+    const begun = sent && offered.does === 'begin' ? 1 : 0;
+    this.state.patch({ sending: false, said: this.state.now.said + begun });
     if (sent && this.state.now.status?.warning) {
       // What kept conversations from being saved is gone, it seems.
       void this.setup.refresh();

@@ -33,9 +33,9 @@ export function Log(props: {
     () => ({ sessionId, plain }),
     [sessionId, plain]
   );
-  const turns = items.filter(item => item.kind === 'message').length;
-  const { frame, content, onScroll, stay } = useStickToEnd(
-    `${sessionId}/${turns}`
+  const { frame, content, onScroll, stay, isNew, toLatest } = useStickToEnd(
+    `${sessionId}/${state.said}`,
+    `${view?.made}/${last?.kind === 'text' && last.text.length}`
   );
 
   const onClick = (event: React.MouseEvent) => {
@@ -103,6 +103,11 @@ export function Log(props: {
         {(noKey || badKey) && <FirstRun />}
         {items.length === 0 && !noKey && <Empty demo={isDemo(state)} />}
       </div>
+      {isNew && (
+        <div className="jp-codeinterp-Latest">
+          <Button onClick={toLatest}>{trans.__('Jump to latest')}</Button>
+        </div>
+      )}
     </div>
   );
 }
@@ -132,26 +137,39 @@ function isQuiet(view: ISessionView | null): boolean {
   }
 }
 
-/** Follow the end of the log; `place` names what, when it is new, is shown at its end. */
-function useStickToEnd(place: string): {
+/**
+ * Follow the end of the log; `place` names what, when it is new, is shown at its end. `news`
+ * is another when there is more at the end, which is told while the person reads elsewhere.
+ */
+function useStickToEnd(
+  place: string,
+  news: string
+): {
   frame: React.RefObject<HTMLDivElement>;
   content: React.RefObject<HTMLDivElement>;
   onScroll: () => void;
   /** Do not follow the end: what the person has unfolded is read from its top. */
   stay: () => void;
+  /** Something has come at the end while the person was elsewhere. */
+  isNew: boolean;
+  toLatest: () => void;
 } {
   const frame = React.useRef<HTMLDivElement>(null);
   const content = React.useRef<HTMLDivElement>(null);
   const atEnd = React.useRef(true);
+  const [isNew, setNew] = React.useState(false);
   const toEnd = React.useCallback(() => {
     if (frame.current && atEnd.current) {
       frame.current.scrollTop = frame.current.scrollHeight;
     }
   }, []);
-  React.useLayoutEffect(() => {
+  const toLatest = React.useCallback(() => {
     atEnd.current = true;
+    setNew(false);
     toEnd();
-  }, [place, toEnd]);
+  }, [toEnd]);
+  React.useEffect(() => setNew(!atEnd.current), [news]);
+  React.useLayoutEffect(toLatest, [place, toLatest]);
   React.useEffect(() => {
     const observer = new ResizeObserver(toEnd);
     observer.observe(content.current!);
@@ -161,9 +179,12 @@ function useStickToEnd(place: string): {
   const onScroll = () => {
     const { scrollHeight, scrollTop, clientHeight } = frame.current!;
     atEnd.current = scrollHeight - scrollTop - clientHeight < AT_END;
+    if (atEnd.current) {
+      setNew(false);
+    }
   };
   const stay = () => {
     atEnd.current = false;
   };
-  return { frame, content, onScroll, stay };
+  return { frame, content, onScroll, stay, isNew, toLatest };
 }

@@ -1,0 +1,101 @@
+/** What a turn leaves behind for a person who did not look on. */
+import { rmSync, writeFileSync } from 'fs';
+import path from 'path';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/fixtures';
+import { LANE } from '../support/servers';
+
+/** As a browser does when another of its tabs comes to the front. */
+async function show(
+  page: Page,
+  state: DocumentVisibilityState
+): Promise<void> {
+  await page.evaluate(value => {
+    Object.defineProperty(document, 'visibilityState', {
+      configurable: true,
+      get: () => value
+    });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+}
+
+test(
+  'a turn that ends out of view is told, and so is the failed cell that went with it',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    await notebook.start(['x = 1']);
+    await panel.choose('Auto');
+    await model.play('leave_failed');
+    await show(page, 'hidden');
+    await panel.ask('Divide');
+    await expect(page).toHaveTitle(/^● /);
+    await show(page, 'visible');
+    await expect(page).not.toHaveTitle(/^● /);
+    await panel.ended();
+
+    await expect(panel.log).toContainText('1 failed cell removed');
+    expect(await notebook.sources()).toEqual(['x = 1']);
+    const shown = panel.log.getByRole('button', { name: 'Show', exact: true });
+    await shown.click();
+    const gone = panel.log
+      .getByRole('group', { name: 'Divide' })
+      .filter({ hasText: 'ZeroDivisionError' });
+    await expect(gone).toContainText('1 / 0');
+    await expect(gone).toBeInViewport();
+  }
+);
+
+/** A cell of the person's that keeps the kernel busy until `go` is there. */
+const HELD = `\
+import pathlib, time
+while not pathlib.Path("go").exists():
+    time.sleep(0.05)`;
+
+test('a turn that ends while the panel is closed marks its tab; what comes while the person reads above is offered', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.start([HELD]);
+  const go = path.join(LANE.notebooks, path.dirname(file), 'go');
+  const held = async () => {
+    await notebook.begin(0);
+    await panel.choose('Auto');
+    await model.play('leave_failed');
+    await panel.ask(Array(40).fill('A long question.').join('\n'));
+    await expect(panel.log).toContainText('waiting for the kernel');
+  };
+  await held();
+  await panel.tab.click();
+  await expect(panel.message).toBeHidden();
+  writeFileSync(go, '');
+  await expect(panel.tab).toHaveClass(/jp-codeinterp-Tab-waiting/);
+  await expect(
+    page.getByText('The turn in test.ipynb has ended')
+  ).toBeVisible();
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await expect(panel.message).toBeVisible();
+  await expect(panel.tab).not.toHaveClass(/jp-codeinterp-Tab-waiting/);
+
+  rmSync(go);
+  await held();
+  const frame = panel.root.locator('.jp-codeinterp-Log');
+  const gap = () =>
+    frame.evaluate(
+      ({ scrollHeight, scrollTop, clientHeight }) =>
+        scrollHeight - scrollTop - clientHeight
+    );
+  await expect.poll(gap).toBeLessThan(2);
+  await frame.evaluate(node => node.scrollTo(0, 0));
+  await expect.poll(gap).toBeGreaterThan(100);
+  writeFileSync(go, '');
+  await panel.ended();
+  const latest = panel.root.getByRole('button', { name: 'Jump to latest' });
+  await expect(latest).toBeVisible();
+  expect(await frame.evaluate(node => node.scrollTop)).toBe(0);
+  await latest.focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(gap).toBeLessThan(2);
+  await expect(latest).toBeHidden();
+});
