@@ -196,7 +196,8 @@ describe('the composer', () => {
       type: 'message_queued',
       number,
       text,
-      window: 1
+      window: 1,
+      references: []
     });
     const shown = await panel(started, queued(1, 'In euros'), queued(2, 'Now'));
     const list = screen.getByRole('list', { name: 'Queued messages' });
@@ -251,7 +252,11 @@ describe('the composer', () => {
         cache_read_input_tokens: 0
       },
       context_share: 0.12,
-      cost: 0.021
+      cost: 0.021,
+      context_known: true,
+      local: false,
+      turn: null,
+      models: []
     });
     const gauge = button(/Show what was sent/);
     expect(gauge.textContent).toBe('Context 12 % · $0.02');

@@ -77,7 +77,11 @@ const aWholeTurn: Event[] = [
       cache_read_input_tokens: 0
     },
     context_share: 0.12,
-    cost: 0.02
+    cost: 0.02,
+    context_known: true,
+    local: false,
+    turn: null,
+    models: []
   },
   waiting,
   decided,
@@ -395,7 +399,8 @@ describe('what is said while a turn runs', () => {
     type: 'message_queued',
     number,
     text,
-    window: 1
+    window: 1,
+    references: []
   });
   const waits = (...events: Event[]) =>
     viewOf(...events).queued.map(({ text }) => text);
@@ -413,7 +418,8 @@ describe('what is said while a turn runs', () => {
     const heard: Event = {
       type: 'messages_heard',
       numbers: [1, 2],
-      text: 'In euros\n\nRounded'
+      text: 'In euros\n\nRounded',
+      references: []
     };
     expect(waits(...said, heard)).toEqual([]);
     expect(lines(...said, heard)).toContain(
