@@ -553,7 +553,9 @@ export function surroundings(
   };
 }
 
-/** Let everything that is resolved already take effect. */
+/** Let everything that is resolved already take effect, and be told with the next frame. */
 export function settled(): Promise<void> {
-  return new Promise(resolve => setTimeout(resolve, 0));
+  return new Promise(resolve =>
+    setTimeout(() => requestAnimationFrame(() => setTimeout(resolve, 0)), 0)
+  );
 }
