@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from traitlets.config import Config
 
-from jupyter_codeinterp.cli.local.config import CodeInterp
+from jupyter_codeinterp.server.workbench.config import CodeInterp
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body

@@ -13,6 +13,8 @@ from nbclient import NotebookClient
 from tests.fake_anthropic import FakeAnthropic
 
 KEY = "sk-fake-0123456789abcdef"
+NOBODYS = Path(__file__).parent / "nobody"
+"""A folder that is not there: whoever runs the tests may have kept keys, and settings."""
 LOAD = "%load_ext jupyter_codeinterp"
 TIME = 110.0
 """Seconds for a notebook, on a machine that has other things to do."""
@@ -21,7 +23,9 @@ TIME = 110.0
 def environment(api: FakeAnthropic, more: Mapping[str, str] = {}) -> dict[str, str]:
     """Of a kernel that asks the fake."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTHROPIC_")}
-    return {**kept, "ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": KEY, **more}
+    nobodys = {name: str(NOBODYS) for name in ("JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR")}
+    keys = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": KEY}
+    return {**kept, **nobodys, **keys, **more}
 
 
 async def run(

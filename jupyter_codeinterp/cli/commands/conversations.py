@@ -16,8 +16,8 @@ from ...core.commands import SessionInfo
 from ...core.history.exporting import markdown
 from ...core.history.recording import recording
 from ...core.redaction.secrets import Secrets
+from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
-from ...server.workbench.workbench import make_models
 from ..local import config as config_files
 from ..local.place import place_of
 from ..local.problems import DONE, USAGE, Problem

@@ -20,8 +20,8 @@ from traitlets.config import Config
 from ..._version import __version__
 from ...core.redaction.secrets import Secrets
 from ...server.models import Models
+from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
-from ...server.workbench.workbench import make_models
 from ..local import config as config_files
 from ..local.problems import DONE, FAILED, Problem
 from ..terminal.inert import line

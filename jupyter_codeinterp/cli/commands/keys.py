@@ -13,7 +13,7 @@ import sys
 from ...core.errors import CodeInterpError
 from ...core.redaction.secrets import Secrets
 from ...server.models import Described, Models
-from ...server.workbench.workbench import make_models
+from ...server.workbench.models import make_models
 from ..local import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 from ..terminal.inert import line

@@ -27,10 +27,10 @@ from .. import extensions
 from ..activity import Activity
 from ..early import import_early
 from ..files.file_ids import FileIds
-from ..models import Models
 from ..names import Names
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
+from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
@@ -194,20 +194,3 @@ async def files_beside(contents: Any, notebook: str, most: int) -> list[tuple[st
         (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
         for e in entries[:most]
     ]
-
-
-def make_models(
-    settings: CodeInterpSettings, secrets: Secrets, recording: Recording | None = None
-) -> Models:
-    return Models(
-        settings.folder,
-        secrets,
-        default_model=settings.model,
-        base_url=settings.base_url,
-        demo_pace=settings.demo_pace,
-        recording=recording,
-        limits=settings.models_allowed,
-        local_addresses=settings.local_addresses,
-        max_tokens=settings.max_tokens,
-        prices=settings.prices,
-    )
