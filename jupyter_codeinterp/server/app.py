@@ -56,6 +56,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             allowed=self.kernel_models,
             most=self.kernel_cost,
             keep_keys=self.kernels_keep_keys,
+            remove=self.kernel_env_remove,
         )
         completions = Completions(bench.models, bench.secrets.scrub)
         self.settings.update(

@@ -32,7 +32,7 @@ ASK = {
 
 @pytest.fixture
 def codeinterp_config() -> dict[str, Any]:
-    return {"kernels_keep_keys": False}
+    return {"kernels_keep_keys": False, "kernel_env_remove": ["OF_THE_SERVER", "NOT_THERE"]}
 
 
 class Kernel:
@@ -109,6 +109,31 @@ async def test_a_kernel_asks_without_a_key(site: Site, api: FakeAnthropic) -> No
     assert sent == [f"Bearer {KEY}"] * 2
     thought = api.requests[1].body["messages"][1]["content"][0]
     assert thought["type"] == "thinking" and thought["signature"]
+
+
+async def test_a_kernel_gets_no_variable_that_is_named_started_or_restarted(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor what signs in to a cloud, where kernels keep no keys. What else there is, it gets."""
+    hidden = {
+        "OF_THE_SERVER": "postgres://me:a-password@db",
+        "AWS_SECRET_ACCESS_KEY": "a-secret-of-aws-0123456789",
+        "AWS_SESSION_TOKEN": "a-session-of-aws-0123456789",
+        "AWS_BEARER_TOKEN_BEDROCK": "a-key-of-bedrock-0123456789",
+        "ANTHROPIC_FOUNDRY_API_KEY": "a-key-of-foundry-0123456789",
+        "AZURE_OPENAI_API_KEY": "a-key-of-azure-0123456789",
+    }
+    for name, value in {**hidden, "ELSE": "is there"}.items():
+        monkeypatch.setenv(name, value)
+    async with started(site) as kernel:
+        first = await kernel.environment()
+        manager: Any = site.app.kernel_manager
+        await manager.restart_kernel(kernel.kernel_id)
+        again = await kernel.environment()
+    for env in (first, again):
+        assert env["ELSE"] == "is there"
+        assert not hidden.keys() & env.keys()
+        assert not [value for value in hidden.values() if value in json.dumps(env)]
 
 
 async def test_the_token_calls_models_and_does_nothing_else(site: Site, api: FakeAnthropic) -> None:

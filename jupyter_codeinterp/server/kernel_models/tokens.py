@@ -47,22 +47,25 @@ class KernelTokens:
         learn: Callable[[str], None],
         key_variables: Callable[[], Iterable[str]],
         keep_keys: bool,
+        remove: Iterable[str],
         most: float | None,
     ) -> None:
         """``kernels`` is the server's kernel manager. ``url`` is "" where kernels cannot reach
-        the server. ``learn`` is told each token. ``most``: US dollars a kernel may cost."""
+        the server. ``learn`` is told each token. ``remove`` names variables
+        that no kernel gets. ``most``: US dollars a kernel may cost."""
         self._kernels = kernels
         self._url = url
         self._model = model
         self._learn = learn
         self._key_variables = key_variables
         self._keep_keys = keep_keys
+        self._remove = tuple(remove)
         self._most = most
         self._grants: dict[bytes, Grant] = {}
 
     def hand_over(self) -> None:
-        """From now on the kernels that are started have a token in their environment, and no
-        keys of the server's."""
+        """From now on the kernels that are started have a token in their environment, and not
+        what is to be kept from them."""
         start = self._kernels.start_kernel
 
         async def start_kernel(*args: Any, **given: Any) -> Any:
@@ -80,11 +83,10 @@ class KernelTokens:
 
     def _environment(self, given: dict[str, str] | None, grant: Grant) -> dict[str, str]:
         env = dict(os.environ if given is None else given)
-        if not self._keep_keys:
-            for name in (*self._key_variables(), HEADERS):
-                env.pop(name, None)
-        for name in (TOKEN, URL, MODEL):
-            env.pop(name, None)  # of a server above this one
+        keys = () if self._keep_keys else (*self._key_variables(), HEADERS)
+        above = (TOKEN, URL, MODEL)  # of a server above this one
+        for name in (*self._remove, *keys, *above):
+            env.pop(name, None)
         url = self._url()
         if url:
             token = secrets.token_urlsafe(32)

@@ -24,6 +24,7 @@ def settings(
     allowed: Sequence[str] | None,
     most: float | None,
     keep_keys: bool,
+    remove: Sequence[str],
 ) -> dict[str, Any]:
     """For the handlers. From now on kernels are started with a token."""
     tokens = KernelTokens(
@@ -33,6 +34,7 @@ def settings(
         learn=secrets.add,
         key_variables=models.key_variables,
         keep_keys=keep_keys,
+        remove=remove,
         most=most,
     )
     if not server.gateway_config.gateway_enabled:

@@ -100,6 +100,11 @@ class CodeInterpSettings(Configurable):
         help="Whether a person may switch on completions while typing, each of which is a "
         "small request to a model. Nobody has them before that.",
     ).tag(config=True)
+    kernel_env_remove = List(
+        Unicode(),
+        help="Names of variables of the server's environment that kernels do not get, whatever "
+        "they hold: ['JUPYTERHUB_API_TOKEN', 'DATABASE_URL'].",
+    ).tag(config=True)
     cell_timeout = Float(
         600.0, allow_none=True, min=0, help="Seconds a cell may run in Auto mode. None: no limit."
     ).tag(config=True)
