@@ -170,6 +170,23 @@ def test_the_doctor_finds_nothing_wrong(cli: Cli) -> None:
     assert CANARY not in ran.out and "✗" not in ran.out
 
 
+def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> None:
+    """A key that other programs may have left there is no problem as long as nobody asks."""
+    enabled(cli)
+    url = cli.environment["ANTHROPIC_BASE_URL"]
+    cli.run("key", "set", "--provider", "moonshot", "--url", url, given=f"{GIVEN}\n")
+    ran = cli.run("doctor")
+    lines = ran.out.splitlines()
+    assert f"✓ Moonshot (Kimi): a kept key, for {url.partition('://')[2]}" in lines
+    assert "✓ Offline demo: needs no key" in lines
+    assert not any("OpenAI" in line or "Bedrock" in line for line in lines), "they have no key"
+    hides = "import sys; sys.modules['openai'] = None"
+    (cli.folder / "sitecustomize.py").write_text(hides)
+    cli.environment |= {"OPENAI_API_KEY": GIVEN, "PYTHONPATH": str(cli.folder)}
+    (line,) = (one for one in cli.run("doctor").out.splitlines() if "OpenAI" in one)
+    assert line.startswith("· OpenAI: a key from OPENAI_API_KEY") and "pip install" in line
+
+
 def bad_kernel(cli: Cli) -> None:
     folder = cli.data / "kernels" / "bad"
     folder.mkdir(parents=True)
@@ -192,6 +209,17 @@ def no_server(cli: Cli) -> None:
     cli.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
 
 
+def no_region(cli: Cli) -> None:
+    cli.environment["AWS_BEARER_TOKEN_BEDROCK"] = GIVEN
+
+
+def wrong_key(cli: Cli) -> None:
+    """Which worked when it was kept."""
+    url = cli.environment["ANTHROPIC_BASE_URL"]
+    cli.run("key", "set", "--provider", "moonshot", "--url", url, given=f"{GIVEN}\n")
+    kept(cli).write_text(kept(cli).read_text().replace(GIVEN, "sk-wrong-0123456789"))
+
+
 def broken_settings(cli: Cli) -> None:
     folder = Path(cli.environment["JUPYTER_CONFIG_DIR"])
     (folder / "jupyter_server_config.json").write_text("{")
@@ -210,7 +238,9 @@ def no_folder(cli: Cli) -> None:
         (lambda cli: built(cli, "0.0.1"), "is 0.0.1, the package", "load JupyterLab's page anew"),
         (lambda cli: enabled(cli, False), "server extension is disabled", "extension enable"),
         (no_key, "has no key", "jupyter codeinterp key set"),
-        (no_server, "Not all models can be reached", "See to what is said"),
+        (no_server, "Anthropic: a key from ANTHROPIC_API_KEY, for 127.0.0.1:9", "reached"),
+        (no_region, "Claude on Amazon Bedrock: a key from AWS_BEARER", "Name the region"),
+        (wrong_key, "Moonshot (Kimi): a kept key", "does not accept the API key"),
         (broken_settings, "cannot be read, and may set a limit", "Mend or remove that file"),
         (no_folder, "Conversations cannot be kept in", "c.CodeInterp.data_dir"),
     ],

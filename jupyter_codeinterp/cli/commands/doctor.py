@@ -32,20 +32,28 @@ PACKAGES = ("jupyter_server", "jupyterlab", "notebook", "jupyter_client", "ipyke
 LAB_NAME = "jupyter-codeinterp"
 SERVER_NAME = "jupyter_codeinterp"
 INSTALL = "pip install --upgrade jupyter_codeinterp"
+INSTALLS = "pip install "
+"""In what is said where a package is missing."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``do`` is what to do about it; "" where all is well."""
+    """``do`` is what to do about it; "" where all is well, or ``idle``: where nobody need do
+    anything."""
 
     what: str
     do: str = ""
+    idle: bool = False
+
+    @property
+    def mark(self) -> str:
+        return "✗" if self.do else "·" if self.idle else "✓"
 
 
 def doctor(options: argparse.Namespace, stopping: Stopping) -> int:
     problems = 0
     for finding in _findings():
-        print(f"{'✗' if finding.do else '✓'} {line(finding.what)}", flush=True)
+        print(f"{finding.mark} {line(finding.what)}", flush=True)
         if finding.do:
             problems += 1
             print(f"  → {line(finding.do)}", flush=True)
@@ -96,30 +104,43 @@ def _kernelspecs(config: Config) -> Iterator[Finding]:
 
 def _models(settings: CodeInterpSettings) -> Iterator[Finding]:
     models = make_models(settings, Secrets())
-    for one in models.connections():
-        if one.connected or one.provider == models.default_provider:
-            yield Finding(f"{one.label}: {came_from(one)}")
     if models.warning:
         yield Finding(models.warning, "jupyter codeinterp key set")
+    ids = asyncio.run(_asked(models))
+    yield from _providers(models)
     if not models.configured:
         words = f"The model that answers by default ({models.default}) has no key."
         yield Finding(words, "jupyter codeinterp key set, or set ANTHROPIC_API_KEY")
-        return
-    yield asyncio.run(_reached(models))
+    elif models.default in ids:
+        yield Finding(f"{len(ids)} models can be reached; {models.default} answers by default")
+    else:
+        words = f"The models of {models.host} do not list {models.default}, the default one."
+        yield Finding(words, "Name another: c.CodeInterp.model in jupyter_server_config.py")
 
 
-async def _reached(models: Models) -> Finding:
+async def _asked(models: Models) -> set[str]:
+    """The ids of all models that can be reached. Each provider knows what came of it then."""
     try:
-        found, error = await models.available()
+        found, _ = await models.available()
     finally:
         await models.close()
-    if error is not None:
-        return Finding(f"Not all models can be reached: {error.message}", "See to what is said.")
-    ids = {info.id for info in found}
-    if models.default not in ids:
-        words = f"The models of {models.host} do not list {models.default}, the default one."
-        return Finding(words, "Name another: c.CodeInterp.model in jupyter_server_config.py")
-    return Finding(f"{len(ids)} models can be reached; {models.default} answers by default")
+    return {info.id for info in found}
+
+
+def _providers(models: Models) -> Iterator[Finding]:
+    """One each that has a key, or needs none."""
+    for one in models.connections():
+        if not one.connected:
+            continue
+        where = f"{one.label}: {came_from(one)}"
+        if one.works:
+            yield Finding(where)
+        elif one.source == "env" and not one.entered and INSTALLS in one.said:
+            yield Finding(f"{where}. {one.said}", idle=True)  # It may be there for others.
+        else:
+            yield Finding(f"{where}, does not work", one.said or "jupyter codeinterp key set")
+    for label, wrong in models.without_keys():
+        yield Finding(f"{label}: does not work" if wrong else f"{label}: needs no key", wrong)
 
 
 def _labextension() -> Finding:

@@ -271,6 +271,12 @@ class Models:
         allowed = [one for one in self._providers if self.limits.provider(one.name)]
         return [self.described(one.name) for one in allowed if one.needs_key]
 
+    def without_keys(self) -> list[tuple[str, str]]:
+        """Those that want none: what they are called, and what was wrong with them when they were
+        asked last; "" if nothing."""
+        allowed = (one for one in self._providers if self.limits.provider(one.name))
+        return [(one.label, self._tried.get(one.name, "")) for one in allowed if not one.needs_key]
+
     @property
     def connected(self) -> list[str]:
         """Those whose models can be chosen, of the providers that are known by now."""
