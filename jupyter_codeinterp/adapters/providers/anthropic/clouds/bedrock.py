@@ -6,6 +6,7 @@ a machine), renews them and signs. All of that waits, so it happens in worker th
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -19,6 +20,10 @@ from botocore.exceptions import BotoCoreError
 from ....model_http.faults import Fault
 from .connection import CloudConnection
 from .table import aws_region
+
+# What it logs in detail are the headers that are signed, a session's token among them, and whole
+# answers of the services that give credentials.
+logging.getLogger("botocore").setLevel(logging.INFO)
 
 
 class BedrockConnection(CloudConnection):
