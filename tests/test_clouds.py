@@ -5,7 +5,6 @@ of an answer is in test_wires.py, for each of them as for all others.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from tests.fake_clouds import (
     FakeFoundry,
     FakeTokens,
     FakeVertex,
+    forget_sessions,
     service_account,
 )
 from tests.fake_clouds.google import TOKEN
@@ -43,7 +43,7 @@ SESSION = "FwoGZXIvYXdzEfake-session-token-0123456789"
 
 
 @pytest.fixture(autouse=True)
-def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No credentials of the person or the machine that runs the tests."""
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "PROFILE", "REGION"):
         monkeypatch.delenv(f"AWS_{name}", raising=False)
@@ -59,11 +59,7 @@ def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path / "gcloud"))
-    yield
-    from anthropic.lib.aws import _auth
-
-    session: Any = _auth._get_session
-    session.cache_clear()
+    forget_sessions()
 
 
 def asking(cloud: Cloud) -> ModelRequest:

@@ -17,6 +17,7 @@ from tests.fake_clouds import (
     FakeBedrock,
     FakeTokens,
     FakeVertex,
+    forget_sessions,
     service_account,
 )
 from tests.fake_clouds.google import TOKEN
@@ -48,6 +49,7 @@ def cloud(name: str, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[Fak
 def environment(
     name: str, cloud: FakeAnthropic, api: FakeAnthropic, tmp_path: Path
 ) -> Iterator[dict[str, str]]:
+    forget_sessions()
     with FakeTokens() as tokens:
         yield {
             "ANTHROPIC_BASE_URL": api.url,
@@ -111,7 +113,7 @@ async def test_credentials_of_a_cloud_are_printed_and_quoted_back_by_its_server(
         assert SECRET_KEY not in str([request.headers for request in cloud.requests])
 
 
-async def test_keys_of_clouds_that_are_not_asked_are_known_all_the_same(
+async def test_a_key_of_a_cloud_that_nobody_asks_is_printed(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable, key in OTHERS.items():

@@ -7,6 +7,10 @@ signatures.py     AWS's Signature Version 4, checked
 google.py         who gives Google's tokens
 """
 
+from typing import Any
+
+from anthropic.lib.aws import _auth
+
 from .google import FakeTokens, service_account
 from .server import ACCESS_KEY, SECRET_KEY, FakeBedrock, FakeFoundry, FakeVertex
 
@@ -17,5 +21,12 @@ __all__ = [
     "FakeFoundry",
     "FakeTokens",
     "FakeVertex",
+    "forget_sessions",
     "service_account",
 ]
+
+
+def forget_sessions() -> None:
+    """Those that the SDK keeps for good, with the credentials of the test before."""
+    session: Any = _auth._get_session
+    session.cache_clear()
