@@ -165,6 +165,8 @@ export interface INotebooks {
   readonly placesChanged: ISignal<INotebooks, string>;
   /** The type of the notebook's code, for its colours. */
   codeMimeType(path: string): string;
+  /** Save a file beside the notebook, never over another; its name there. Rejects in words. */
+  attach(path: string, file: File): Promise<string>;
   /** Make a new notebook with the default kernel, open it, and return its path. */
   createNotebook(): Promise<string>;
 }

@@ -54,6 +54,10 @@ export class NoNotebooks implements INotebooks {
     return null;
   }
 
+  attach(): Promise<string> {
+    return this.createNotebook();
+  }
+
   outline(): null {
     return null;
   }

@@ -2,6 +2,7 @@
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type {
   INotebookModel,
@@ -208,6 +209,17 @@ export class Notebooks implements INotebooks, IDisposable {
 
   codeMimeType(path: string): string {
     return this._panelOf(path)?.content.codeMimetype ?? 'text/plain';
+  }
+
+  async attach(path: string, file: File): Promise<string> {
+    const { docManager, trans } = this._options;
+    const live = this._find(path);
+    if (!live) {
+      throw new Error(trans.__('Open the notebook first.'));
+    }
+    const { saveBeside } = await import('./attach');
+    const folder = PathExt.dirname(live.context.path);
+    return saveBeside(docManager.services.contents, folder, file, trans);
   }
 
   async createNotebook(): Promise<string> {

@@ -161,3 +161,39 @@ test('it is said where cells go, and changed for one message', async ({
   await page.sidebar.setWidth(300, 'right');
   await page.screenshot({ path: test.info().outputPath('narrow.png') });
 });
+
+test('a file that is attached is saved beside the notebook, never over another', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.start(['x = 1']);
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  const field = panel.root.getByLabel('Message', { exact: true });
+  const chips = panel.root.getByRole('list', { name: 'Named in this message' });
+  const choose = (text: string) =>
+    panel.root.getByLabel('Files to attach').setInputFiles({
+      name: 'sales.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(text)
+    });
+  await choose('a,b\n');
+  await expect(chips.getByRole('listitem')).toHaveText(['sales.csv']);
+  await choose('c\n');
+  await expect(chips.getByRole('listitem')).toHaveText(['sales.csv', 'sales (1).csv']);
+  await page.screenshot({ path: test.info().outputPath('attached.png') });
+  await accessible(page);
+  const saved = async (name: string) => {
+    const url = `/api/contents/${folder}/${encodeURIComponent(name)}`;
+    return (await (await page.request.get(url)).json()).content;
+  };
+  expect([await saved('sales.csv'), await saved('sales (1).csv')]).toEqual(['a,b\n', 'c\n']);
+  await chips.getByRole('button', { name: 'Do not send sales.csv along' }).click();
+  await model.play('says');
+  await field.fill('Read it');
+  await page.keyboard.press('Enter');
+  await panel.ended();
+  const sent = JSON.stringify(await model.requests());
+  expect(sent).toContain('file beside the notebook: sales (1).csv 2 B');
+});

@@ -325,6 +325,13 @@ export class FakeNotebooks implements INotebooks {
     return this.where;
   }
 
+  /** What was saved beside the notebook. */
+  readonly attached: File[] = [];
+  attach: (path: string, file: File) => Promise<string> = async (_, file) => {
+    this.attached.push(file);
+    return file.name;
+  };
+
   outline(): IOutline {
     return this.named;
   }

@@ -7,6 +7,7 @@ import { IEnter, enter } from '../view/enter';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { earlierMessages, useEarlier } from './composer/earlier';
+import { useAttaching } from './composer/attaching';
 import { Chips } from './composer/Chips';
 import type { IMention } from './composer/mentions';
 import { useMentions } from './composer/named';
@@ -93,6 +94,7 @@ export function Composer(props: {
 
   const [caret, setCaret] = React.useState(text.length);
   const named = useMentions(notebook);
+  const attaching = useAttaching(notebook, named.add);
   const name = (mention: IMention, { start }: IWord) => {
     const before = text.slice(0, start) + mention.text;
     const after = text.slice(caret);
@@ -136,7 +138,7 @@ export function Composer(props: {
     }
   };
   return (
-    <div className="jp-codeinterp-Composer">
+    <div className="jp-codeinterp-Composer" {...attaching.handlers}>
       {offers.list}
       <textarea
         ref={field}
@@ -150,9 +152,6 @@ export function Composer(props: {
         onChange={event => {
           setText(event.target.value);
           setCaret(event.target.selectionStart);
-          if (!event.target.value) {
-            named.clear(notebook);
-          }
         }}
         onKeyDown={onKeyDown}
       />
@@ -164,9 +163,10 @@ export function Composer(props: {
         }}
       />
       <div id={hint} className="jp-codeinterp-Composer-hint" aria-live="polite">
-        {running && text.trim() !== '' && words.hint}
+        {attaching.doing || (running && text.trim() !== '' && words.hint)}
       </div>
       <div className="jp-codeinterp-Composer-line">
+        {attaching.button}
         <ModeSelect view={view} state={state} />
         {places && (
           <PlaceSelect

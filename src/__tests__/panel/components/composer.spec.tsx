@@ -460,3 +460,72 @@ describe('where new cells go', () => {
     await waitFor(() => expect(select()).toBeNull());
   });
 });
+
+describe('files that come with a message', () => {
+  const file = new File(['a,b\n'], 'sales.csv');
+  const data = (types: string[], files: File[] = [file]) => ({ types, files });
+  const happen = (type: string, own: object) => {
+    const event = new Event(type, { bubbles: true, cancelable: true });
+    fireEvent(field(), Object.assign(event, own));
+  };
+
+  it.each([
+    ['pasted', () => happen('paste', { clipboardData: data(['Files']) })],
+    ['dropped', () => happen('drop', { dataTransfer: data(['Files']) })],
+    [
+      'chosen',
+      () =>
+        fireEvent.change(screen.getByLabelText('Files to attach'), {
+          target: { files: [file] }
+        })
+    ]
+  ] as const)(
+    'are saved beside the notebook when %s, and named',
+    async (_, give) => {
+      const { client, notebooks } = await shown();
+      notebooks.attach = async (path, { name }) => {
+        expect([path, name]).toEqual(['sales.ipynb', 'sales.csv']);
+        return 'sales (1).csv';
+      };
+      await act(async () => {
+        give();
+        await settled();
+      });
+      expect(
+        screen.getByRole('button', { name: 'Do not send sales (1).csv along' })
+      ).toBeTruthy();
+      write('Read it');
+      await press('Enter');
+      expect(client.ofType('send_message')[0].references).toEqual([
+        { kind: 'file', name: 'sales (1).csv' }
+      ]);
+    }
+  );
+
+  it('are left alone where there is text to paste', async () => {
+    const { notebooks } = await shown();
+    happen('paste', { clipboardData: data(['text/plain', 'Files']) });
+    happen('paste', { clipboardData: data(['text/plain'], []) });
+    await act(settled);
+    expect(notebooks.attached).toEqual([]);
+  });
+
+  it('are said to be not saved in words, and the others are', async () => {
+    const { notebooks } = await shown();
+    notebooks.attach = async (_, { name }) => {
+      if (name === 'sales.csv') {
+        throw new Error('sales.csv is larger than 20 MB.');
+      }
+      return name;
+    };
+    const other = new File([''], 'other.txt');
+    await act(async () => {
+      happen('paste', { clipboardData: data(['Files'], [file, other]) });
+      await settled();
+    });
+    expect(await screen.findByText(/larger than 20 MB/)).toBeTruthy();
+    expect(
+      screen.getByRole('button', { name: 'Do not send other.txt along' })
+    ).toBeTruthy();
+  });
+});

@@ -58,23 +58,26 @@ export function useNameable(notebook: string, asked: boolean): INameable {
 /** What the message about each notebook names, until it is sent. */
 export function useMentions(notebook: string): {
   readonly mentions: readonly IMention[];
-  add(mention: IMention): void;
+  /** To what the message about this notebook names. */
+  add(mention: IMention, of?: string): void;
   remove(mention: IMention): void;
   clear(notebook: string): void;
 } {
   const [kept, setKept] = React.useState<
     Readonly<Record<string, readonly IMention[]>>
   >({});
-  const mentions = kept[notebook] ?? NONE;
-  const without = ({ key }: IMention) =>
+  const change = (
+    of: string,
+    make: (mentions: readonly IMention[]) => readonly IMention[]
+  ) => setKept(all => ({ ...all, [of]: make(all[of] ?? NONE) }));
+  const without = (mentions: readonly IMention[], { key }: IMention) =>
     mentions.filter(other => other.key !== key);
-  const set = (now: readonly IMention[], of = notebook) =>
-    setKept(all => ({ ...all, [of]: now }));
   return {
-    mentions,
-    add: mention => set([...without(mention), mention]),
-    remove: mention => set(without(mention)),
-    clear: of => set(NONE, of)
+    mentions: kept[notebook] ?? NONE,
+    add: (mention, of = notebook) =>
+      change(of, mentions => [...without(mentions, mention), mention]),
+    remove: mention => change(notebook, mentions => without(mentions, mention)),
+    clear: of => change(of, () => NONE)
   };
 }
 

@@ -10,6 +10,10 @@ export async function showHelp(
 ): Promise<void> {
   const keys = [
     ['@', trans.__('Names a variable, a cell, a file or the last error')],
+    [
+      trans.__('Paste, drop'),
+      trans.__('Saves a file beside the notebook and names it')
+    ],
     [trans.__('Enter'), trans.__('Sends the message')],
     [trans.__('Shift+Enter'), trans.__('Begins a new line')],
     [

@@ -1,0 +1,97 @@
+/** Files that are pasted, dropped or chosen: saved beside the notebook, and named in the message. */
+import { fileUploadIcon } from '@jupyterlab/ui-components';
+import React from 'react';
+import { usePanel } from '../elements/context';
+import { IMention, bytes } from './mentions';
+
+export interface IAttaching {
+  /** What is being done, in words; '' if nothing. */
+  readonly doing: string;
+  readonly button: JSX.Element;
+  /** Of the whole composer. */
+  readonly handlers: Pick<
+    React.HTMLAttributes<HTMLElement>,
+    'onPaste' | 'onDragOver' | 'onDrop'
+  >;
+}
+
+export function useAttaching(
+  notebook: string,
+  add: (mention: IMention, notebook: string) => void
+): IAttaching {
+  const { store, trans } = usePanel();
+  const [doing, setDoing] = React.useState('');
+  const input = React.useRef<HTMLInputElement>(null);
+  const attach = async (files: readonly File[]) => {
+    store.dismissFailure();
+    for (const file of files) {
+      setDoing(trans.__('Saving %1 beside the notebook…', file.name));
+      await store.state.attempt(async () => {
+        const name = await store.notebooks.attach(notebook, file);
+        add(mentionOf(name, file.size), notebook);
+      });
+    }
+    setDoing('');
+  };
+  const take = (event: React.SyntheticEvent, data: DataTransfer) => {
+    const files = [...data.files];
+    // What is copied in an office program comes as text, and as a picture of it.
+    if (files.length && !data.types.includes('text/plain')) {
+      event.preventDefault();
+      event.stopPropagation();
+      void attach(files);
+    }
+  };
+  const label = trans.__('Attach files');
+  return {
+    doing,
+    button: (
+      <>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label={trans.__('Files to attach')}
+          onChange={({ target }) => {
+            const files = [...(target.files ?? [])];
+            target.value = '';
+            void attach(files);
+          }}
+        />
+        <button
+          type="button"
+          className="jp-codeinterp-Button jp-mod-icon jp-codeinterp-Attach"
+          aria-label={label}
+          title={trans.__(
+            'Attach files: they are saved beside the notebook, and the model is told of them'
+          )}
+          disabled={!notebook || doing !== ''}
+          onClick={() => input.current?.click()}
+        >
+          <fileUploadIcon.react />
+        </button>
+      </>
+    ),
+    handlers: {
+      onPaste: event => take(event, event.clipboardData),
+      onDragOver: event => {
+        if (event.dataTransfer.types.includes('Files')) {
+          event.preventDefault();
+        }
+      },
+      onDrop: event => take(event, event.dataTransfer)
+    }
+  };
+}
+
+function mentionOf(name: string, size: number): IMention {
+  return {
+    key: `file ${name}`,
+    label: name,
+    detail: bytes(size),
+    text: name,
+    reference: { kind: 'file', name },
+    searched: ''
+  };
+}
