@@ -310,12 +310,12 @@ describe('a word behind an at-sign', () => {
     expect(client.ofType('send_message')[1].references).toEqual([]);
   });
 
-  it('says that a busy kernel tells what it was, and where nothing can be listed', async () => {
+  it('says that a busy kernel does not tell, and where nothing can be listed', async () => {
     const { api } = await nameable();
     api.known_names = { ...api.known_names, earlier: true };
     write('@');
     await act(settled);
-    expect(screen.getByText(/The kernel is busy/)).toBeTruthy();
+    expect(screen.getByText(/The kernel does not tell/)).toBeTruthy();
     write('');
     api.names = () => Promise.reject(new Error('No.'));
     write('@');

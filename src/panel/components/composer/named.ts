@@ -50,7 +50,9 @@ export function useNameable(notebook: string, asked: boolean): INameable {
     : known === null
       ? trans.__('The variables and files could not be listed.')
       : known.earlier
-        ? trans.__('The kernel is busy: variables as they were before.')
+        ? trans.__(
+            'The kernel does not tell its variables now: as they were before.'
+          )
         : '';
   return { all, note };
 }
