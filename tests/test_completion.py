@@ -26,8 +26,8 @@ from tests.rest_client import rest_client
 from tests.site import Site
 
 
-def asked(cell: Unfinished) -> str:
-    made = request("small", cell, lambda words: words.replace(KEY, "[key]"))
+def asked(cell: Unfinished, *names: str) -> str:
+    made = request("small", cell, names, lambda words: words.replace(KEY, "[key]"))
     assert made.brief and not made.tools
     [message] = made.messages
     [block] = message.content
@@ -36,7 +36,7 @@ def asked(cell: Unfinished) -> str:
 
 
 def test_the_model_sees_the_cell_with_one_cursor_and_what_stands_above() -> None:
-    said = asked(Unfinished("y = x", f" # {CURSOR}", ("import math", "x = 1"), ("x: int",)))
+    said = asked(Unfinished("y = x", f" # {CURSOR}", ("import math", "x = 1")), "x: int")
     assert said.endswith(f"The cell:\n\ny = x{CURSOR} # ")
     assert said.index("import math") < said.index("x = 1") < said.index("x: int")
 
@@ -47,10 +47,9 @@ def test_what_is_sent_is_bounded_and_holds_no_key() -> None:
         "a" * 9_000 + KEY + "b" * (BEFORE - 5),
         "c" * (AFTER - 5) + KEY + "d" * 9_000,
         (*["e" * 9_000] * 20, "f" * 9_000 + KEY + "g" * (ABOVE - 5)),
-        tuple(f"name{number}: {KEY}" for number in range(900)),
         KEY,
     )
-    said = asked(cell)
+    said = asked(cell, *(f"name{number}: {KEY}" for number in range(900)))
     assert len(said) < BEFORE + AFTER + ABOVE + 100 * 40 + 500
     assert all(KEY[start : start + 6] not in said for start in range(len(KEY) - 6))
 
@@ -107,6 +106,18 @@ async def test_it_is_answered_at_once_by_the_model_that_is_named(
     assert exchange.body["max_tokens"] == 300
     assert "thinking" not in exchange.body and "tools" not in exchange.body
     assert KEY not in str(exchange.body) and "radius = 2" in str(exchange.body)
+
+
+async def test_it_knows_the_names_of_the_kernel_but_no_private_ones(
+    site: Site, api: FakeAnthropic
+) -> None:
+    client = await rest_client(site)
+    api.play([answer(text("radii"))])
+    person = await site.watch(await site.kernel_of("n.ipynb"))
+    await person.run("radii = [1, 2, 3]; salary = 7")
+    await client.post("complete", **HALF, notebook="n.ipynb", hidden=["salary"])
+    [exchange] = api.requests
+    assert "radii: list [3]" in str(exchange.body) and "salary" not in str(exchange.body)
 
 
 async def test_a_new_one_ends_the_one_before_and_other_windows_keep_theirs(

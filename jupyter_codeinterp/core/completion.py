@@ -34,24 +34,26 @@ _FENCE = re.compile(r"\A\s*```[^\n`]{0,40}\n")
 
 class Unfinished(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A cell in which somebody types. ``above``: the sources of the code cells before it, in the
-    order of the notebook; ``names``: what the kernel has, as ``df: DataFrame (10, 2)``."""
+    order of the notebook."""
 
     before: str
     after: str = ""
     above: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
     language: str = "python"
 
 
-def request(model: str, cell: Unfinished, scrub: Callable[[str], str]) -> ModelRequest:
-    """``scrub`` takes out the values of keys; it sees all before anything is cut."""
+def request(
+    model: str, cell: Unfinished, names: Sequence[str], scrub: Callable[[str], str]
+) -> ModelRequest:
+    """``names``: what the kernel has, as ``df: DataFrame (10, 2)``, the newest last. ``scrub``
+    takes out the values of keys; it sees all before anything is cut."""
     before, after = scrub(cell.before)[-BEFORE:], scrub(cell.after)[:AFTER]
     parts = [f"Language: {scrub(cell.language)[:40]}"]
     if above := _nearest([scrub(source) for source in cell.above]):
         parts.append(f"The cells above:\n\n{above}")
-    if cell.names:
-        names = "\n".join(scrub(name)[:200] for name in cell.names[:NAMES])
-        parts.append(f"Names in the kernel:\n\n{names}")
+    if names:
+        known = "\n".join(_inert(scrub(name)[:200]) for name in names[-NAMES:])
+        parts.append(f"Names in the kernel:\n\n{known}")
     parts.append(f"The cell:\n\n{_inert(before)}{CURSOR}{_inert(after)}")
     said = Message("user", (Text("\n\n".join(parts)),))
     return ModelRequest(model, SYSTEM, (), (said,), brief=True)

@@ -58,7 +58,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             keep_keys=self.kernels_keep_keys,
             remove=self.kernel_env_remove,
         )
-        completions = Completions(bench.models, bench.secrets.scrub)
+        completions = Completions(bench.models, bench.names, bench.secrets.scrub)
         self.settings.update(
             codeinterp_manager=self.manager,
             codeinterp_kernels=self.notebook_kernels,

@@ -33,6 +33,9 @@ class Variable(msgspec.Struct, frozen=True):
     type: str
     shape: tuple[int, ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}" + (f" {list(self.shape)}" if self.shape else "")
+
 
 class File(msgspec.Struct, frozen=True):
     """``size`` in bytes; a folder's name ends with a slash."""
@@ -78,10 +81,17 @@ class Names:
             self._variables(notebook), self._files(notebook, MOST)
         )
         return Nameable(
-            tuple(one for one in variables if not self._is_private(notebook, one.name)),
+            self._public(notebook, variables),
             tuple(File(name, size) for name, size in files),
             earlier,
         )
+
+    async def variables(self, notebook: str) -> tuple[Variable, ...]:
+        variables, _ = await self._variables(notebook)
+        return self._public(notebook, variables)
+
+    def _public(self, notebook: str, variables: tuple[Variable, ...]) -> tuple[Variable, ...]:
+        return tuple(one for one in variables if not self._is_private(notebook, one.name))
 
     async def _variables(self, notebook: str) -> tuple[tuple[Variable, ...], bool]:
         """And whether they are of before."""

@@ -21,6 +21,7 @@ import type { LabIcon } from '@jupyterlab/ui-components';
 import type { IUnfinished } from '../protocol/api';
 import { ApiError } from '../protocol/api';
 import { isPrivate } from './document/snapshot';
+import { outlineOf } from './outline';
 
 /** Characters; the server sends less to the model. */
 const MOST = 20_000;
@@ -136,6 +137,8 @@ function unfinished(
   return {
     cell,
     asked: {
+      notebook: widget.context.path,
+      hidden: [...outlineOf(model).hidden],
       before: text.slice(0, offset).slice(-MOST),
       after: text.slice(offset).slice(0, MOST),
       above: above(model, activeCellIndex),

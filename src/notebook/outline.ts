@@ -5,7 +5,7 @@ import type { ICellName, IOutline, IPlaces } from '../tokens';
 import { assigned } from './document/assigned';
 import { isCode } from './document/outputs';
 import { joined, words } from './document/shapes';
-import { PRIVATE } from './document/snapshot';
+import { isPrivate } from './document/snapshot';
 
 /** Characters of a cell in which its first line is looked for, and of that line. */
 const READ = 2_000;
@@ -15,17 +15,17 @@ export function outlineOf(model: INotebookModel): IOutline {
   const hidden = new Set<string>();
   const cells = model.sharedModel.cells.map((cell, index): ICellName => {
     const source = joined(cell.getSource());
-    const isPrivate = words(cell.getMetadata('tags')).includes(PRIVATE);
-    if (isPrivate) {
+    const hides = isPrivate(cell);
+    if (hides) {
       assigned(source).forEach(name => hidden.add(name));
     }
     const shown = model.cells.get(index);
     return {
       id: joined(cell.getId()),
       number: index + 1,
-      line: isPrivate ? '' : firstLine(source),
-      isPrivate,
-      failed: !isPrivate && isCode(shown) && hasError(shown)
+      line: hides ? '' : firstLine(source),
+      isPrivate: hides,
+      failed: !hides && isCode(shown) && hasError(shown)
     };
   });
   return { cells, hidden };

@@ -136,8 +136,13 @@ export interface IReview {
   readonly left_out: number;
 }
 
-/** A cell in which somebody types, at the cursor, and the code cells above it. */
+/**
+ * A cell in which somebody types, at the cursor, and the code cells above it. Of the names in the
+ * kernel of this notebook the model is told, but for the hidden ones.
+ */
 export interface IUnfinished {
+  readonly notebook: string;
+  readonly hidden: readonly string[];
   readonly before: string;
   readonly after: string;
   readonly above: readonly string[];

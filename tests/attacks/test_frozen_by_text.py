@@ -259,7 +259,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "collector.Collector.update": collect,
     "completion.insertion": lambda t: completion.insertion(t, t, t),
     "completion.request": lambda t: completion.request(
-        t, completion.Unfinished(t, t, (t,), (t,), t), str
+        t, completion.Unfinished(t, t, (t,), t), (t,), str
     ),
     "context.Context.describe": describe,
     "conversation.Conversation.ends_with": conversation,

@@ -18,7 +18,9 @@ from tornado import web
 from ...core.completion import MOST, Unfinished, insertion, request
 from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelRequest, ModelText
+from ..files.whereabouts import clean
 from ..models import Models
+from ..names import Names
 from .base import Handler
 
 PATIENCE = 15.0
@@ -27,9 +29,12 @@ OFF = "Completions while typing are switched off on this server."
 
 
 class Completion(Unfinished, frozen=True):
-    """``model``: "" for the one that answers by default."""
+    """``model``: "" for the one that answers by default. ``notebook``: whose kernel's names the
+    model is told, but for ``hidden``, those that its private cells assign."""
 
     model: str = ""
+    notebook: str = ""
+    hidden: tuple[str, ...] = ()
 
 
 class Completed(msgspec.Struct, frozen=True):
@@ -42,8 +47,9 @@ class Completed(msgspec.Struct, frozen=True):
 class Completions:
     """Those under way. ``scrub`` takes keys out of what a model is sent."""
 
-    def __init__(self, models: Models, scrub: Callable[[str], str]) -> None:
+    def __init__(self, models: Models, names: Names, scrub: Callable[[str], str]) -> None:
         self._models = models
+        self._names = names
         self._scrub = scrub
         self._under_way: dict[int, asyncio.Task[Completed]] = {}
 
@@ -66,13 +72,18 @@ class Completions:
         if model.always_ask:
             raise ModelError("unknown_model", "A recording does not complete what is typed.")
         said: list[str] = []
-        asked = request(model_id, given, self._scrub)
+        asked = request(model_id, given, await self._known(given), self._scrub)
         try:
             await asyncio.wait_for(_collect(model, asked, said), PATIENCE)
         except asyncio.TimeoutError:
             if not said:
                 raise ModelError("timeout", "The model has not answered in time.") from None
         return Completed(insertion("".join(said), given.before, given.after), model_id)
+
+    async def _known(self, given: Completion) -> list[str]:
+        notebook = clean(given.notebook)
+        variables = await self._names.variables(notebook) if notebook else ()
+        return [str(one) for one in variables if one.name not in given.hidden]
 
 
 async def _collect(model: Model, asked: ModelRequest, said: list[str]) -> None:

@@ -8,7 +8,7 @@ import { CellCompletions } from '../../notebook/completions';
 import { codeInterpreterIcon } from '../../panel/icon';
 import type { IUnfinished } from '../../protocol/api';
 import { ApiError } from '../../protocol/api';
-import { Stage, cell } from './stage';
+import { PATH, Stage, cell } from './stage';
 
 /** As JupyterLab counts them; its enum is not there where only types are. */
 const INVOKE = 0;
@@ -71,6 +71,8 @@ describe('completions of a cell', () => {
     expect(await at(3)).toEqual({ items: [{ insertText: ' + 1' }] });
     expect(asked).toEqual([
       {
+        notebook: PATH,
+        hidden: ['key'],
         before: 'b = a',
         after: '',
         above: ['a = 1'],

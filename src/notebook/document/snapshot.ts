@@ -10,7 +10,7 @@ import { count, fields, joined, words } from './shapes';
 import { head, tail } from './sources';
 
 /** A cell with this tag goes to nobody: neither source nor outputs leave the window. */
-export const PRIVATE = 'codeinterp-private';
+const PRIVATE = 'codeinterp-private';
 /** Characters of one output. The server bounds further; this bounds the frame. */
 const TEXT_LIMIT = 20_000;
 /** Bytes of one image (the Messages API takes no more than a few of this size). */
