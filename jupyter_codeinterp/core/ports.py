@@ -118,8 +118,7 @@ class ModelInfo(msgspec.Struct, frozen=True):
 
     context_window  tokens that it takes
     prices          US dollars a million tokens: input, output, cache write, cache read
-    prices_seen     the day (as 2026-11-23) on which they were read at their vendor's; "" where an
-                    admin or the server itself says them
+    prices_seen     the day (as 2026-11-23) of their vendor's list; "" where others say them
     local           it runs on this machine, and its answers cost nothing
     images, tools   whether it takes images, and calls tools
     """
