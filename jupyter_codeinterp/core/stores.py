@@ -160,6 +160,15 @@ class OutputStore(Protocol):
     def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None: ...
 
 
+class SpendingStore(Protocol):
+    """What models have cost, by day (as 2026-11-23) of UTC, in US dollars: of all servers that
+    have the same journal."""
+
+    def spend(self, day: str, dollars: float) -> None: ...
+
+    def spent(self, day: str) -> float: ...
+
+
 class SessionStore(
     SessionTable, LeaseStore, EventStore, MessageStore, OpStore, OutputStore, Protocol
 ):

@@ -93,10 +93,19 @@ async def test_the_cost_limit_of_a_turn(bench: Benches) -> None:
 
 
 async def test_without_prices_there_is_no_cost(bench: Benches) -> None:
-    b = bench(run("1"), say("Done."), rules=Rules(Limits(cost=0.0001)))
+    b = bench(run("1"), say("Done."))
     b.model.prices = None
     assert (await b.turn()).stop_reason == "end_turn"
     assert {x.cost for x in b.of(e.UsageChanged)} == {None}
+
+
+async def test_a_model_of_unknown_price_is_not_asked_under_a_limit_of_cost(bench: Benches) -> None:
+    b = bench(say("Done."), rules=Rules(Limits(cost=100.0)))
+    b.model.prices = None
+    ended = await b.turn()
+    assert (ended.stop_reason, ended.code) == ("budget", "cost_limit")
+    assert "is not known, and a turn may cost $100.00 here" in ended.message
+    assert b.model.requests == []
 
 
 async def test_the_time_limit_is_for_unattended_turns(bench: Benches) -> None:

@@ -371,6 +371,12 @@ class Agent:
     def _over_budget(self) -> Ending | None:
         turn, limits = self.turn, self.turn.limits
         spent = self.meter.turn_cost
+        if limits.cost is not None and not self.meter.priced:
+            words = (
+                f"What {turn.model} costs is not known, and a turn may cost ${limits.cost:.2f} "
+                "here. An admin may set its price (prices)."
+            )
+            return Ending("budget", "cost_limit", words)
         if limits.cost is not None and spent is not None and spent >= limits.cost:
             words = f"Stopped at the cost limit of ${limits.cost:.2f} for a turn."
             return Ending("budget", "cost_limit", words)

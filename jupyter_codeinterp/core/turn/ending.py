@@ -23,6 +23,7 @@ _RETRY_CODES = frozenset(
         "overloaded",
         "server_error",
         "spend_limit",
+        "day_limit",
         "broken_stream",
         "not_open",
         "server_stopped",
@@ -61,6 +62,8 @@ def failure(error: Exception) -> Ending:
     """How a turn ends that an exception has ended. What nobody foresaw goes to the log."""
     if isinstance(error, StoreError):
         return not_journaled(error)
+    if isinstance(error, CodeInterpError) and error.code == "day_limit":
+        return Ending("budget", error.code, error.message)
     if isinstance(error, CodeInterpError):
         return Ending("error", error.code, error.message)
     log.error("A turn failed", exc_info=error)

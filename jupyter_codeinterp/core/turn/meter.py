@@ -75,6 +75,10 @@ class Meter:
         )
 
     @property
+    def priced(self) -> bool:
+        return self._info.local or self._info.prices is not None
+
+    @property
     def reckons(self) -> bool:
         """Whether a call that nobody has counted is reckoned: not where all calls cost nothing
         (a recording)."""

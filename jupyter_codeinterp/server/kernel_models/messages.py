@@ -28,6 +28,7 @@ STATUS = {
     "unknown_model": (404, "not_found_error"),
     "rate_limit": (429, "rate_limit_error"),
     "spend_limit": (402, "billing_error"),
+    "day_limit": (402, "billing_error"),
     "overloaded": (529, "overloaded_error"),
     "no_token": (401, "authentication_error"),
     "no_key": (403, "permission_error"),

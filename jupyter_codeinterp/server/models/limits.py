@@ -17,11 +17,13 @@ class Limits(msgspec.Struct, frozen=True):
 
     ``environment_only``: keys and addresses are those of the server's environment and
     configuration; what a person has entered is not used, and nothing can be entered.
+    ``day_cost``: US dollars that all requests of a day may cost (``spending.py``).
     """
 
     providers: Union[tuple[str, ...], None] = None
     models: Union[tuple[str, ...], None] = None
     environment_only: bool = False
+    day_cost: Union[float, None] = None
 
     def provider(self, name: str) -> bool:
         return self.providers is None or name in self.providers

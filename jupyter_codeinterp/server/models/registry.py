@@ -37,6 +37,7 @@ from .connections import Connections, Locked
 from .described import Described
 from .key_file import KeyFile
 from .limits import NONE, Limits
+from .spending import PaidModel, Spending
 
 if TYPE_CHECKING:
     from ...adapters.providers.replay.recording import Recording
@@ -69,6 +70,8 @@ class Models:
         self.limits = limits
         self.looks_around = True
         """Whether model servers on this machine are looked for: it is the person's own."""
+        self.spending: Spending | None = None
+        """What a day may cost; None: anything."""
         self._secrets = secrets
         self._default_model = default_model
         self._settings = Settings(**settings, learn=secrets.add)
@@ -208,10 +211,10 @@ class Models:
         """Whoever asks. Raises ModelError."""
         provider, model = self._find(model_id)
         self.limits.check(provider, model, provider is self._providers.default)
-        connection = self._connection(provider)
-        if self._providers.is_ours(provider) and model == model_id:
-            return connection
-        return NamedModel(provider, connection, model)
+        found: Model = self._connection(provider)
+        if not (self._providers.is_ours(provider) and model == model_id):
+            found = NamedModel(provider, self._connection(provider), model)
+        return found if self.spending is None else PaidModel(found, self.spending)
 
     def check(self, model_id: str) -> None:
         """Before anything is begun for it. Raises ModelError ``no_key``."""

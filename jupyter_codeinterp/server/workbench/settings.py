@@ -89,6 +89,13 @@ class CodeInterpSettings(Configurable):
         help="US dollars that the model calls of one kernel (%%ai) may cost through this "
         "server. Needs known prices (see prices).",
     ).tag(config=True)
+    day_cost = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="US dollars that all model calls of a day (UTC) may cost, whoever asks: windows, "
+        "clients, kernels. Needs known prices (see prices).",
+    ).tag(config=True)
     kernels_keep_keys = Bool(
         True,
         help="Whether kernels get the variables of the server's environment that hold keys of "
@@ -173,6 +180,7 @@ class CodeInterpSettings(Configurable):
             None if self.allowed_providers is None else tuple(self.allowed_providers),
             None if self.allowed_models is None else tuple(self.allowed_models),
             self.keys_from_environment,
+            self.day_cost,
         )
 
     @property

@@ -27,6 +27,7 @@ from .. import extensions
 from ..activity import Activity
 from ..early import import_early
 from ..files.file_ids import FileIds
+from ..models.spending import Spending
 from ..names import Names
 from ..notebook_kernels import NotebookKernels
 from ..session_manager import SessionManager
@@ -72,6 +73,8 @@ class Workbench:
         self.store = SqliteStore(
             settings.folder / "sessions.db", self.secrets.scrub, settings.retention
         )
+        if settings.day_cost is not None:
+            self.models.spending = Spending(self.store, settings.day_cost)
         self._added_tools = functools.cache(extensions.tools)
         self._hooks = functools.cache(extensions.hooks)
         self.manager = SessionManager(

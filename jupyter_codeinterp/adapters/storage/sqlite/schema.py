@@ -75,6 +75,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     # The begin of a run names the source that an op before it has written.
     ("""UPDATE ops SET data = with_digest(data) WHERE data LIKE '%"op":"begin_run"%'""",),
+    # What models have cost, where an admin has set a limit.
+    ("CREATE TABLE spending (day TEXT PRIMARY KEY, dollars REAL NOT NULL) WITHOUT ROWID",),
 )
 
 

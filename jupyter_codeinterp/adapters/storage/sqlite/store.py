@@ -89,6 +89,20 @@ class SqliteStore(Leases):
             self._db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
         self._forget(session_id)
 
+    # --- what models have cost -------------------------------------------------------
+
+    def spend(self, day: str, dollars: float) -> None:
+        with self._transaction():
+            self._db.execute(
+                "INSERT INTO spending VALUES (?, ?) ON CONFLICT (day) "
+                "DO UPDATE SET dollars = dollars + excluded.dollars",
+                (day, dollars),
+            )
+
+    def spent(self, day: str) -> float:
+        rows = self._rows("SELECT dollars FROM spending WHERE day = ?", (day,))
+        return float(rows[0][0]) if rows else 0.0
+
     # --- events ----------------------------------------------------------------------
 
     def append_events(self, session_id: str, events: _Numbered) -> None:
