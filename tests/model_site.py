@@ -240,6 +240,7 @@ class Site:
             default_model=nothing,
             make_kernel=nothing,
             files=nothing,
+            rule_files=nothing,
             rules=nothing,
             activity=nothing,
             file_writer=self._file_writer,

@@ -271,6 +271,7 @@ class MemoryPlace:
     def __init__(self, document: MemoryDocument, kernel: Kernel) -> None:
         self.document = document
         self.kernel = kernel
+        self.wishes: list[tuple[str, str]] = []
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
@@ -283,6 +284,9 @@ class MemoryPlace:
 
     async def files(self, most: int = 50) -> list[tuple[str, int]]:
         return [("data.csv", 120), ("helper.py", 40)]
+
+    async def rule_files(self) -> list[tuple[str, str]]:
+        return self.wishes
 
 
 def view(cell: dict[str, Any]) -> CellView:

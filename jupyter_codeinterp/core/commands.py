@@ -30,9 +30,10 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
     draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
     go, "" for where they belong. ``references``: what the message names, at most 20; the model
-    is told what it is when the message reaches it. ``text`` may be "" where messages are queued:
-    they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
-    ``begin``, ``queue``, ``answer`` or ``reject``.
+    is told what it is when the message reaches it. ``rule_files``: whether ``AGENTS.md`` and
+    ``.codeinterp/rules.md`` are read in a turn that begins. ``text`` may be "" where messages
+    are queued: they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where
+    ``did`` is ``begin``, ``queue``, ``answer`` or ``reject``.
     """
 
     text: str
@@ -44,6 +45,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     source: Union[str, None] = None
     after: str = ""
     references: tuple[Reference, ...] = ()
+    rule_files: bool = True
     id: int = 0
 
 

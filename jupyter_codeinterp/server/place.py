@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
+from ..core.model_view.rule_files import RuleFile
 from ..core.ports import Kernel
 from ..core.stores import OpStore
 from ..core.turn.limits import MAX_FILES
@@ -14,11 +15,16 @@ Files = Callable[[str, int], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of at most so many files beside a notebook (its server path)."""
 
 
+RuleFiles = Callable[[str], Awaitable[list[RuleFile]]]
+"""The files of wishes for a notebook (its server path)."""
+
+
 class LiveNotebooks(Protocol):
     """What is asked of the session manager."""
 
     make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
     files: Files
+    rule_files: RuleFiles
 
     @property
     def store(self) -> OpStore: ...
@@ -53,3 +59,6 @@ class NotebookPlace:
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await self._manager.files(self._notebook().path, most)
+
+    async def rule_files(self) -> list[RuleFile]:
+        return await self._manager.rule_files(self._notebook().path)

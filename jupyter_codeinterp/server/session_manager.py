@@ -31,7 +31,7 @@ from .audience import Audience, FrontWindow
 from .early import import_early
 from .files.whereabouts import REPLACED, Whereabouts
 from .not_me import calm
-from .place import Files, NotebookPlace
+from .place import Files, NotebookPlace, RuleFiles
 from .windows import Windows
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class SessionManager:
         default_model: Callable[[str], str],
         make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel],
         files: Files,
+        rule_files: RuleFiles,
         rules: Rules,
         activity: Activity,
         file_writer: Callable[[LiveNotebook], FileWriter],
@@ -73,6 +74,7 @@ class SessionManager:
         self.rules = rules
         self.make_kernel = make_kernel
         self.files = files
+        self.rule_files = rule_files
         self._activity = activity
         self._model = model
         self._default_model = default_model

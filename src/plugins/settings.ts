@@ -16,7 +16,8 @@ export async function followSettings(
   const apply = () => {
     const mode = settings.get('defaultMode').composite as Mode;
     const wants = settings.get('systemNotifications').composite === true;
-    store.state.patch({ mode, systemNotifications: wants });
+    const ruleFiles = settings.get('readRuleFiles').composite === true;
+    store.state.patch({ mode, systemNotifications: wants, ruleFiles });
   };
   apply();
   settings.changed.connect(() => {

@@ -79,9 +79,10 @@ export interface Protocol {
  * or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
  * draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
  * go, "" for where they belong. ``references``: what the message names, at most 20; the model
- * is told what it is when the message reaches it. ``text`` may be "" where messages are queued:
- * they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where ``did`` is
- * ``begin``, ``queue``, ``answer`` or ``reject``.
+ * is told what it is when the message reaches it. ``rule_files``: whether ``AGENTS.md`` and
+ * ``.codeinterp/rules.md`` are read in a turn that begins. ``text`` may be "" where messages
+ * are queued: they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where
+ * ``did`` is ``begin``, ``queue``, ``answer`` or ``reject``.
  */
 export interface SendMessage {
   type: 'send_message';
@@ -94,6 +95,7 @@ export interface SendMessage {
   source?: string | null;
   after?: string;
   references?: Reference[];
+  rule_files?: boolean;
   id?: number;
 }
 /**

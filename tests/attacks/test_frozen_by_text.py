@@ -46,6 +46,7 @@ from jupyter_codeinterp.core.model_view import (
     outputs,
     plain_text,
     references,
+    rule_files,
     tracebacks,
 )
 from jupyter_codeinterp.core.model_view.context import Context
@@ -71,6 +72,7 @@ READERS = (
     *(
         "collector",
         "completion",
+        "rule_files",
         "context",
         "conversation",
         "notebook_prompt",
@@ -343,6 +345,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "searching.fold": searching.fold,
     "secrets.Secrets.scrub": SECRETS.scrub,
     "specs.title_of": lambda t: specs.title_of(t, t),
+    "rule_files.told": lambda t: rule_files.told([(t, t)] * 3, foreign.Foreign(SECRETS.scrub)),
     "specs.title_so_far": lambda t: specs.title_so_far("", t),
     "tracebacks.folded": lambda t: tracebacks.folded(errors(t)),
     "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),

@@ -26,6 +26,7 @@ from traitlets.config import Config
 from ...adapters.providers.replay.recording import Recording
 from ...core.redaction.secrets import Secrets
 from ...server.early import import_early
+from ...server.files.rule_files import rule_files
 from ...server.workbench.settings import CodeInterpSettings
 from ...server.workbench.workbench import Workbench, files_beside
 from .existing import Existing, ServersKernel
@@ -174,6 +175,8 @@ class LocalBench(Workbench):
         self.kernels.folder = folder
         there = AsyncLargeFileManager(root_dir=str(folder))
         self.manager.files = lambda copy, most: files_beside(there, notebook.name, most)
+        if self._reads_rules:
+            self.manager.rule_files = lambda copy: rule_files(there, notebook.name)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """A kernel has no need of the models' keys: no variable that holds one is passed on."""

@@ -26,6 +26,7 @@ from ..events import (
     ThinkingDelta,
 )
 from ..messages import Message, Text, ToolResult, ToolUse, Usage, tool_uses, user
+from ..model_view import rule_files
 from ..model_view.context import Context
 from ..model_view.outputs import size
 from ..off_loop import off_loop
@@ -136,9 +137,18 @@ class Agent:
     def _opening(self, described: str, note: str, named: str, text: str) -> Message:
         """The person's words, with what the model must know of the notebook before them."""
         words = text or (GO_ON if self.talk.is_answered else "")
-        parts = (described, note, named, self.turn.scrub(words))
+        parts = (described, self._wishes(), note, named, self.turn.scrub(words))
         texts = [Text(part) for part in parts if part]
         return user(*self.talk.opening(), *texts) if texts else user()
+
+    def _wishes(self) -> str:
+        """What the person's files say, once, and again when they say something else."""
+        turn = self.turn
+        wishes = rule_files.told(turn.rule_files, turn.foreign)
+        before, turn.context.wishes = turn.context.wishes, wishes
+        if wishes == before:
+            return ""
+        return wishes or rule_files.GONE
 
     async def _describe(self) -> str:
         turn = self.turn
@@ -204,9 +214,9 @@ class Agent:
         with contextlib.suppress(DocumentError):
             await turn.notebook.look()
         goal = turn.scrub(self._goal) or "Go on with what was asked last."
-        described = await self._describe()
+        described = (await self._describe(), self._wishes())
         found = await look_at_named(turn, self._references)
-        texts = (described, summary, found.text, f"Go on with this request:\n{goal}")
+        texts = (*described, summary, found.text, f"Go on with this request:\n{goal}")
         self.talk.restart(user(*(Text(text) for text in texts if text)))
         turn.results.images = 0
         self.meter.new_conversation()

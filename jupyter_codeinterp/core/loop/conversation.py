@@ -12,6 +12,7 @@ from ..history.deferred_writes import DeferredWrites
 from ..messages import Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.foreign import Foreign, bare, mended, nonce_told
 from ..model_view.references import BEGINNING
+from ..model_view.rule_files import BEGINS
 from ..stores import MessageStore
 
 SUMMARY_LENGTH = 12_000
@@ -20,7 +21,10 @@ PART_LENGTH = 1_500
 """Characters of one text in a summary."""
 SUMMARY = "Summary of this conversation so far:\n"
 """How a summary begins, so that the next one takes it over whole."""
-_DESCRIPTIONS = ("<context", "<changes", "[In the text below <", "[Between <output-", BEGINNING)
+_DESCRIPTIONS = (
+    *("<context", "<changes", "[In the text below <", "[Between <output-"),
+    *(BEGINNING, BEGINS),
+)
 """How descriptions of the notebook begin: the next conversation has one of its own."""
 
 

@@ -72,6 +72,8 @@ class Context:
         """``scrub`` takes keys out of what is told. (What is remembered is compared only.)"""
         self.state = state or State()
         self.scrub = scrub
+        self.wishes = ""
+        """What the model was told of the person's files of wishes."""
 
     # --- what the model learns elsewhere ---------------------------------------------
 

@@ -19,7 +19,7 @@ SHOWN = 10_000
 
 _NAMES = (
     *("context", "changes", "kernel", "files", "variables", "cell", "output", "removed", "moved"),
-    *("active", "notebook", "system", "result"),
+    *("active", "notebook", "system", "result", "wishes"),
 )
 _LONGEST = 16
 """Characters of a name that are looked at."""

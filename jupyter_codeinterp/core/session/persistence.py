@@ -25,6 +25,7 @@ from ..history.replay import Replay
 from ..loop.conversation import Conversation
 from ..messages import Text, user
 from ..model_view.context import Context
+from ..model_view.rule_files import RuleFile
 from ..ports import Document, Kernel
 from ..redaction.private_names import PrivateNames
 from ..stores import SessionStore
@@ -63,6 +64,9 @@ class Workplace(Protocol):
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         """Names and sizes (bytes) of at most so many files beside the notebook."""
+
+    async def rule_files(self) -> list[RuleFile]:
+        """In which the person keeps wishes; from the root down to the notebook."""
 
 
 class PersistentSession:

@@ -72,6 +72,7 @@ class SessionService:
         source: str | None = None,
         after: str = "",
         references: tuple[Reference, ...] = (),
+        rule_files: bool = True,
         by: int = 0,
         headless: bool = False,
     ) -> Sent:
@@ -79,9 +80,9 @@ class SessionService:
         ``session_id``; while a turn is running it is queued, or answers the question, or
         rejects the draft, that it is ``about`` (``enter.py``). ``source`` is what stands in
         that draft's cell. ``after`` is the cell after which new ones are to go, "" for where
-        they belong. ``references`` are what the message names. ``headless``: who sends shows
-        no notebook, so none is waited for; where no window has it open, the work is done in
-        its file at once.
+        they belong. ``references`` are what the message names. ``rule_files``: whether the
+        person's files of wishes are read. ``headless``: who sends shows no notebook, so none
+        is waited for; where no window has it open, the work is done in its file at once.
 
         CommandError ``too_long``, ``too_many_references``, ``empty_message``, ``no_notebook``,
         ``busy``, ``no_longer_waits``, ``too_many_queued``, ``held_elsewhere``.
@@ -99,7 +100,8 @@ class SessionService:
         before = session.info.model
         # Here already: from here on the words go to the model, journal, lists and windows.
         words = self._sessions.rules.scrub(text)
-        did, title = session.send(words, mode, model, by, about, source, after, references)
+        given = (by, about, source, after, references, rule_files)
+        did, title = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.nobody_comes()
         if session_id and session.info.model != before:

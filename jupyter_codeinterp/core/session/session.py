@@ -97,6 +97,8 @@ class Session(QueueingSession, ReviewedSession):
         """After which cell the person wants new ones in this turn; "": where they belong."""
         self._named_aside: tuple[Reference, ...] = ()
         """What an answer or a rejection has named, and the model was not told of yet."""
+        self._reads_rules = True
+        """Whether the person wants their files of wishes read."""
         super().__init__(info, store, workplace, rules, lambda: changed(self))
 
     @property
@@ -125,10 +127,12 @@ class Session(QueueingSession, ReviewedSession):
         source: str | None = None,
         after: str = "",
         references: tuple[Reference, ...] = (),
+        rule_files: bool = True,
     ) -> tuple[Does, str]:
         """What the person says in a window: it begins a turn, or whatever ``enter.py`` says.
         What it did, and the title of the draft that it rejected. New cells of a turn that begins go
-        after the cell ``after``. Raises CommandError ``busy``,
+        after the cell ``after``; ``rule_files``: whether the person's files of wishes are read in
+        it. Raises CommandError ``busy``,
         ``empty_message``, ``no_longer_waits``, ``too_many_queued`` or ``held_elsewhere``, and
         StoreError."""
         does = enter(self.running, self.decisions.asked, about)
@@ -139,6 +143,7 @@ class Session(QueueingSession, ReviewedSession):
         if does == "begin":
             self._begin(text, mode, model, window, references)
             self._put_after = after
+            self._reads_rules = rule_files
         elif does == "queue":
             self._queue(text, window, references)
         elif does == "answer":
@@ -268,6 +273,7 @@ class Session(QueueingSession, ReviewedSession):
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         turn.look_for_files = place.files
+        turn.rule_files = await place.rule_files() if self._reads_rules else []
         self._meter.begin_turn(await model.info(self.info.model))
         asked = self._replay.asked
         talk, step, queued = self._talk, self._next_step, self._hear_queued

@@ -16,6 +16,7 @@ from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
 from ..model_view.context import Context
 from ..model_view.foreign import Foreign
+from ..model_view.rule_files import RuleFile
 from ..ports import Document, Kernel, KernelInfo
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
@@ -71,6 +72,8 @@ class Turn:
     """Names and sizes (bytes) of what lies beside the notebook."""
     look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None
     """The same of more of them."""
+    rule_files: list[RuleFile] = field(default_factory=list)
+    """The person's wishes, from files; from the root down to the notebook."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
     disobeying: StoppedRun | None = None

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel
+from ...adapters.rule_file import HIDDEN, OPEN, read_file, within
+from ...core.model_view.rule_files import RuleFile
 
 MOST_FILES = 50
 MOST_LOOKED_AT = 2_000
@@ -36,6 +38,13 @@ class ProcessPlace:
         if self.context:
             self._told = files(Path.cwd())
         return self._told
+
+    async def rule_files(self) -> list[RuleFile]:
+        """Of this folder alone: how far a person's own go up is not known here."""
+        folder = Path.cwd()
+        found = [(name, within(folder, name)) for name in (OPEN, HIDDEN)] if self.context else []
+        texts = [(name, read_file(path)) for name, path in found if path is not None]
+        return [(name, text) for name, text in texts if text is not None]
 
 
 def files(folder: Path) -> list[tuple[str, int]]:

@@ -222,6 +222,7 @@ class ClientConnection:
             source=command.source,
             after=command.after,
             references=command.references,
+            rule_files=command.rule_files,
             by=self.number,
         )
         # The turn looks at the notebook as this window has it.

@@ -64,6 +64,11 @@ class CodeInterpSettings(Configurable):
         help="The most that a person may allow: plan (nothing runs), review (each run is "
         "asked for) or auto (runs without asking).",
     ).tag(config=True)
+    read_rule_files = Bool(
+        True,
+        help="Whether AGENTS.md and .codeinterp/rules.md, beside a notebook and above it, are "
+        "told to the model as the person's wishes.",
+    ).tag(config=True)
     max_steps = Integer(25, min=1, help="Model calls in one turn at most.").tag(config=True)
     max_tokens = Integer(16_000, min=256, help="Tokens of one answer at most.").tag(config=True)
     max_cost = Float(

@@ -27,6 +27,7 @@ from .. import extensions
 from ..activity import Activity
 from ..early import import_early
 from ..files.file_ids import FileIds
+from ..files.rule_files import rule_files
 from ..models.spending import Spending
 from ..names import Names
 from ..notebook_kernels import NotebookKernels
@@ -37,6 +38,7 @@ from .settings import CodeInterpSettings
 if TYPE_CHECKING:
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
+    from ...core.model_view.rule_files import RuleFile
     from ...core.tools.registry import ToolRegistry
 
 LISTING_TIMEOUT = 1.0
@@ -66,6 +68,7 @@ class Workbench:
         the last activity is noted; ``file_ids`` gives the manager of files' ids, if there is
         one. ``recording`` is played in place of the demo's."""
         self._contents = contents
+        self._reads_rules = settings.read_rule_files
         self._kernel_manager = kernels
         self.secrets = Secrets()
         self.models = make_models(settings, self.secrets, recording)
@@ -83,6 +86,7 @@ class Workbench:
             default_model=self.models.default_for,
             make_kernel=self._make_kernel,
             files=self._files,
+            rule_files=self._rule_files,
             rules=Rules(
                 settings.limits,
                 settings.highest_mode,
@@ -172,6 +176,9 @@ class Workbench:
 
     async def _files(self, notebook: str, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await files_beside(self._contents, notebook, most)
+
+    async def _rule_files(self, notebook: str) -> list[RuleFile]:
+        return await rule_files(self._contents, notebook) if self._reads_rules else []
 
     async def close(self) -> None:
         await self.manager.close()

@@ -47,6 +47,8 @@ export interface IPanelState {
   readonly history: IHistory | null;
   /** What the settings say of new conversations. */
   readonly mode: Mode;
+  /** Whether the person wants AGENTS.md and .codeinterp/rules.md read. */
+  readonly ruleFiles: boolean;
   /** What the person has chosen since, for the conversations of one notebook each. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** What a new conversation starts with; '' is the server's default. */
@@ -159,6 +161,7 @@ export class PanelState {
     worked: {},
     history: null,
     mode: 'review',
+    ruleFiles: true,
     modes: {},
     model: '',
     demo: '',

@@ -129,7 +129,8 @@ export class Store {
         about: offered.about,
         source: this.drafts.sourceOf(offered.draftId),
         references: [...references],
-        after
+        after,
+        rule_files: this.state.now.ruleFiles
       });
       this._show(notebook, session_id as string);
     });
