@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import events as e
 from tests.cli import CANARY, Cli, fake_process, is_running, make_cli, until
 
@@ -50,6 +51,19 @@ def test_a_program_gets_events_and_nothing_else(cli: Cli) -> None:
     assert book.cells[0].source == "import math"
     assert [cell.execution_count for cell in book.cells[1:]] == [1, 3]
     assert [cell.cell_type for cell in book.cells] == ["code"] * 3
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_the_persons_wishes_are_read_here_too(cli: Cli, copied: bool) -> None:
+    (cli.folder / "AGENTS.md").write_text("Use polars.", "utf-8")
+    to = ("--output", "b.ipynb") if copied else ()
+    assert cli.run("run", "a.ipynb", "#three_cells", "--yes", *to).code == 0
+    (journal,) = Path(cli.environment["JUPYTER_DATA_DIR"]).rglob("sessions.db")
+    store = SqliteStore(journal)
+    (info,) = store.list(None)
+    said = store.all_messages(info.session_id)[0]
+    store.close()
+    assert "Use polars." in str(said.content)
 
 
 def test_a_log_gets_words_without_colours(cli: Cli) -> None:

@@ -255,6 +255,20 @@ async def test_commands(api: FakeAnthropic) -> None:
     assert "--max-steps N" in shown[11] and shown[12] == shown[11]
 
 
+async def test_wishes_of_the_folder_are_told(api: FakeAnthropic, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("Use polars.", "utf-8")
+    (tmp_path / ".codeinterp").mkdir()
+    (tmp_path / ".codeinterp" / "rules.md").write_text("Answer in French.", "utf-8")
+    (tmp_path / "work").mkdir()
+    api.play(lambda request: answer(text("Told.")))
+    await run(api, "%%ai -t\nHello", "%%ai -t --no-context\nHello", folder=tmp_path)
+    told, untold = prompts(api)
+    assert "Use polars." in told and "Answer in French." in told
+    assert "no longer there" not in untold
+    await run(api, "%%ai -t\nHello", folder=tmp_path / "work")
+    assert "polars" not in prompts(api)[2], "how far up is not known here"
+
+
 async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text("Told.")))
     wrong = {

@@ -24,6 +24,7 @@ class ProcessPlace:
         self.context = True
         """Whether the model is told of what there is now; else all is as it was told last."""
         self._told: list[tuple[str, int]] = []
+        self._wishes: list[RuleFile] = []
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
@@ -41,10 +42,15 @@ class ProcessPlace:
 
     async def rule_files(self) -> list[RuleFile]:
         """Of this folder alone: how far a person's own go up is not known here."""
-        folder = Path.cwd()
-        found = [(name, within(folder, name)) for name in (OPEN, HIDDEN)] if self.context else []
-        texts = [(name, read_file(path)) for name, path in found if path is not None]
-        return [(name, text) for name, text in texts if text is not None]
+        if self.context:
+            self._wishes = rule_files(Path.cwd())
+        return self._wishes
+
+
+def rule_files(folder: Path) -> list[RuleFile]:
+    found = [(name, within(folder, name)) for name in (OPEN, HIDDEN)]
+    texts = [(name, read_file(path)) for name, path in found if path is not None]
+    return [(name, text) for name, text in texts if text is not None]
 
 
 def files(folder: Path) -> list[tuple[str, int]]:
