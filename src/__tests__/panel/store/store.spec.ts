@@ -43,6 +43,18 @@ describe('sending', () => {
     expect(store.shown?.items).toHaveLength(1);
   });
 
+  it.each([true, false])(
+    'says whether files of wishes are read',
+    async given => {
+      const { store, client } = makeStore();
+      await settled();
+      expect(store.state.now.ruleFiles).toBe(true);
+      store.state.patch({ ruleFiles: given });
+      await store.send('Go');
+      expect(client.ofType('send_message')[0].rule_files).toBe(given);
+    }
+  );
+
   it('goes on in the session that is shown', async () => {
     const { store, client } = await withDraft();
     client.play('s1', ended());
