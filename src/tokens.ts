@@ -6,6 +6,7 @@
  *   notebook/         the live notebooks of this window (INotebooks)
  *     document/       ops on one notebook, and what the server gets to see of it
  *     review/         drafts under their cells, and what of them has been seen (ISeen)
+ *     changes/        where a notebook shows what a turn has changed in it
  *     viewport/       where the person is in a notebook
  *   markdown/         what a model wrote, made safe to show
  *   panel/            the sidebar
@@ -112,6 +113,13 @@ export interface IPlaces {
   isEmpty(id: string): boolean;
 }
 
+/** A place in a notebook for what is said of one of its cells, until it is disposed of. */
+export interface IRoom extends IDisposable {
+  readonly node: HTMLElement;
+  /** Bring it into view. */
+  show(): Promise<void>;
+}
+
 /** The notebooks that are open in this window. */
 export interface INotebooks {
   /** Path of the notebook in front, '' if none; and its changes. */
@@ -141,6 +149,17 @@ export interface INotebooks {
     kind: 'code' | 'markdown',
     source: string
   ): Promise<boolean>;
+  /**
+   * Make a place below a cell, or, where it is gone, below the first of those `above` that is
+   * there (nearest first; null: not known). Null if there is none; `lost` is called when it
+   * goes with the cell that it is in.
+   */
+  makeRoom(
+    path: string,
+    cellId: string,
+    above: readonly string[] | null,
+    lost: () => void
+  ): IRoom | null;
   /**
    * Run the code cells from the top to the lowest of these, `but` for some, as Lab itself
    * runs cells. False if there is none.

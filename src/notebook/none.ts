@@ -34,6 +34,10 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  makeRoom(): null {
+    return null;
+  }
+
   async insert(): Promise<boolean> {
     return false;
   }

@@ -20,8 +20,10 @@ import type {
   IDrafts,
   INotebooks,
   IOutline,
-  IPlaces
+  IPlaces,
+  IRoom
 } from '../tokens';
+import { makeRoom } from './changes/room';
 import { KernelWatch } from './kernels';
 import { insertBelow } from './insert';
 import { LiveNotebook } from './live';
@@ -119,9 +121,7 @@ export class Notebooks implements INotebooks, IDisposable {
     if (!panel) {
       return false;
     }
-    if (!panel.isVisible) {
-      this._options.docManager.openOrReveal(panel.context.path);
-    }
+    this._toFront(panel);
     return revealCell(panel.content, cellId);
   }
 
@@ -153,6 +153,21 @@ export class Notebooks implements INotebooks, IDisposable {
     const panel = this._panelOf(path);
     const id = panel ? insertBelow(panel, kind, source) : '';
     return id !== '' && this.reveal(path, id);
+  }
+
+  makeRoom(
+    path: string,
+    cellId: string,
+    above: readonly string[] | null,
+    lost: () => void
+  ): IRoom | null {
+    const panel = this._panelOf(path);
+    return panel
+      ? makeRoom(panel.content, cellId, above, {
+          lost,
+          front: () => this._toFront(panel)
+        })
+      : null;
   }
 
   async runAbove(
@@ -440,6 +455,12 @@ export class Notebooks implements INotebooks, IDisposable {
     const panels = [...(this._find(path)?.panels ?? [])];
     const front = this._options.tracker.currentWidget;
     return panels.find(panel => panel === front) ?? panels[0];
+  }
+
+  private _toFront(panel: NotebookPanel): void {
+    if (!panel.isVisible) {
+      this._options.docManager.openOrReveal(panel.context.path);
+    }
   }
 
   /** Where a new notebook goes: on a foreign drive the agent could not work in it. */

@@ -127,6 +127,8 @@ export interface IChange {
   readonly undoable: boolean;
   /** Whether a source is too long to be shown whole. */
   readonly cut: boolean;
+  /** The cells that stood above it, or would but for the turn, nearest first. */
+  readonly above: readonly string[];
 }
 
 /** What a turn has changed; `left_out` more cells are not told. */

@@ -59,7 +59,9 @@ test(
     await panel.tidy(model);
     await panel.log.getByRole('button', { name: 'Review changes' }).click();
 
-    const row = (name: string) => panel.log.getByRole('group', { name });
+    // In the notebook, each below its cell, and the removed one where it was.
+    const changes = page.locator('.jp-Notebook');
+    const row = (name: string) => changes.getByRole('group', { name });
     const added = row('Added: added = 1');
     const edited = row('Edited: edited = True');
     const removed = row('Removed: # Two');
@@ -71,6 +73,14 @@ test(
       'edited = True'
     );
     await expect(removed.locator('.cm-deletedChunk')).toContainText('# Two');
+    await expect(
+      notebook.cell(0).getByRole('group', { name: 'Edited: edited = True' })
+    ).toBeVisible();
+    await expect(notebook.cell(1).getByRole('group')).toHaveCount(2);
+    const steps = panel.log.getByRole('group', { name: 'Changes of this turn' });
+    await expect(steps).toContainText('1 of 3');
+    await steps.getByRole('button', { name: 'Next change' }).click();
+    await expect(steps).toContainText('2 of 3');
 
     await added.getByRole('button', { name: 'Keep' }).click();
     await expect(added).toContainText('Kept');
@@ -92,8 +102,9 @@ test(
     await panel.log.getByRole('button', { name: 'Review changes' }).click();
     await expect(added).toContainText('Kept');
     await expect(removed).toContainText('Put back');
-    await removed.getByTitle('Go to the cell').click();
-    await expect(notebook.cell('Two')).toHaveClass(/jp-codeinterp-marked/);
+    await expect(
+      notebook.cell(2).getByRole('group', { name: 'Removed: # Two' })
+    ).toBeVisible();
 
     await panel.log.getByRole('button', { name: 'Undo turn' }).click();
     await expect(edited).toContainText('Put back');
@@ -131,7 +142,7 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   ]);
   await panel.log.getByRole('button', { name: 'Review changes' }).click();
   await expect(
-    panel.log.getByRole('group', { name: 'Edited: edited = True' })
+    notebook.cell(0).getByRole('group', { name: 'Edited: edited = True' })
   ).toContainText('Not put back: you changed it');
 });
 
@@ -151,9 +162,7 @@ test('in a narrow panel the review fits', async ({
   });
   await panel.log.getByRole('button', { name: 'Review changes' }).click();
   const review = panel.log.getByRole('group', { name: 'Changes of this turn' });
-  await expect(
-    review.getByText('one = 1', { exact: true }).first()
-  ).toBeVisible();
+  await expect(review).toContainText('1 of 3');
   const wider = await review.evaluate(
     node => node.scrollWidth - node.clientWidth
   );

@@ -12,6 +12,7 @@ import msgspec
 from .changes import Change
 
 MOST_CELLS = 200
+MOST_ABOVE = 50
 MOST_SOURCE = 20_000
 """Characters of one source."""
 
@@ -22,6 +23,7 @@ class Reviewed(msgspec.Struct, frozen=True):
     """``before`` is None for an added cell, ``after`` (what the agent left) for a removed one.
     ``outputs``: whether the cell had outputs, which an undo puts back. ``cut``: whether a
     source was too long and is not whole. ``undoable``: whether it is known how the cell was.
+    ``above`` are the ids that stood above it, or would but for the turn, nearest first.
     """
 
     cell_id: str
@@ -33,6 +35,7 @@ class Reviewed(msgspec.Struct, frozen=True):
     undoable: bool
     state: State
     cut: bool = False
+    above: tuple[str, ...] = ()
 
 
 class Review(msgspec.Struct, frozen=True):
@@ -64,4 +67,5 @@ def _reviewed(change: Change, state: State) -> Reviewed:
         undoable=change.undoable,
         state=state,
         cut=any(len(source) > MOST_SOURCE for source in sources),
+        above=change.above[:MOST_ABOVE],
     )

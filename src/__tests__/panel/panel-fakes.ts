@@ -38,7 +38,8 @@ import type {
   IDraftView,
   INotebooks,
   IOutline,
-  IPlaces
+  IPlaces,
+  IRoom
 } from '../../tokens';
 
 // jsdom has no layout, so nothing in it has a size.
@@ -278,6 +279,22 @@ export class FakeNotebooks implements INotebooks {
   async goTo(_: string, cellId = ''): Promise<boolean> {
     this.goneTo.push(cellId);
     return true;
+  }
+
+  /** Places in the notebook, by the cell that they are below; none unless there is one. */
+  readonly rooms = new Map<string, HTMLElement>();
+  readonly roomsShown: string[] = [];
+
+  makeRoom(_: string, cellId: string): IRoom | null {
+    const node = this.rooms.get(cellId);
+    return node
+      ? {
+          node,
+          show: async () => void this.roomsShown.push(cellId),
+          isDisposed: false,
+          dispose: () => undefined
+        }
+      : null;
   }
 
   readonly inserted: [string, string][] = [];

@@ -96,8 +96,14 @@ export function showDiff(
   model.sharedModel.setSource(diff.after);
   const { before: original, label } = diff;
   const view = new DiffView({ original, model, editors, label, folds: true });
-  Widget.attach(view, host);
   view.disposed.connect(() => model.dispose());
+  return put(view, host);
+}
+
+/** Without a word to Lumino, for which a widget must leave the page before its host does. */
+function put(view: Widget, host: HTMLElement): IDisposable {
+  host.append(view.node);
+  view.disposed.connect(() => view.node.remove());
   return view;
 }
 
@@ -125,6 +131,5 @@ function showText(
       view.node.append(text);
     }
   }
-  Widget.attach(view, host);
-  return view;
+  return put(view, host);
 }

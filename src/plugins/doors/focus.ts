@@ -6,7 +6,7 @@ import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 
 /** Where controls come and go. */
-const OURS = '.jp-codeinterp-Panel, .jp-codeinterp-bar';
+const OURS = '.jp-codeinterp-Panel, .jp-codeinterp-bar, .jp-codeinterp-room';
 /** Under a cell that is asked about. What it shows changes with what the person has seen. */
 const BAR = '.jp-codeinterp-bar';
 /** Its buttons change with what they do; the field beside them is always there. */

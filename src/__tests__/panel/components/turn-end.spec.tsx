@@ -80,6 +80,7 @@ function change(more: Partial<IChange>): IChange {
     outputs: false,
     undoable: true,
     cut: false,
+    above: [],
     ...more
   };
 }
@@ -159,6 +160,35 @@ describe('the review', () => {
     ).toBeNull();
     fireEvent.click(within(row('Edited: a = 2')).getByTitle('Go to the cell'));
     expect(made.notebooks.revealed).toEqual(['cell1']);
+  });
+
+  it('stands in the notebook, with the way from one to the next in the panel', async () => {
+    const made = await panel(CHANGES, started, END);
+    const room = document.body.appendChild(document.createElement('div'));
+    made.notebooks.rooms.set('cell1', room);
+    await click('Review changes');
+    const log = screen.getByRole('log');
+    expect(log.contains(row('Edited: a = 2'))).toBe(false);
+    expect(room.contains(row('Edited: a = 2'))).toBe(true);
+    expect(log.contains(row('Removed: # Old'))).toBe(true);
+    expect(text()).toContain('1 of 3');
+    await click('Next change');
+    expect(text()).toContain('2 of 3');
+    expect(made.notebooks.roomsShown).toContain('cell1');
+    await click('Previous change');
+    await click('Previous change');
+    expect(text()).toContain('3 of 3');
+    await click('Next change');
+    await click('Next change');
+    await click('Edited: a = 2');
+    expect(document.activeElement).toBe(row('Edited: a = 2'));
+    await click('Undo: a = 2', room);
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { turn: 1, cells: ['cell1'] }
+    ]);
+    await click('Review changes');
+    expect(room.textContent).toBe('');
+    room.remove();
   });
 
   it('keeps one and undoes another', async () => {

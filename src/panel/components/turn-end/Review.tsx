@@ -1,7 +1,10 @@
 /** What a turn changed, cell by cell: old against new, to be kept or put back. */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretLeftIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
+import { createPortal } from 'react-dom';
 import type { IChange, IReview } from '../../../protocol/api';
+import type { IRoom } from '../../../tokens';
 import type { IEndItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -14,7 +17,8 @@ const NAME = 60;
 export function Review({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [review, setReview] = React.useState<IReview | null>(null);
-  const [rows, setRows] = React.useState(ROWS);
+  const [count, setCount] = React.useState(ROWS);
+  const rows = React.useRef(new Map<string, IRow>());
   const { turn } = item.end;
   React.useEffect(() => {
     let shown = true;
@@ -24,7 +28,21 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
     };
   }, [store, turn]);
   const changes = review?.changes ?? [];
-  const more = changes.length - rows;
+  const shown = changes.slice(0, count);
+  const more = changes.length - count;
+  /** The change to be in view; at first, as they open, the first. */
+  const at = React.useRef('');
+  at.current ||= shown[0]?.cell_id ?? '';
+  const keep = React.useCallback((id: string, row: IRow | null) => {
+    if (row) {
+      rows.current.set(id, row);
+      if (id === at.current) {
+        row.show();
+      }
+    } else {
+      rows.current.delete(id);
+    }
+  }, []);
   return (
     <div
       className="jp-codeinterp-Review"
@@ -32,11 +50,23 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
       aria-label={trans.__('Changes of this turn')}
       aria-busy={review === null}
     >
-      {changes.slice(0, rows).map(change => (
-        <Row key={change.cell_id} change={change} item={item} />
+      {shown.length > 0 && (
+        <Steps
+          names={shown.map(
+            change => `${kindOf(change, trans)}: ${nameOf(change, trans)}`
+          )}
+          show={index => {
+            at.current = shown[index].cell_id;
+            rows.current.get(at.current)?.show();
+          }}
+          enter={index => rows.current.get(shown[index].cell_id)?.enter()}
+        />
+      )}
+      {shown.map(change => (
+        <Row key={change.cell_id} change={change} item={item} keep={keep} />
       ))}
       {more > 0 && (
-        <Button look="link" onClick={() => setRows(rows + ROWS)}>
+        <Button look="link" onClick={() => setCount(count + ROWS)}>
           {trans._n('Show %1 more cell', 'Show %1 more cells', more)}
         </Button>
       )}
@@ -53,16 +83,122 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
   );
 }
 
-function Row(props: { change: IChange; item: IEndItem }): JSX.Element {
-  const { change, item } = props;
+/** A change where it is shown. */
+interface IRow {
+  /** Bring it into view. */
+  show(): void;
+  /** Give it the focus. */
+  enter(): void;
+}
+
+/** From change to change: where one is, and the way to the others. */
+function Steps(props: {
+  names: readonly string[];
+  show: (index: number) => void;
+  enter: (index: number) => void;
+}): JSX.Element {
+  const { enter, names, show } = props;
+  const { trans } = usePanel();
+  const [index, setIndex] = React.useState(0);
+  const bar = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    bar.current!.scrollIntoView?.({ block: 'nearest' });
+  }, []);
+  const go = (by: number) => {
+    const next = (index + by + names.length) % names.length;
+    setIndex(next);
+    show(next);
+  };
+  return (
+    <div ref={bar} className="jp-codeinterp-Steps">
+      <Button
+        look="icon"
+        title={trans.__('Previous change')}
+        aria-label={trans.__('Previous change')}
+        onClick={() => go(-1)}
+      >
+        <caretLeftIcon.react />
+      </Button>
+      <span role="status">{trans.__('%1 of %2', index + 1, names.length)}</span>
+      <Button
+        look="icon"
+        title={trans.__('Next change')}
+        aria-label={trans.__('Next change')}
+        onClick={() => go(1)}
+      >
+        <caretRightIcon.react />
+      </Button>
+      <button
+        type="button"
+        className="jp-codeinterp-Change-name"
+        title={trans.__('Go to the change')}
+        onClick={() => enter(index)}
+      >
+        {names[index]}
+      </button>
+    </div>
+  );
+}
+
+/** A place for a change in the notebook; null while there is none: it is shown in the panel. */
+function useRoom(change: IChange, exists: boolean): IRoom | null {
+  const { store } = usePanel();
+  const { notebook } = store.state.now;
+  const [room, setRoom] = React.useState<IRoom | null>(null);
+  const [lost, setLost] = React.useState(0);
+  React.useEffect(() => {
+    const made = store.notebooks.makeRoom(
+      notebook,
+      change.cell_id,
+      // One that is added, or edited, and is not there has been deleted by the person.
+      change.kind === 'removed' ? change.above : null,
+      // The cell may be there again at once: it is only moved.
+      () => setTimeout(() => setLost(lost + 1))
+    );
+    setRoom(made);
+    return () => made?.dispose();
+  }, [store, notebook, change, exists, lost]);
+  return room;
+}
+
+function Row(props: {
+  change: IChange;
+  item: IEndItem;
+  keep: (id: string, row: IRow | null) => void;
+}): JSX.Element {
+  const { change, item, keep } = props;
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
   const row = React.useRef<HTMLDivElement>(null);
   const state = item.reviewed[change.cell_id];
+  const exists =
+    change.kind === 'edited' ||
+    (change.kind === 'added') !== (state === 'undone');
+  const room = useRoom(change, exists);
+  /** Whether the focus is to stay here, also where the change is shown elsewhere then. */
+  const held = React.useRef(false);
+  React.useEffect(() => {
+    if (held.current) {
+      row.current?.focus();
+    }
+  }, [room]);
+  React.useEffect(() => {
+    const show = async () => {
+      await room?.show();
+      row.current?.scrollIntoView?.({ block: 'nearest' });
+    };
+    keep(change.cell_id, {
+      show: () => void show(),
+      enter: () =>
+        void show().then(() => row.current?.focus({ preventScroll: true }))
+    });
+    return () => keep(change.cell_id, null);
+  }, [change.cell_id, keep, room]);
   const once = async (
     command: (turn: number, cells: string[]) => Promise<boolean>
   ) => {
     setBusy(true);
+    held.current = true;
     await command.call(store, item.end.turn, [change.cell_id]);
     setBusy(false);
     // Its button may be gone, and the focus must not go with it.
@@ -70,22 +206,24 @@ function Row(props: { change: IChange; item: IEndItem }): JSX.Element {
   };
   const kind = kindOf(change, trans);
   const name = nameOf(change, trans);
-  const exists =
-    change.kind === 'edited' ||
-    (change.kind === 'added') !== (state === 'undone');
-  return (
+  const drawn = (
     <div
       ref={row}
       className="jp-codeinterp-Change"
       role="group"
       tabIndex={-1}
+      onBlur={event => {
+        held.current &&= !event.relatedTarget;
+      }}
       aria-label={`${kind}: ${name}`}
       data-kind={change.kind}
       data-state={state ?? 'open'}
+      // Else keys of the notebook's, `d d` say, would be about the cell.
+      data-lm-suppress-shortcuts={room ? 'true' : undefined}
     >
       <div className="jp-codeinterp-Change-line">
         <strong>{kind}</strong>
-        {exists ? (
+        {exists && !room ? (
           <button
             type="button"
             className="jp-codeinterp-Change-name"
@@ -98,7 +236,7 @@ function Row(props: { change: IChange; item: IEndItem }): JSX.Element {
           <span className="jp-codeinterp-Change-name">{name}</span>
         )}
       </div>
-      <Difference change={change} />
+      <Difference key={room ? 'there' : 'here'} change={change} />
       <div className="jp-codeinterp-Change-line">
         <span className="jp-codeinterp-Change-state" role="status">
           {stateOf(change, item, trans)}
@@ -124,6 +262,7 @@ function Row(props: { change: IChange; item: IEndItem }): JSX.Element {
       </div>
     </div>
   );
+  return room ? createPortal(drawn, room.node) : drawn;
 }
 
 function Difference({ change }: { change: IChange }): JSX.Element {
