@@ -241,6 +241,7 @@ class Site:
             make_kernel=nothing,
             files=nothing,
             rule_files=nothing,
+            look_around=nothing,
             rules=nothing,
             activity=nothing,
             file_writer=self._file_writer,

@@ -54,6 +54,7 @@ from jupyter_codeinterp.core.ports import (
 from jupyter_codeinterp.core.session.session import Session
 from jupyter_codeinterp.core.stores import SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
+from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.kernels import until
 
@@ -281,6 +282,12 @@ class MemoryPlace:
 
     def nobody_comes(self) -> None:
         return None
+
+    around: Seen | None = None
+    """What lies under the notebook's folder."""
+
+    async def look_around(self) -> Seen | None:
+        return self.around
 
     async def files(self, most: int = 50) -> list[tuple[str, int]]:
         return [("data.csv", 120), ("helper.py", 40)]

@@ -109,6 +109,16 @@ class Cleared(msgspec.Struct, frozen=True):
     how: Literal["removed", "put_back"]
 
 
+class MadeFile(msgspec.Struct, frozen=True):
+    """A file that is new, or other than before the turn. ``path`` is from the server's root,
+    ``size`` in bytes. The name is of others; it is on one line and has no characters that are
+    not seen."""
+
+    path: str
+    size: int
+    is_new: bool
+
+
 class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     """``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
 
@@ -116,6 +126,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     are cells of the agent that failed and were left standing (not at ``end_turn``), and
     ``cleared`` those that were not left standing (at ``end_turn`` only).
     ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
+    ``files`` lie under the notebook's folder; ``files_left_out`` is the number of those beyond
+    them.
     """
 
     turn: int
@@ -129,6 +141,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     retry: bool = False
     cost: Union[Cost, None] = None
     cleared: tuple[Cleared, ...] = ()
+    files: tuple[MadeFile, ...] = ()
+    files_left_out: int = 0
 
 
 class Kept(msgspec.Struct, frozen=True):

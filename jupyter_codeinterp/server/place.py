@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Protocol, Union
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
 from ..core.model_view.rule_files import RuleFile
 from ..core.ports import Kernel
 from ..core.stores import OpStore
+from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
 
 Files = Callable[[str, int], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of at most so many files beside a notebook (its server path)."""
+
+LookAround = Callable[[str], Awaitable[Union[Seen, None]]]
+"""What lies under the folder of a notebook (its server path); None where that is not known."""
 
 
 RuleFiles = Callable[[str], Awaitable[list[RuleFile]]]
@@ -25,6 +29,7 @@ class LiveNotebooks(Protocol):
     make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
     files: Files
     rule_files: RuleFiles
+    look_around: LookAround
 
     @property
     def store(self) -> OpStore: ...
@@ -62,3 +67,6 @@ class NotebookPlace:
 
     async def rule_files(self) -> list[RuleFile]:
         return await self._manager.rule_files(self._notebook().path)
+
+    async def look_around(self) -> Seen | None:
+        return await self._manager.look_around(self._notebook().path)

@@ -31,7 +31,7 @@ from .audience import Audience, FrontWindow
 from .early import import_early
 from .files.whereabouts import REPLACED, Whereabouts
 from .not_me import calm
-from .place import Files, NotebookPlace, RuleFiles
+from .place import Files, LookAround, NotebookPlace, RuleFiles
 from .windows import Windows
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class SessionManager:
         make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel],
         files: Files,
         rule_files: RuleFiles,
+        look_around: LookAround,
         rules: Rules,
         activity: Activity,
         file_writer: Callable[[LiveNotebook], FileWriter],
@@ -75,6 +76,7 @@ class SessionManager:
         self.make_kernel = make_kernel
         self.files = files
         self.rule_files = rule_files
+        self.look_around = look_around
         self._activity = activity
         self._model = model
         self._default_model = default_model

@@ -26,6 +26,7 @@ export class CodeInterpreterPanel extends ReactWidget {
       trans: TranslationBundle;
       editors: IEditorServices;
       openNotebook: (path: string) => Promise<void>;
+      fileUrl: (path: string) => Promise<string>;
     }
   ) {
     super();
@@ -56,8 +57,16 @@ export class CodeInterpreterPanel extends ReactWidget {
   }
 
   protected render(): JSX.Element {
-    const { store, markdown, renderers, slash, trans, openNotebook, editors } =
-      this._options;
+    const {
+      store,
+      markdown,
+      renderers,
+      slash,
+      trans,
+      openNotebook,
+      fileUrl,
+      editors
+    } = this._options;
     return (
       <PanelContext.Provider
         value={{
@@ -67,6 +76,7 @@ export class CodeInterpreterPanel extends ReactWidget {
           slash,
           trans,
           openNotebook,
+          files: { open: openNotebook, url: fileUrl },
           showSent: () => this._showSent(),
           showDiff: (host, diff) => showDiff(editors, host, diff),
           confirmDelete: title => this._confirmDelete(title)

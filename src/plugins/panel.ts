@@ -89,7 +89,8 @@ const panel: JupyterFrontEndPlugin<void> = {
       renderers: renderers ?? new ToolRenderers(),
       slash,
       editors,
-      openNotebook: path => openNotebook(commands, path)
+      openNotebook: path => openNotebook(commands, path),
+      fileUrl: path => app.serviceManager.contents.getDownloadUrl(path)
     });
     const open = () => shell.activateById(widget.id);
     shell.add(widget, 'right', { rank: 900 });

@@ -524,6 +524,8 @@ export interface StepStarted {
  * are cells of the agent that failed and were left standing (not at ``end_turn``), and
  * ``cleared`` those that were not left standing (at ``end_turn`` only).
  * ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
+ * ``files`` lie under the notebook's folder; ``files_left_out`` is the number of those beyond
+ * them.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -538,6 +540,8 @@ export interface TurnEnded {
   retry: boolean;
   cost: Cost | null;
   cleared: Cleared[];
+  files: MadeFile[];
+  files_left_out: number;
 }
 /**
  * US dollars, None where a price is not known. ``local``: all of it was answered on the
@@ -554,6 +558,16 @@ export interface Cost {
 export interface Cleared {
   cell_id: string;
   how: 'put_back' | 'removed';
+}
+/**
+ * A file that is new, or other than before the turn. ``path`` is from the server's root,
+ * ``size`` in bytes. The name is of others; it is on one line and has no characters that are
+ * not seen.
+ */
+export interface MadeFile {
+  path: string;
+  size: number;
+  is_new: boolean;
 }
 /**
  * Cells that a turn had changed are as they were before it; ``kept`` are not. There may

@@ -118,6 +118,7 @@ OTHERS = {
     "queue": "joins messages, which are bounded",
     "errors": "types",
     "events": "types",
+    "files": "looks at each character of a path that is bounded, 50 times at most",
     "execution": "passes on what `outputs` and `foreign` make",
     "event_log": "numbers events",
     "persistence": "numbers events",

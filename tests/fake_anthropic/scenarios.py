@@ -66,6 +66,16 @@ sales"""
 TOTALS_WRONG = 'sales["turnover"].sum()'
 TOTALS_RIGHT = 'sales["revenue"].sum()'
 FAILS = "1 / 0"
+MAKES_FILES = """\
+import base64
+import pathlib
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+pathlib.Path("out.csv").write_text("a,b\\n1,2\\n")
+pathlib.Path("plot.png").write_bytes(base64.b64decode(PIXEL))"""
 HELD = (
     ("Note the prices", 'print("note", file=open("ran.txt", "a"))\nprices = [120, 340]'),
     (
@@ -274,6 +284,9 @@ DISOBEDIENT: dict[str, Script] = {
     ),
     "leave_failed": scenario(
         answer(run_cell(FAILS, title="Divide")), _done("It cannot be divided by zero.")
+    ),
+    "makes_file": scenario(
+        answer(run_cell(MAKES_FILES, title="Write two files")), _done("They are written.")
     ),
     "no_title": scenario(
         answer(run_cell("# Count to three\nlist(range(3))")), _done("Three numbers.")

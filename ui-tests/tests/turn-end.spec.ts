@@ -99,3 +99,24 @@ test('a turn that ends while the panel is closed marks its tab; what comes while
   await expect.poll(gap).toBeLessThan(2);
   await expect(latest).toBeHidden();
 });
+
+test('a file that a turn has made is in the tray, also after a reload, and opens', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.start(['x = 1']);
+  await model.play('makes_file');
+  await panel.ask('Write it');
+  await panel.decide('Run');
+  await panel.ended();
+  const tray = panel.log.getByRole('group', { name: 'Files of this turn' });
+  await expect(tray).toContainText('2 files made or changed meanwhile');
+  await expect(tray.locator('img')).toBeVisible();
+  await page.reload();
+  await notebook.attach(path);
+  await expect(tray.getByRole('listitem')).toHaveCount(2);
+  await tray.getByRole('button', { name: 'out.csv', exact: true }).click();
+  await expect(page.getByRole('tab', { name: 'out.csv' })).toBeVisible();
+});

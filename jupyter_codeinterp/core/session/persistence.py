@@ -17,7 +17,7 @@ import msgspec
 
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
-from ..events import Cleared, Event, Note, TurnEnded
+from ..events import Cleared, Event, MadeFile, Note, TurnEnded
 from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
 from ..history.event_log import EventLog
 from ..history.ledger import Ledger
@@ -30,6 +30,7 @@ from ..ports import Document, Kernel
 from ..redaction.private_names import PrivateNames
 from ..stores import SessionStore
 from ..turn.ending import Ending, not_journaled
+from ..turn.files import Seen
 from ..turn.limits import MAX_FILES, Rules
 from ..turn.meter import Meter
 from ..turn.turn import Turn
@@ -67,6 +68,9 @@ class Workplace(Protocol):
 
     async def rule_files(self) -> list[RuleFile]:
         """In which the person keeps wishes; from the root down to the notebook."""
+
+    async def look_around(self) -> Seen | None:
+        """What lies under the notebook's folder; None where that cannot be told."""
 
 
 class PersistentSession:
@@ -305,7 +309,12 @@ class PersistentSession:
             self._talk.add(user(Text(words)))
         self._replay.unheard = ""
 
-    def _show_end(self, ending: Ending, cleared: Iterable[Cleared] = ()) -> None:
+    def _show_end(
+        self,
+        ending: Ending,
+        cleared: Iterable[Cleared] = (),
+        files: tuple[tuple[MadeFile, ...], int] = ((), 0),
+    ) -> None:
         turn = self._replay.turns
         changes = self._ledger.changes(turn)
 
@@ -327,6 +336,8 @@ class PersistentSession:
                 retry=ending.retry,
                 cost=self._replay.cost,
                 cleared=tuple(cleared),
+                files=files[0],
+                files_left_out=files[1],
             )
         )
 

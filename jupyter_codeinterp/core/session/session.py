@@ -24,6 +24,7 @@ from ..errors import CommandError, StoreError
 from ..events import (
     Cleared,
     Draft,
+    MadeFile,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -42,6 +43,7 @@ from ..ports import Model
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
+from ..turn.files import Seen, made
 from ..turn.limits import Limits, Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
@@ -62,6 +64,8 @@ LONGEST_TITLE = 200
 """Characters of a title that a person has given."""
 SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts: Stop has one second in all."""
+LOOK_TIME = 0.3
+"""Seconds that the end of a turn waits for a look at the files; the same second of Stop's."""
 _NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
 """Kinds of characters: controls (a line's end is one), surrogates, separators of lines."""
 NO_LONGER = "What this was about no longer waits. Look at the conversation, and send it again."
@@ -237,7 +241,8 @@ class Session(QueueingSession, ReviewedSession):
         self._keep_unheard()
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._told = self._halted is not None
-        self._show_end(self._halted or ending, cleared)
+        files = await self._made(agent.turn) if agent is not None else ((), 0)
+        self._show_end(self._halted or ending, cleared, files)
         self.workplace.end_turn()
         self._in_background(self._put_away())
 
@@ -245,6 +250,7 @@ class Session(QueueingSession, ReviewedSession):
         """Look at the notebook and make what this turn works with."""
         model = self._model(self.info.model)
         place = self.workplace
+        before = asyncio.ensure_future(self._look_around())
         number, session_id, foreign = self._replay.turns, self.info.session_id, self._talk.foreign
         fails = self._journal_failed
         turn = self._turn = Turn(
@@ -269,6 +275,7 @@ class Session(QueueingSession, ReviewedSession):
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),
+            before=before,
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
@@ -297,6 +304,29 @@ class Session(QueueingSession, ReviewedSession):
         if agent.turn.disobeying is not None:
             self._in_background(self._watch(agent.turn.disobeying))
         await agent.turn.notebook.settled(SETTLE_TIME)
+
+    async def _look_around(self) -> Seen | None:
+        try:
+            return await self.workplace.look_around()
+        except Exception:
+            log.warning("The files of a turn are not looked at", exc_info=True)
+            return None
+
+    async def _made(self, turn: Turn) -> tuple[tuple[MadeFile, ...], int]:
+        """The files that the turn has made or changed, if it has run anything."""
+        if turn.before is None or not turn.notebook.worked:
+            return (), 0
+        try:
+            return await asyncio.wait_for(self._compared(turn.before, turn.scrub), LOOK_TIME)
+        except asyncio.TimeoutError:
+            return (), 0
+
+    async def _compared(
+        self, looked: asyncio.Future[Seen | None], scrub: Callable[[str], str]
+    ) -> tuple[tuple[MadeFile, ...], int]:
+        before, after = await asyncio.gather(looked, self._look_around())
+        # Ten thousand paths take milliseconds.
+        return await asyncio.to_thread(made, before, after, scrub)
 
     async def _put_away(self) -> None:
         """The turn's end is on the disk. The next turn need not wait for that."""

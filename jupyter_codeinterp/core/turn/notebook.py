@@ -53,6 +53,11 @@ class TurnNotebook:
         """Cells that this turn has inserted or run, the latest last."""
         self._posted: set[asyncio.Future[Any]] = set()
 
+    @property
+    def worked(self) -> bool:
+        """Whether this turn has run anything, or tried to."""
+        return bool(self._worked)
+
     # --- what is done ----------------------------------------------------------------
 
     def apply(self, op: Op) -> asyncio.Future[Receipt]:

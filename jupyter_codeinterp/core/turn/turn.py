@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from ..ports import Document, Kernel, KernelInfo
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
 from .clock import Clock
+from .files import Seen
 from .limits import Limits
 from .loop_guard import LoopGuard
 from .notebook import TurnNotebook
@@ -74,6 +76,8 @@ class Turn:
     """The same of more of them."""
     rule_files: list[RuleFile] = field(default_factory=list)
     """The person's wishes, from files; from the root down to the notebook."""
+    before: asyncio.Future[Seen | None] | None = None
+    """What lay under the notebook's folder as the turn began; None where that is not known."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
     disobeying: StoppedRun | None = None

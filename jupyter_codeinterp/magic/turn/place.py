@@ -46,6 +46,9 @@ class ProcessPlace:
             self._wishes = rule_files(Path.cwd())
         return self._wishes
 
+    async def look_around(self) -> None:
+        return None
+
 
 def rule_files(folder: Path) -> list[RuleFile]:
     found = [(name, within(folder, name)) for name in (OPEN, HIDDEN)]

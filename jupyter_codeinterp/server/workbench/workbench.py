@@ -22,11 +22,13 @@ from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import OpReceipt, SnapshotTaken
 from ...core.ports import Kernel
 from ...core.redaction.secrets import Secrets
+from ...core.turn.files import Seen
 from ...core.turn.limits import MAX_FILES, Rules
 from .. import extensions
 from ..activity import Activity
 from ..early import import_early
 from ..files.file_ids import FileIds
+from ..files.looking import look_around
 from ..files.rule_files import rule_files
 from ..models.spending import Spending
 from ..names import Names
@@ -87,6 +89,7 @@ class Workbench:
             make_kernel=self._make_kernel,
             files=self._files,
             rule_files=self._rule_files,
+            look_around=self._look_around,
             rules=Rules(
                 settings.limits,
                 settings.highest_mode,
@@ -173,6 +176,9 @@ class Workbench:
         file = ContentsFile(self._contents, lambda: notebook.path, is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
+
+    async def _look_around(self, notebook: str) -> Seen | None:
+        return await look_around(self._contents, notebook)
 
     async def _files(self, notebook: str, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await files_beside(self._contents, notebook, most)

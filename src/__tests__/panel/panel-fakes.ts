@@ -121,6 +121,8 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     removed: [],
     failed: [],
     cleared: [],
+    files: [],
+    files_left_out: 0,
     retry: false,
     cost: null,
     ...change
@@ -570,6 +572,10 @@ export function surroundings(
     renderers: new ToolRenderers(),
     slash: new SlashCommands(),
     openNotebook: async () => undefined,
+    files: {
+      open: async () => undefined,
+      url: async path => `/files/${path}`
+    },
     showSent: async () => undefined,
     showDiff: noDiff,
     confirmDelete: async () => true,

@@ -416,3 +416,55 @@ describe('failed cells that are gone at the end', () => {
     expect(text()).not.toContain('failed');
   });
 });
+
+describe('files of a turn', () => {
+  const file = (path: string, size = 1) => ({ path, size, is_new: true });
+
+  it('are listed with size and picture, to be opened and kept', async () => {
+    await panel(
+      [],
+      started,
+      ended({
+        files: [
+          file('plots/<b>.png', 2_345),
+          file('script.svg'),
+          file('huge.png', 9_000_000),
+          { path: 'out.csv', size: 0, is_new: false }
+        ]
+      })
+    );
+    const tray = await screen.findByRole('group', {
+      name: 'Files of this turn'
+    });
+    expect(tray.textContent).toContain('4 files made or changed meanwhile');
+    expect(tray.textContent).toContain('<b>.png');
+    expect(tray.textContent).toContain('new, 2.3 kB');
+    expect(tray.textContent).toContain('changed, 0 byte');
+    const pictures = [...tray.querySelectorAll('img')];
+    expect(pictures.map(img => img.getAttribute('src'))).toEqual([
+      '/files/plots/<b>.png'
+    ]);
+    expect(
+      within(tray).getByRole('button', { name: 'Download out.csv' })
+    ).toBeTruthy();
+  });
+
+  it('are few at first', async () => {
+    await panel(
+      [],
+      started,
+      ended({
+        files: Array.from({ length: 7 }, (_, n) => file(`${n}.csv`)),
+        files_left_out: 3
+      })
+    );
+    const tray = await screen.findByRole('group', {
+      name: 'Files of this turn'
+    });
+    expect(tray.textContent).toContain('10 files made or changed meanwhile');
+    expect(within(tray).getAllByRole('listitem')).toHaveLength(5);
+    await click('Show 2 more files', tray);
+    expect(within(tray).getAllByRole('listitem')).toHaveLength(7);
+    expect(tray.textContent).toContain('3 more are not shown.');
+  });
+});

@@ -24,6 +24,13 @@ export interface IPanelContext {
   readonly slash: ISlashCommands;
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
+  /** Files of the server's, by their paths. */
+  readonly files: {
+    /** As a double click in the file browser does. */
+    open(path: string): Promise<void>;
+    /** Where the browser gets it, as the person who is logged in. */
+    url(path: string): Promise<string>;
+  };
   /** Show what was sent to the model in the newest step. */
   showSent(): Promise<void>;
   /** Show a source as it was against another in `host`, until it is disposed of. */

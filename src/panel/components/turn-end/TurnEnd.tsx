@@ -1,4 +1,5 @@
 /** How a turn ended, unless it simply did; what it changed, and the way back. */
+import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Kept } from '../../../protocol/protocol';
@@ -10,6 +11,9 @@ import { ClearedCells } from './ClearedCells';
 import { ContinueButton } from './ContinueButton';
 import { Review } from './Review';
 import { RunAbove } from './RunAbove';
+
+/** Seen at the end of few turns. */
+const Artefacts = React.lazy(() => import('./Artefacts'));
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
   const { item, last } = props;
@@ -39,6 +43,15 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
             )}
           />
         </div>
+      )}
+      {(end.files?.length > 0 || end.files_left_out > 0) && (
+        <React.Suspense fallback={null}>
+          <Artefacts
+            files={end.files}
+            leftOut={end.files_left_out}
+            folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
+          />
+        </React.Suspense>
       )}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {changedCells(item).length > 0 && <Changes item={item} />}
