@@ -149,7 +149,7 @@ async def test_as_markdown(site: Site, api: FakeAnthropic) -> None:
     assert name_of(response) == "What-is-1-1.md"
     written = response.body.decode()
     assert written.startswith("# What is 1 + 1?\n\nNotebook: `a.ipynb`")
-    assert "> What is 1 + 1?" in written and "```\n1 + 1\n```\n\n```\n2\n```" in written
+    assert "> What is 1 + 1?" in written and "```python\n1 + 1\n```\n\n```text\n2\n```" in written
     assert written.endswith("\n\nDone.\n")
 
 

@@ -1,11 +1,14 @@
 /**
- * The pictures of the README, made anew by `scripts/pictures`:
+ * The pictures of the README and of docs/working.md, made anew by `scripts/pictures`:
  *
  *   light.png, dark.png                 a draft of the offline demo waits for the person
  *   light-answer.png, dark-answer.png   the demo's end: chart and answer
  *   magic.png                           code of %%ai waits under its buttons
  *   terminal.png                        the command line asks whether to run a cell
+ *   names, prompt, completion, review   what docs/working.md tells of
  */
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { galata } from '@jupyterlab/galata';
 import { execFileSync } from 'child_process';
 import path from 'path';
 import { STEPS, runStep, startDemo } from '../support/demo';
@@ -13,6 +16,10 @@ import { expect, test } from '../support/fixtures';
 import { LANE } from '../support/servers';
 
 const IMAGES = path.join(__dirname, '..', '..', 'docs', 'images');
+
+function picture(name: string): string {
+  return path.join(IMAGES, `${name}.png`);
+}
 
 for (const [name, theme] of [
   ['light', 'JupyterLab Light'],
@@ -32,9 +39,9 @@ for (const [name, theme] of [
     });
     await page.sidebar.close('left');
     await page.sidebar.setWidth(360, 'right');
-    const picture = async (kind: string) => {
+    const take = async (kind: string) => {
       await page.mouse.move(640, 4);
-      await page.screenshot({ path: path.join(IMAGES, `${name}${kind}.png`) });
+      await page.screenshot({ path: picture(`${name}${kind}`) });
     };
 
     for (const title of STEPS.slice(0, -1)) {
@@ -42,7 +49,7 @@ for (const [name, theme] of [
     }
     await panel.waiting(STEPS.at(-1));
     await expect(notebook.bar(STEPS.at(-1))).toBeInViewport();
-    await picture('');
+    await take('');
 
     await runStep(notebook, panel, STEPS.at(-1)!);
     await panel.ended();
@@ -50,7 +57,7 @@ for (const [name, theme] of [
     const chart = notebook.cell('import matplotlib.pyplot').locator('img');
     await chart.scrollIntoViewIfNeeded();
     await expect(page.locator('.jp-codeinterp-marked')).toHaveCount(0);
-    await picture('-answer');
+    await take('-answer');
   });
 }
 
@@ -77,7 +84,7 @@ test('picture of %%ai', async ({ model, notebook, page }) => {
   });
   await expect(run).toHaveCount(1);
   await page.mouse.move(640, 4);
-  await page.screenshot({ path: path.join(IMAGES, 'magic.png') });
+  await page.screenshot({ path: picture('magic') });
 });
 
 test('picture of the command line', async ({ page }) => {
@@ -86,5 +93,76 @@ test('picture of the command line', async ({ page }) => {
   const html = execFileSync('python', [script], { encoding: 'utf8' });
   await page.setViewportSize({ width: 860, height: 640 });
   await page.setContent(html);
-  await page.screenshot({ path: path.join(IMAGES, 'terminal.png') });
+  await page.screenshot({ path: picture('terminal') });
+});
+
+/** For "Working with it": panel wide enough to read, nothing else beside the notebook. */
+async function room(page: IJupyterLabPageFixture): Promise<void> {
+  await page.sidebar.close('left');
+  await page.setViewportSize({ width: 980, height: 560 });
+  await page.sidebar.setWidth(360, 'right');
+}
+
+test('picture of what can be named', async ({ notebook, page, panel }) => {
+  const path = await notebook.create([
+    'import pandas as pd\n\nsales = pd.DataFrame({"region": ["North", "South"], "revenue": [120, 340]})',
+    'rate = 1.08'
+  ]);
+  await notebook.open(path);
+  await room(page);
+  await notebook.run(0);
+  await notebook.run(1);
+  await panel.message.click();
+  await page.keyboard.type('Convert @');
+  const names = panel.root.getByRole('listbox', { name: 'What to name' });
+  await expect(
+    names.getByRole('option', { name: /sales/ }).first()
+  ).toBeVisible();
+  await page.screenshot({ path: picture('names') });
+});
+
+test('picture of a prompt in a cell', async ({ notebook, page }) => {
+  await notebook.start(['total = sales["revenue"].sum()', '']);
+  await room(page);
+  await notebook.cell(0).locator('.cm-content').click();
+  await page.keyboard.press('Control+Shift+Space');
+  await page.keyboard.type('By region, and rounded to thousands');
+  await page.screenshot({ path: picture('prompt') });
+});
+
+test.describe('with completions turned on', () => {
+  test.use({
+    mockSettings: {
+      ...galata.DEFAULT_SETTINGS,
+      '@jupyterlab/completer-extension:inline-completer': {
+        providers: { 'jupyter-codeinterp:completions': { enabled: true } }
+      }
+    }
+  });
+
+  test('picture of a completion', async ({ model, notebook, page }) => {
+    await model.play('complete');
+    await notebook.start(['import math\n\nradius = 2', '']);
+    await room(page);
+    await notebook.cell(1).locator('.cm-content').click();
+    await page.keyboard.type('area = math.pi * ');
+    await expect(page.locator('.jp-GhostText')).toHaveText('radius ** 2');
+    await page.screenshot({ path: picture('completion') });
+  });
+});
+
+test('picture of changes in review', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['one = 1', 'two = 2', 'three = 3']);
+  await room(page);
+  await panel.tidy(model);
+  await panel.log.getByRole('button', { name: 'Review changes' }).click();
+  await expect(
+    page.locator('.jp-Notebook').getByRole('group', { name: /Edited/ })
+  ).toBeVisible();
+  await page.screenshot({ path: picture('review') });
 });

@@ -76,6 +76,11 @@ class InProcessKernel:
                     result = shell.run_cell(source, store_history=False)
             except KeyboardInterrupt:
                 main.interrupted = True
+            except UnboundLocalError:
+                # IPython's own, where it is interrupted a second time as it takes note of the
+                # first; what the cell itself raises does not come out here.
+                if not main.interrupted:
+                    raise
             if result is not None and not result.success:
                 captured.failed(result.error_before_exec or result.error_in_exec)
         status: Literal["ok", "error", "interrupted"] = "error"
