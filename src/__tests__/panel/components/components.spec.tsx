@@ -281,7 +281,7 @@ describe('the composer', () => {
   };
 
   it.each([
-    ['unknown', { cost: null }, 'Context 12 % · cost unknown'],
+    ['unknown', { cost: null }, 'Context 12 %'],
     ['local', { cost: 0, local: true }, 'Context 12 % · local'],
     ['nothing', { cost: 0 }, 'Context 12 %'],
     ['little', { cost: 0.0001 }, 'Context 12 % · < $0.01'],

@@ -19,6 +19,7 @@ export function Gauge({
   }
   const share = shareOf(usage, trans);
   const cost = words({ dollars: usage.cost, local: usage.local }, trans);
+  const known = usage.local || usage.cost !== null;
   const figures = [share, cost].filter(Boolean).join(' · ');
   const meaning = usage.context_known
     ? trans.__(
@@ -35,7 +36,8 @@ export function Gauge({
       title={[meaning, ...byModel(usage, trans)].join('\n')}
       onClick={() => void showSent()}
     >
-      {trans.__('Context %1', figures)}
+      {/* There is little room: that it is not known stands at each turn's end. */}
+      {trans.__('Context %1', known ? figures : share)}
     </Button>
   );
 }
