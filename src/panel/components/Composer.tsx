@@ -31,11 +31,16 @@ export function Composer(props: {
   const [shownFor, setShownFor] = React.useState(notebook);
   if (shownFor !== notebook) {
     setShownFor(notebook);
-    setText(store.texts.get(notebook));
+    const kept = store.texts.get(notebook);
+    // What was begun before there was a notebook, or while the page was coming, goes along.
+    setText(shownFor ? kept : kept || text);
     setChosen(null);
   }
   React.useEffect(() => {
     store.texts.set(notebook, text);
+    if (notebook && store.texts.get('') === text) {
+      store.texts.set('', '');
+    }
   }, [store, notebook, text]);
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
@@ -75,15 +80,11 @@ export function Composer(props: {
     const ids = store.notebooks.places(notebook)?.ids ?? [];
     const after = places ? afterOf(chosen, ids) : '';
     const sent = await store.send(text, offered, { references, after });
-    const { notebook: now } = store.state.now;
     if (sent) {
       setText(shown => (shown === text ? '' : shown));
       named.clear(notebook);
       setChosen(null);
       store.texts.set(notebook, '');
-    } else if (now !== notebook) {
-      // A notebook was made for it.
-      store.prefill(text);
     }
   };
   const run = async (command: ISlashCommand, rest: string) => {

@@ -788,6 +788,29 @@ describe('what is being written', () => {
     expect(text()).toBe('');
   });
 
+  it('goes along into the first notebook, if nothing is begun there', async () => {
+    const shown = inPanel(<Panel />);
+    await act(settled);
+    await act(async () => shown.notebooks.show(''));
+    await act(() => drawn(shown));
+    write('begun early');
+    await act(async () => shown.notebooks.show('sales.ipynb'));
+    await act(() => drawn(shown));
+    expect(text()).toBe('begun early');
+    await act(async () => shown.notebooks.show(''));
+    await act(() => drawn(shown));
+    expect(text()).toBe('');
+    write('begun again');
+    await act(async () => shown.notebooks.show('sales.ipynb'));
+    await act(() => drawn(shown));
+    expect(text()).toBe('begun early');
+    write('');
+    await act(async () => shown.notebooks.show(''));
+    await act(() => drawn(shown));
+    expect(text()).toBe('begun again');
+    write('');
+  });
+
   it('a mode that is chosen for one notebook is not that of another', async () => {
     const shown = inPanel(<Panel />);
     await act(settled);
