@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from ...core import events as e
-from ...core.errors import CommandError
+from ...core.errors import CodeInterpError, CommandError
+from ...core.ports import Model
 from ...core.session.session import Session
 from ...core.turn.ending import Ending
 from ..local.bench import LocalBench
@@ -38,6 +39,8 @@ class Turn:
         self._front = front
         self._stopping = stopping
         self._timeout = timeout
+        self._known: asyncio.Task[None] | None = None
+        """Kept, for the event loop does not."""
         self._asking: asyncio.Task[None] | None = None
         self._waits_for = ""
         """The call that somebody is asked about."""
@@ -51,7 +54,10 @@ class Turn:
     async def play(self, path: str, kernel: str, text: str, mode: e.Mode, model: str) -> int:
         """The exit code. Raises Problem."""
         service, models = self._bench.manager.service, self._bench.models
-        models.check(model or models.default_for(path))
+        chosen = model or models.default_for(path)
+        models.check(chosen)
+        # The SDK is heavy: imported as the kernel starts, which is another process.
+        self._known = asyncio.ensure_future(_get_to_know(models.get(chosen), chosen))
         starting = asyncio.ensure_future(self._bench.kernel_ready(path, kernel))
         with self._stopping.by(lambda: _cancel(starting), self._leave):
             try:
@@ -164,6 +170,11 @@ class Turn:
     def _attended(self) -> float:
         waiting = 0.0 if self._since is None else time.monotonic() - self._since
         return self._asked_for + waiting
+
+
+async def _get_to_know(model: Model, model_id: str) -> None:
+    with contextlib.suppress(CodeInterpError):  # The turn will say so.
+        await model.info(model_id)
 
 
 def _cancel(task: asyncio.Future[None]) -> None:

@@ -1,0 +1,52 @@
+"""What installing the package adds to an environment that has JupyterLab."""
+
+from __future__ import annotations
+
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import jupyter_codeinterp
+
+from .figures import Bound, Figure
+
+OURS = "jupyter-codeinterp"
+
+
+def measure() -> list[Figure]:
+    """Bytes of the files of all packages that it needs and JupyterLab does not, compiled ones
+    included; without extras. Its own are those of the folder: it may be installed as a link."""
+    added = {
+        name: found for name, found in _needed(OURS).items() if name not in _needed("jupyterlab")
+    }
+    added.pop(OURS)
+    folder = Path(jupyter_codeinterp.__file__).parent
+    sizes = [sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())]
+    for found in added.values():
+        paths = [Path(str(file.locate())) for file in found.files or ()]
+        sizes.append(sum(path.stat().st_size for path in paths if path.is_file()))
+    return [
+        Figure("installing it adds to JupyterLab", [sum(sizes) / 1e6], "MB", (Bound(50),)),
+        Figure("… packages, this one included", [len(sizes)], ""),
+    ]
+
+
+def _needed(name: str) -> dict[str, Distribution]:
+    """The package and all that it needs, by canonical name."""
+    found: dict[str, Distribution] = {}
+    left = [name]
+    while left:
+        name = canonicalize_name(left.pop())
+        if name in found:
+            continue
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            continue  # for another system, or another Python
+        for line in found[name].requires or ():
+            requirement = Requirement(line)
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                left.append(requirement.name)
+    return found
