@@ -8,13 +8,28 @@ so many connections made as by these tests, that is seen. So the ports come from
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import socket
 
 from jupyter_client.connect import LocalPortCache
 
-FIRST, LAST = 10_000, 32_000
-"""Linux gives connections ports from 32,768 on, others from higher up."""
+SLICE = 4_000
+
+
+def own() -> tuple[int, int]:
+    """The first port, and the one after the last: a slice for each of pytest's workers, with the
+    servers that it starts, and one for all others, such as the browser tests'. Linux gives
+    connections ports from 32,768 on, others from higher up."""
+    worker = re.fullmatch(r"gw([0-3])", os.environ.get("PYTEST_XDIST_WORKER", ""))
+    if worker is None:
+        return 26_000, 32_000
+    first = 10_000 + int(worker[1]) * SLICE
+    return first, first + SLICE
+
+
+FIRST, LAST = own()
 
 
 def keep_apart() -> None:
@@ -25,7 +40,8 @@ def keep_apart() -> None:
 
 
 class LowPorts(LocalPortCache):
-    """One after the other, from anywhere: two servers are hardly at the same place."""
+    """One after the other, from anywhere in the slice: two servers in one are hardly at the same
+    place."""
 
     last = random.randrange(FIRST, LAST)
 

@@ -43,6 +43,10 @@ class Kernel:
         self.kernel_id = kernel_id
         self._client = client
 
+    async def ready(self) -> None:
+        """It answers, and what it publishes is heard."""
+        await self._client.wait_for_ready(timeout=100)
+
     async def run(self, code: str) -> str:
         """What it prints and shows."""
         shown: list[str] = []
@@ -77,9 +81,10 @@ async def started(site: Site, path: str = "a.ipynb") -> AsyncIterator[Kernel]:
     manager: Any = site.app.kernel_manager
     client: AsyncKernelClient = manager.get_kernel(kernel_id).client()
     client.start_channels()
+    kernel = Kernel(site, kernel_id, client)
     try:
-        await client.wait_for_ready(timeout=100)
-        yield Kernel(site, kernel_id, client)
+        await kernel.ready()
+        yield kernel
     finally:
         client.stop_channels()
 
@@ -129,6 +134,7 @@ async def test_a_kernel_gets_no_variable_that_is_named_started_or_restarted(
         first = await kernel.environment()
         manager: Any = site.app.kernel_manager
         await manager.restart_kernel(kernel.kernel_id)
+        await kernel.ready()
         again = await kernel.environment()
     for env in (first, again):
         assert env["ELSE"] == "is there"

@@ -84,3 +84,28 @@ test('hidden characters ask in Auto too, and are named', async ({
   await panel.decide('Reject');
   await panel.ended();
 });
+
+test('another model goes on with a summary of the conversation', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.add(model);
+  await panel.decide('Run');
+  await panel.ended();
+  await panel.root.getByRole('button', { name: /^Model: / }).click();
+  const models = panel.root.getByRole('listbox', { name: 'Models' });
+  await panel.root.getByRole('combobox', { name: /Search/ }).fill('opus');
+  await models.getByRole('option', { name: /Opus/ }).click();
+  await expect(models).toHaveCount(0);
+  await expect(panel.log).toContainText('a summary of the conversation');
+  await model.play('says');
+  await panel.ask('And once more?');
+  await panel.ended();
+  const { body } = (await model.requests()).at(-1)!;
+  expect(body.model).toBe('claude-opus-5-5');
+  const sent = JSON.stringify(body.messages);
+  expect(sent).toContain('Summary of this conversation so far');
+  expect(sent).toContain('And once more?');
+});
