@@ -144,7 +144,7 @@ test('a conversation is taken along as Markdown and as a recording', async ({
   expect(name).toBe('Add.md');
   expect(text).toMatch(/^# Add\n\nNotebook: `.*test\.ipynb`/);
   expect(text).toContain('> Add\n');
-  expect(text).toContain('```\n1 + 1\n```\n\n```\n2\n```');
+  expect(text).toContain('```python\n1 + 1\n```\n\n```text\n2\n```');
   expect(text).toContain('It is 2.');
 
   const [file, lines] = await history.exported('Add', 'Export as Recording');
