@@ -37,7 +37,8 @@ export function Gauge({
       onClick={() => void showSent()}
     >
       {/* There is little room: that it is not known stands at each turn's end. */}
-      {trans.__('Context %1', known ? figures : share)}
+      <span className="jp-codeinterp-Gauge-word">{trans.__('Context')} </span>
+      {known ? figures : share}
     </Button>
   );
 }
