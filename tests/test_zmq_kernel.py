@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -379,3 +381,17 @@ async def test_another_language(tmp_path: Path) -> None:
         assert done.status == "error"
         assert done.outputs[-1]["output_type"] == "error"
         assert await kernel.variables() is None
+
+
+# --- a kernel that ends ---------------------------------------------------------------
+
+
+async def test_a_kernel_that_ends_as_it_publishes_takes_nothing_along() -> None:
+    """With a socket that gives up its pipe then, libzmq aborts the server within seconds."""
+    program = (sys.executable, "-m", "tests.publishing", "8")
+    done = await asyncio.create_subprocess_exec(
+        *program, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    said, wrong = await done.communicate()
+    assert done.returncode == 0, wrong.decode()
+    assert int(said) > 1_000

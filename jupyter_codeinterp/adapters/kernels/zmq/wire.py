@@ -17,7 +17,8 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import zmq
@@ -64,11 +65,25 @@ class Message(NamedTuple):
 
 
 def new_context() -> zmq.asyncio.Context:
-    """``IMMEDIATE``: what was not sent when a kernel dies must not reach its successor."""
     context = zmq.asyncio.Context()
-    context.setsockopt(zmq.IMMEDIATE, 1)
     context.setsockopt(zmq.RCVHWM, 200)
     return context
+
+
+@contextmanager
+def _immediate(context: zmq.asyncio.Context) -> Iterator[None]:
+    """For the sockets made within: what was not sent when a kernel dies must not reach its
+    successor.
+
+    Never for one that hears much: where its connection ends in the middle of a message that is
+    being read, libzmq aborts the whole process ("Assertion failed: !_more", 4.3.5). Replies are
+    few, and each is read when it comes.
+    """
+    context.setsockopt(zmq.IMMEDIATE, 1)
+    try:
+        yield
+    finally:
+        context.setsockopt(zmq.IMMEDIATE, 0)
 
 
 class Wire:
@@ -89,10 +104,11 @@ class Wire:
         )
         client: Any = manager.client(session=self._session, context=context)
         identity = self._session.bsession
-        self._sockets: dict[str, Any] = {
-            "shell": client.connect_shell(identity=identity),
-            "control": client.connect_control(identity=identity),
-        }
+        with _immediate(context):
+            self._sockets: dict[str, Any] = {
+                "shell": client.connect_shell(identity=identity),
+                "control": client.connect_control(identity=identity),
+            }
         self._iopub: Any = client.connect_iopub()
         self._closed = False
         self._replies: dict[str, asyncio.Future[Message]] = {}
