@@ -58,9 +58,10 @@ async def _wire(
         began = time.perf_counter()
         async with aclosing(model.stream(request)) as events:
             async for event in events:
-                assert isinstance(event, ModelText)
-                beyond.append((time.perf_counter() - began) * 1000 - sdk[-1])
-                break
+                # What was read comes before, and nobody sees it.
+                if isinstance(event, ModelText):
+                    beyond.append((time.perf_counter() - began) * 1000 - sdk[-1])
+                    break
     await model.aclose()
     return [
         Figure(f"first token by {name}, beyond the SDK's", beyond[1:], "ms", MOST),
