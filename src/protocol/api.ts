@@ -216,8 +216,8 @@ export interface IApi {
     cell: IUnfinished & { model: string },
     signal: AbortSignal
   ): Promise<string>;
-  /** Make the folder of the offline demo. */
-  startDemo(): Promise<{ notebook: string; model: string }>;
+  /** Make the folder of the offline demo, unless this notebook is in one. */
+  startDemo(notebook: string): Promise<{ notebook: string; model: string }>;
 }
 
 export class Api implements IApi {
@@ -350,8 +350,8 @@ export class Api implements IApi {
     return (await response.json()).text;
   }
 
-  startDemo(): Promise<{ notebook: string; model: string }> {
-    return this._call('POST', 'demo', {});
+  startDemo(notebook: string): Promise<{ notebook: string; model: string }> {
+    return this._call('POST', 'demo', { notebook });
   }
 
   private async _ticket(

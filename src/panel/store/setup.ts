@@ -49,7 +49,7 @@ export class Setup {
 
   /** Make the demo's notebook; its path. The first question waits in the composer. */
   async startDemo(): Promise<string> {
-    const { notebook } = await this._api.startDemo();
+    const { notebook } = await this._api.startDemo(this._state.now.notebook);
     const prefill = { text: DEMO_QUESTION, notebook };
     this._state.patch({ demo: notebook, prefill });
     return notebook;
