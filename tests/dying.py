@@ -41,6 +41,9 @@ class Kernel:
     async def info(self) -> KernelInfo:
         return self.info_now
 
+    def expect(self) -> None:
+        pass
+
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[Any]:
         yield Slot(self)

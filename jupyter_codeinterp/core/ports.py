@@ -263,6 +263,10 @@ class Kernel(Protocol):
     def kernel_id(self) -> str:
         """Of the kernel as it was when it was last asked for; "" if there was none."""
 
+    def expect(self) -> None:
+        """Somebody will want to run code soon: what can be found out for it without waiting is
+        found out meanwhile. Changes nothing of what ``hold`` waits for."""
+
     def hold(self) -> AbstractAsyncContextManager[Slot]:
         """Wait until the kernel is idle and keep every other session of ours out.
         Nothing is sent to a kernel that is busy: it could not be taken back."""

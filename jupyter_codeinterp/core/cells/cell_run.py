@@ -54,6 +54,7 @@ class CellRun:
         self._execution: Execution | ExternalExecution | None = None
         self._again = ""
         """Why it must be asked once more."""
+        self._expect()
 
     async def run(
         self, call: ToolUse, source: str, *, always_ask: bool = False
@@ -61,6 +62,7 @@ class CellRun:
         """From the finished draft to ``result``. ``source`` is what the model wrote."""
         draft, turn = self.draft, self.turn
         self._proposed = source
+        self._expect()
         placed = draft.complete(source)
         why = ""
         if placed is not None and not (draft.is_code and MODES[turn.mode].unasked):
@@ -72,6 +74,11 @@ class CellRun:
         with closing(Watch(turn.kernel)) as watch:
             async for event in self._attempts(call, always_ask, why, placed, watch):
                 yield event
+
+    def _expect(self) -> None:
+        """Where nobody is asked, it may be the kernel that is waited for."""
+        if self.draft.is_code and MODES[self.turn.mode].unasked:
+            self.turn.kernel.expect()
 
     async def _placed(self, call: ToolUse, answer: asyncio.Future[Receipt]) -> str:
         """The draft stands in the notebook, or there is a result. Says why it must ask."""

@@ -47,6 +47,9 @@ class InProcessKernel:
     async def info(self) -> KernelInfo:
         return self._info
 
+    def expect(self) -> None:
+        """It is known at any time whether it is idle."""
+
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[InProcessSlot]:
         async with self._idle:

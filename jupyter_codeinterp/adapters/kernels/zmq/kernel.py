@@ -78,6 +78,10 @@ class ZmqKernel:
     def kernel_id(self) -> str:
         return self._link.kernel_id if self._link is not None else ""
 
+    def expect(self) -> None:
+        if self._link is not None:
+            self._link.expect()
+
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:
         while True:

@@ -169,6 +169,13 @@ class KernelLink:
                     raise
                 await asyncio.sleep(POLL)
 
+    def expect(self) -> None:
+        """Let a fence go already, unless it would have to wait, or is not needed. Code that is
+        ready before it is too old does not wait for one."""
+        asked = self._fence is not None and not self._fence.done()
+        if not (self.closed or self.lock.locked() or self.busy or asked or self._is_still()):
+            self.spawn(self._is_settled())
+
     async def _is_settled(self) -> bool:
         if self._is_still():
             return True
