@@ -22,13 +22,13 @@ import msgspec
 
 from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.document.apply import read_back
 from jupyter_codeinterp.core.document.ops import (
     Delete,
     FinishRun,
     Notebook,
     Op,
     Receipt,
-    read_back,
 )
 
 PATH = "a.ipynb"

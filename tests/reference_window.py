@@ -15,7 +15,8 @@ from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.ops import Notebook, apply
+from jupyter_codeinterp.core.document.apply import apply
+from jupyter_codeinterp.core.document.ops import Notebook
 from jupyter_codeinterp.core.events import Draft, DraftWaiting, Event, TurnEnded
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)

@@ -12,6 +12,7 @@ import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     CellView,
     Notebook,
@@ -19,7 +20,6 @@ from jupyter_codeinterp.core.document.ops import (
     Output,
     Receipt,
     Snapshot,
-    apply,
 )
 from jupyter_codeinterp.core.errors import DocumentError, ModelError
 from jupyter_codeinterp.core.events import (

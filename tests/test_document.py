@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
@@ -23,7 +24,6 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     Restore,
     SetSource,
-    apply,
     digest,
     normalise,
 )

@@ -16,6 +16,7 @@ from jupyter_codeinterp.adapters.documents.live import reads as reads_module
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     CellView,
@@ -26,7 +27,6 @@ from jupyter_codeinterp.core.document.ops import (
     Op,
     Receipt,
     SetSource,
-    apply,
     digest,
 )
 from jupyter_codeinterp.core.errors import DocumentError

@@ -48,7 +48,7 @@ from jupyter_codeinterp.adapters.documents.file import document as file_document
 from jupyter_codeinterp.adapters.documents.live.hand_over import HandOver
 from jupyter_codeinterp.adapters.documents.live.outbox import Outbox
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document import ops
+from jupyter_codeinterp.core.document import apply as reference
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
@@ -104,7 +104,7 @@ class World:
 
     def apply(self, book: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         """``document.apply`` as every document here does it, looked at."""
-        after, receipt = ops.apply(book, op)
+        after, receipt = reference.apply(book, op)
         if receipt.status == "done":
             self.done |= self.keys[msgspec.json.encode(op)]
             if isinstance(op, Insert) and op.after and op.after[0] not in ids(book):
@@ -844,7 +844,7 @@ def inserts_twice() -> Iterator[None]:
         return after, receipt
 
     with (
-        mock.patch.object(ops, "apply", apply),
+        mock.patch.object(reference, "apply", apply),
         mock.patch.object(Page, "_applied", lambda page, frame: None),
     ):
         yield
@@ -860,7 +860,7 @@ def looks_at_no_source() -> Iterator[None]:
             op = msgspec.structs.replace(op, expect=sources[op.cell_id])
         return _apply(book, op)
 
-    with mock.patch.object(ops, "apply", apply):
+    with mock.patch.object(reference, "apply", apply):
         yield
 
 
@@ -889,7 +889,7 @@ def forgets_with_the_server() -> AbstractContextManager[object]:
     return mock.patch.object(SessionManager, "_take_up", lambda manager, notebook: None)
 
 
-_apply, _applied = ops.apply, Page._applied
+_apply, _applied = reference.apply, Page._applied
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from jupyter_codeinterp.adapters.documents.file import ContentsFile, FileDocumen
 from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document import ops as d
+from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.model_view import outputs as seeing
 from tests.fake_anthropic import FakeAnthropic, answer, text
@@ -101,7 +102,7 @@ def worked_in(book: dict[str, Any]) -> None:
         seeing.error_signature(cell.outputs, cell.source)
     receipts = []
     for op in OPS:
-        book, receipt = d.apply(book, op)
+        book, receipt = apply(book, op)
         receipts.append((op, receipt))
     assert receipts[0][1].status == "done"
     for op, receipt in reversed(receipts):
@@ -110,7 +111,7 @@ def worked_in(book: dict[str, Any]) -> None:
             assert receipt.before is not None
             expect = None if isinstance(op, d.Delete) else LEFT[op.cell_id]
             back = d.Restore(op.cell_id, receipt.before, expect, receipt.after)
-            book, undone = d.apply(book, back)
+            book, undone = apply(book, back)
             assert undone.status in ("done", "conflict", "refused")
     views(book)
 

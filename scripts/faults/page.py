@@ -16,14 +16,13 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core.document.apply import apply, read_back
 from jupyter_codeinterp.core.document.ops import (
     Delete,
     FinishRun,
     Notebook,
     Receipt,
     SetSource,
-    apply,
-    read_back,
 )
 from jupyter_codeinterp.core.events import (
     Draft,

@@ -15,7 +15,8 @@ import pytest
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.document.ops import SetSource, apply
+from jupyter_codeinterp.core.document.apply import apply
+from jupyter_codeinterp.core.document.ops import SetSource
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.fake_anthropic.turns import call
 from tests.reference_window import ReferenceWindow

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
@@ -18,7 +19,6 @@ from jupyter_codeinterp.core.document.ops import (
     Op,
     Receipt,
     SetSource,
-    apply,
     digest,
 )
 from jupyter_codeinterp.core.errors import CommandError

@@ -11,6 +11,7 @@ from typing import Any, Union, cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
     BeginRun,
     Delete,
@@ -21,7 +22,6 @@ from jupyter_codeinterp.core.document.ops import (
     Receipt,
     SetSource,
     Snapshot,
-    apply,
     digest,
 )
 from jupyter_codeinterp.core.events import TurnUndone

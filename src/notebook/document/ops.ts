@@ -1,5 +1,5 @@
 /**
- * Ops of the server, applied to a notebook that is open here. `core/document/ops.py` is the
+ * Ops of the server, applied to a notebook that is open here. `core/document/apply.py` is the
  * reference; both pass `tests/document_vectors.json`.
  *
  * Everything is synchronous, and each op changes the document in one transaction, which

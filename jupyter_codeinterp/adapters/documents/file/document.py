@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Protocol, Union
 
 from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
-from ....core.document.ops import Notebook, Receipt, apply, read_back
+from ....core.document.apply import apply, read_back
+from ....core.document.ops import Notebook, Receipt
 from ....core.errors import DocumentError
 from .view import views
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from ....core.document.ops import Cell, CellView, Notebook, Op, Output, Receipt, Snapshot, apply
+from ....core.document.apply import apply
+from ....core.document.ops import Cell, CellView, Notebook, Op, Output, Receipt, Snapshot
 from ....core.stores import OpStore, StoredOp
 
 
