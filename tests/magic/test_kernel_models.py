@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -177,6 +178,12 @@ async def test_the_token_calls_models_and_does_nothing_else(site: Site, api: Fak
                 assert answered.code in (401, 403, 404), (route, answered.code)
 
 
+async def entry_of(env: dict[str, str], model: str) -> HTTPResponse:
+    url = f"{env[URL]}/v1/models/{model}"
+    asked = HTTPRequest(url, headers=_bearer(env[TOKEN]), request_timeout=100)
+    return await AsyncHTTPClient().fetch(asked, raise_error=False)
+
+
 def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
@@ -266,6 +273,24 @@ class TestLimits:
             listed = await kernel.run("%ai models")
             assert "claude-haiku-5-5" in listed and "opus" not in listed
         assert len(api.requests) == 1
+
+    async def test_what_it_costs_is_known_in_the_kernel(
+        self, site: Site, api: FakeAnthropic
+    ) -> None:
+        api.play(lambda request: answer(text("Hello.")))
+        async with started(site) as kernel:
+            env = await kernel.environment()
+            priced = await entry_of(env, "claude-sonnet-5-5")
+            assert json.loads(priced.body)["pricing"]["completion"] == 1
+            assert "pricing" not in json.loads((await entry_of(env, "claude-haiku-5-5")).body)
+            for model, token in (("claude-opus-5-5", env[TOKEN]), ("claude-sonnet-5-5", "wrong")):
+                refused = await entry_of({**env, TOKEN: token}, model)
+                assert refused.code in (401, 404)
+            shown = await kernel.run("%load_ext jupyter_codeinterp")
+            shown += await kernel.run("%%ai -t\nhello")
+            usage = await kernel.run("%ai usage")
+        assert "Hello." in shown
+        assert re.search(r"\$\d", usage) and "unknown" not in usage, usage
 
     async def test_who_hangs_up_pays_for_what_has_come(
         self, site: Site, api: FakeAnthropic

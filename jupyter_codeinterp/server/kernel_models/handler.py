@@ -29,7 +29,7 @@ from ...core.ports import (
     ModelRetry,
 )
 from ...core.turn.meter import Unpaid
-from .messages import Answer, error_body, error_frame, model_list, read
+from .messages import Answer, error_body, error_frame, model_entry, model_list, read
 from .tokens import Grant, KernelTokens
 
 MOST = 32_000_000
@@ -196,9 +196,22 @@ class KernelModelsHandler(KernelModelHandler):
         return True
 
 
+class OneKernelModelHandler(KernelModelHandler):
+    @allow_unauthenticated
+    async def get(self, model_id: str) -> None:
+        try:
+            self._grant()
+            info = await self._model(model_id).info(model_id)
+        except ModelError as error:
+            self._refuse(error)
+            return
+        self._answer(model_entry(info))
+
+
 KERNEL_ROUTES: tuple[tuple[str, type[KernelModelHandler]], ...] = (
     (r"model/v1/messages", KernelMessagesHandler),
     (r"model/v1/models", KernelModelsHandler),
+    (r"model/v1/models/(.{1,500})", OneKernelModelHandler),
 )
 """Under ``/codeinterp/api/``. Not among those that a login opens."""
 

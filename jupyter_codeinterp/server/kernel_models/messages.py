@@ -94,16 +94,27 @@ def error_body(error: ModelError) -> tuple[int, dict[str, Any]]:
 
 
 def model_list(infos: list[ModelInfo]) -> dict[str, Any]:
-    data = [
-        {
-            "type": "model",
-            "id": info.id,
-            "display_name": info.name,
-            "max_input_tokens": info.context_window,
+    return {"data": [model_entry(info) for info in infos], "has_more": False}
+
+
+def model_entry(info: ModelInfo) -> dict[str, Any]:
+    """As the Messages API has it, and its price as OpenRouter says it, which is read here too."""
+    said: dict[str, Any] = {
+        "type": "model",
+        "id": info.id,
+        "display_name": info.name,
+        "max_input_tokens": info.context_window,
+    }
+    if info.images is not None:
+        said["capabilities"] = {"image_input": {"supported": info.images}}
+    prices = (0.0,) * 4 if info.local else info.prices
+    if prices is not None and info.long_prompts is None:
+        # Prices that rise with the prompt cannot be said so: they stay unknown.
+        names = ("prompt", "completion", "input_cache_write", "input_cache_read")
+        said["pricing"] = {
+            name: a_million / 1e6 for name, a_million in zip(names, prices, strict=True)
         }
-        for info in infos
-    ]
-    return {"data": data, "has_more": False}
+    return said
 
 
 class Answer:
