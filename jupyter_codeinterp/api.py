@@ -41,6 +41,7 @@ from .core.document.ops import CellView
 from .core.errors import DocumentError, KernelError, ModelError
 from .core.hooks.hook import AfterRun, BeforeRun, CellCode, CellOutputs, Hook, Notes, Refusal
 from .core.messages import (
+    Document,
     Image,
     Message,
     Text,
@@ -74,6 +75,7 @@ __all__ = [
     "CellView",
     "Connection",
     "Credentials",
+    "Document",
     "DocumentError",
     "Hook",
     "Image",

@@ -240,6 +240,7 @@ class Site:
             default_model=nothing,
             make_kernel=nothing,
             files=nothing,
+            read_file=nothing,
             rule_files=nothing,
             look_around=nothing,
             rules=nothing,

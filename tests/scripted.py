@@ -269,10 +269,14 @@ class MemoryDocument:
 
 
 class MemoryPlace:
-    def __init__(self, document: MemoryDocument, kernel: Kernel) -> None:
+    def __init__(
+        self, document: MemoryDocument, kernel: Kernel, beside: dict[str, bytes] | None = None
+    ) -> None:
         self.document = document
         self.kernel = kernel
         self.wishes: list[tuple[str, str]] = []
+        self.beside = {} if beside is None else beside
+        """Files that lie beside the notebook, besides the two that always do."""
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
@@ -290,7 +294,12 @@ class MemoryPlace:
         return self.around
 
     async def files(self, most: int = 50) -> list[tuple[str, int]]:
-        return [("data.csv", 120), ("helper.py", 40)]
+        lie = [(name, len(data)) for name, data in self.beside.items()]
+        return [("data.csv", 120), ("helper.py", 40), *lie]
+
+    async def read_file(self, name: str, most: int) -> bytes | None:
+        data = self.beside.get(name, b"a,b")
+        return data if len(data) <= most else None
 
     async def rule_files(self) -> list[tuple[str, str]]:
         return self.wishes
@@ -330,12 +339,14 @@ class Bench:
         self.store = store
         self.kernel = kernel
         self.rules = rules or Rules(markdown_risks=markdown_risks)
+        self.beside: dict[str, bytes] = {}
+        """Files beside the notebook, besides the two that always lie there."""
         store.create(self.info)
         self.document = MemoryDocument(store, self.info.session_id, notebook)
         self.session = self._session()
 
     def _session(self) -> Session:
-        place = MemoryPlace(self.document, self.kernel)
+        place = MemoryPlace(self.document, self.kernel, self.beside)
         info = self.store.get(self.info.session_id)
         assert info is not None
         return Session(

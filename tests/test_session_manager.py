@@ -21,7 +21,7 @@ from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.limits import MAX_FILES
 from jupyter_codeinterp.server import activity as activity_module
-from jupyter_codeinterp.server.workbench import workbench as workbench_module
+from jupyter_codeinterp.server.files import beside
 from tests.busy import SOON, processor_silence
 from tests.fake_anthropic import FakeAnthropic, Speed, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
@@ -153,7 +153,7 @@ async def test_files_beside_the_notebook(
         async def get(self, *args: Any, **kwargs: Any) -> Any:
             await asyncio.sleep(60)
 
-    monkeypatch.setattr(workbench_module, "LISTING_TIMEOUT", 0.01)
+    monkeypatch.setattr(beside, "LISTING_TIMEOUT", 0.01)
     monkeypatch.setattr(site.extension.workbench, "_contents", Slow())
     assert await site.extension.workbench._files("work/a.ipynb") == []
     # A folder that cannot be listed ends no turn.

@@ -5,6 +5,8 @@ fault. Through the real SDKs, over HTTP, against a fake of each service.
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 from contextlib import aclosing
 from itertools import pairwise
@@ -12,12 +14,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from PIL import Image as pillow
 
 from jupyter_codeinterp.adapters.model_http.accumulator import Accumulator
-from jupyter_codeinterp.adapters.model_http.model import NO_IMAGE
+from jupyter_codeinterp.adapters.model_http.files import NO_IMAGE, REFUSED
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.messages import (
     Image,
+    ImageSource,
     Message,
     Text,
     Thinking,
@@ -50,7 +54,7 @@ from tests.fake_anthropic import (
 )
 from tests.fake_anthropic.signing import without_markers
 from tests.fake_openai import errors
-from tests.wires import KEY, PLOT, WIRES, Wire, every, last
+from tests.wires import KEY, PAPER, PLOT, WIRES, Wire, every, last
 from tests.wires import environment as environment  # a fixture
 
 CODE = 'print("größer ✓ 🎉")\n' * 4
@@ -538,6 +542,84 @@ async def test_a_server_that_will_not_have_images_nor_their_absence_ends(wire: W
         with pytest.raises(ModelError):
             await anext(model.stream(wire.asking(user(Text("Look."), PLOT))))
         assert len(api.requests) == 2
+
+
+# --- files of the person's -------------------------------------------------------------------
+
+
+def picture(kind: str) -> Image:
+    data = io.BytesIO()
+    pillow.new("RGB", (3, 2), "navy").save(data, kind)
+    source = ImageSource(f"image/{kind.lower()}", base64.b64encode(data.getvalue()).decode())
+    return Image(source)
+
+
+@every(WIRES)
+@on_loop
+async def test_an_image_of_the_persons_goes_with_their_words(wire: Wire) -> None:
+    """Of each kind that the wire carries; a note stands for the others, in each step the same."""
+    images = [picture(kind) for kind in ("PNG", "JPEG", "GIF", "WEBP")]
+    ok = answer(text("I see."))
+    async with wire.talking(ok, ok) as (model, api):
+        takes = (await model.info(wire.model)).takes
+        request = wire.asking(user(Text("Look."), *images, Text("What is it?")))
+        end = last([event async for event in model.stream(request)])
+        more = wire.asking(*request.messages, end.message, user(Text("And now?")))
+        assert last([event async for event in model.stream(more)]).stop_reason == "end_turn"
+        first, second = (json.dumps(one.body) for one in api.requests)
+    assert {"image/png", "image/jpeg"} <= set(takes)
+    for image in images:
+        sent = image.source.media_type in takes
+        assert (image.source.data in first) == (image.source.data in second) == sent
+    missing = sum(image.source.media_type not in takes for image in images)
+    assert first.count(REFUSED) == second.count(REFUSED) == missing
+
+
+@every(WIRES)
+@on_loop
+async def test_a_pdf_goes_where_the_provider_takes_one(wire: Wire) -> None:
+    async with wire.talking(answer(text("I see."))) as (model, api):
+        takes = "application/pdf" in (await model.info(wire.model)).takes
+        request = wire.asking(user(Text("Read."), PAPER, Text("What is it?")))
+        assert last([event async for event in model.stream(request)]).stop_reason == "end_turn"
+        sent = json.dumps(api.requests[0].body)
+    assert takes == (
+        wire.name in ("messages", "responses", "azure", "bedrock", "vertex", "foundry")
+    )
+    assert (PAPER.source.data in sent, REFUSED in sent) == (takes, not takes)
+    assert (PAPER.title in sent) == takes
+
+
+@every(("messages", "responses", "bedrock"))
+@pytest.mark.parametrize(
+    ("words", "is_lost"),
+    [
+        ("messages.0.content.1.pdf.source.base64.data: The PDF specified was not valid.", "pdf"),
+        ("A maximum of 100 PDF pages may be provided.", "pdf"),
+        ("messages.0.content.2.image.source.base64.data: Could not process image", "image"),
+    ],
+)
+def test_a_file_that_is_refused_is_not_sent_again(wire: Wire, words: str, is_lost: str) -> None:
+    """Earlier messages never change: without this, each later request would fail as well. Other
+    files are sent as ever."""
+
+    @on_loop
+    async def run() -> None:
+        refused, ok = errors.bad_request(words), answer(text("I see."))
+        if wire.manner is None:
+            refused = HttpError(400, "invalid_request_error", words)
+        async with wire.talking(refused, ok, ok) as (model, api):
+            request = wire.asking(user(Text("Look."), PAPER, PLOT, Text("So?")))
+            for asked in (request, wire.asking(user(Text("Look."), picture("JPEG"), Text("So?")))):
+                shown = [event async for event in model.stream(asked)]
+                assert joined(shown, ModelText) == "I see."
+            sent = [json.dumps(exchange.body) for exchange in api.requests]
+        lost, kept = (PAPER, PLOT) if is_lost == "pdf" else (PLOT, PAPER)
+        assert [lost.source.data in body for body in sent[:2]] == [True, False]
+        assert REFUSED in sent[1] and kept.source.data in sent[1]
+        assert picture("JPEG").source.data in sent[2]
+
+    run()
 
 
 @every(WIRES)

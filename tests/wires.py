@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,7 +23,15 @@ from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
 from jupyter_codeinterp.adapters.providers.openai.model import OpenAIModel
 from jupyter_codeinterp.adapters.providers.openai.services import SERVICES
 from jupyter_codeinterp.core.errors import ModelError
-from jupyter_codeinterp.core.messages import Image, ImageSource, Message, Text, user
+from jupyter_codeinterp.core.messages import (
+    Document,
+    Image,
+    ImageSource,
+    Message,
+    PdfSource,
+    Text,
+    user,
+)
 from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelRequest
 from tests import fake_anthropic
 from tests.anthropic_talk import PNG, TOOLS
@@ -42,6 +51,9 @@ from tests.fake_openai import (
 
 KEY = "sk-test-key-0123456789"
 PLOT = Image(ImageSource("image/png", PNG))
+PAPER = Document(
+    PdfSource(base64.b64encode(b"%PDF-1.4\n1 0 obj<<>>endobj\n%%EOF\n").decode()), "a paper.pdf"
+)
 OF = {service.name: service for service in SERVICES}
 VARIABLES = {name for one in SERVICES for name in (*one.key_variables, one.url_variable) if name}
 

@@ -38,7 +38,8 @@ class ToolUse(Block, frozen=True, tag="tool_use"):
 
 class ImageSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
     media_type: str
-    """``image/png`` or ``image/jpeg``."""
+    """``image/png`` or ``image/jpeg``; of an image of the person's also ``image/gif`` and
+    ``image/webp``."""
     data: str
     """Base64 without line breaks."""
 
@@ -47,13 +48,29 @@ class Image(Block, frozen=True, tag="image"):
     source: ImageSource
 
 
+PDF: Literal["application/pdf"] = "application/pdf"
+
+
+class PdfSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
+    data: str
+    """Base64 without line breaks."""
+    media_type: Literal["application/pdf"] = PDF
+
+
+class Document(Block, frozen=True, tag="document", omit_defaults=True):
+    """A PDF of the person's. ``title`` is its name."""
+
+    source: PdfSource
+    title: str = ""
+
+
 class ToolResult(Block, frozen=True, tag="tool_result", omit_defaults=True):
     tool_use_id: str
     content: tuple[Union[Text, Image], ...]
     is_error: bool = False
 
 
-AnyBlock = Union[Text, Thinking, RedactedThinking, ToolUse, Image, ToolResult]
+AnyBlock = Union[Text, Thinking, RedactedThinking, ToolUse, Image, Document, ToolResult]
 
 
 class Message(msgspec.Struct, frozen=True):

@@ -101,6 +101,9 @@ ASSUMED_WINDOW = 128_000
 """Tokens, where nobody says how many a model takes. Small for what is sold today: a conversation
 that is cut off too early goes on with a summary. It is reckoned with, and never shown."""
 
+TAKEN = ("image/png", "image/jpeg")
+"""Media types that every wire carries."""
+
 Prices = tuple[float, float, float, float]
 """US dollars a million tokens: input, output, cache write, cache read."""
 
@@ -121,6 +124,7 @@ class ModelInfo(msgspec.Struct, frozen=True):
     prices_seen     the day (as 2026-11-23) of their vendor's list; "" where others say them
     local           it runs on this machine, and its answers cost nothing
     images, tools   whether it takes images, and calls tools
+    takes           media types of files that its wire carries; images only if it takes them
     """
 
     id: str
@@ -132,6 +136,7 @@ class ModelInfo(msgspec.Struct, frozen=True):
     local: bool = False
     images: Union[bool, None] = None
     tools: Union[bool, None] = None
+    takes: tuple[str, ...] = TAKEN
 
 
 class Model(Protocol):

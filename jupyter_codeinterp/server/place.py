@@ -15,6 +15,10 @@ from ..core.turn.limits import MAX_FILES
 Files = Callable[[str, int], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of at most so many files beside a notebook (its server path)."""
 
+ReadFile = Callable[[str, str, int], Awaitable[Union[bytes, None]]]
+"""A file beside a notebook (its server path), by name; None if it has more bytes than that, or
+cannot be read."""
+
 LookAround = Callable[[str], Awaitable[Union[Seen, None]]]
 """What lies under the folder of a notebook (its server path); None where that is not known."""
 
@@ -28,6 +32,7 @@ class LiveNotebooks(Protocol):
 
     make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
     files: Files
+    read_file: ReadFile
     rule_files: RuleFiles
     look_around: LookAround
 
@@ -64,6 +69,9 @@ class NotebookPlace:
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await self._manager.files(self._notebook().path, most)
+
+    async def read_file(self, name: str, most: int) -> bytes | None:
+        return await self._manager.read_file(self._notebook().path, name, most)
 
     async def rule_files(self) -> list[RuleFile]:
         return await self._manager.rule_files(self._notebook().path)

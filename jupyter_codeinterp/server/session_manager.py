@@ -31,7 +31,7 @@ from .audience import Audience, FrontWindow
 from .early import import_early
 from .files.whereabouts import REPLACED, Whereabouts
 from .not_me import calm
-from .place import Files, LookAround, NotebookPlace, RuleFiles
+from .place import Files, LookAround, NotebookPlace, ReadFile, RuleFiles
 from .windows import Windows
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class SessionManager:
         default_model: Callable[[str], str],
         make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel],
         files: Files,
+        read_file: ReadFile,
         rule_files: RuleFiles,
         look_around: LookAround,
         rules: Rules,
@@ -75,6 +76,7 @@ class SessionManager:
         self.rules = rules
         self.make_kernel = make_kernel
         self.files = files
+        self.read_file = read_file
         self.rule_files = rule_files
         self.look_around = look_around
         self._activity = activity

@@ -22,6 +22,7 @@ from jupyter_codeinterp.adapters.storage.sqlite import searching
 from jupyter_codeinterp.core import completion
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
+from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import passive
@@ -101,7 +102,7 @@ READERS = (
         "review",
         "secrets",
     ),
-    *("names", "references", "shown_html", "specs", "tracebacks", "transcript"),
+    *("kinds", "names", "references", "shown_html", "specs", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -153,7 +154,8 @@ OTHERS = {
     "registry": "types of what the SDK has parsed",
     "tools": "passes on what `specs` and `foreign` make",
     "clock": "holds no text",
-    "naming": "passes on what `references` makes",
+    "naming": "passes on what `references` and `showing` make",
+    "showing": "passes on what `kinds` says; files are bounded, and read beside the loop",
     "notebook": "passes on ops and cells, joins ids",
     "results": "passes on what `outputs` and `foreign` make",
     "turn": "holds what others work with",
@@ -255,6 +257,17 @@ def collect(text: str) -> object:
     return str(bounded), collector.take()
 
 
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+HEADS = (
+    (b"GIF89a\x01\x00\x01\x00\x00\x00\x00!\xfe", "image/gif"),
+    (b"GIF89a\x01\x00\x01\x00\x00\x00\x00", "image/gif"),
+    (b"RIFF\xff\xff\xff\x00WEBP", "image/webp"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+)
 KINDS: tuple[Literal["variable", "cell", "file"], ...] = ("variable", "cell", "file")
 FOREIGN = foreign.Foreign(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
@@ -307,6 +320,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
+    "kinds.fault_of_pdf": lambda t: kinds.fault_of_pdf(encoded(t)),
+    "kinds.media_type": lambda t: kinds.media_type(encoded(t)),
+    "kinds.size": lambda t: [kinds.size(head + encoded(t), media) for head, media in HEADS],
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
         list(snapshot(t).cells), True, FOREIGN
     ),

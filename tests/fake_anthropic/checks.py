@@ -118,7 +118,7 @@ def _message(body: dict[str, Any], index: int, blocks: list[dict[str, Any]]) -> 
         spot = f"{at}.content.{number}"
         if (kind in ("thinking", "redacted_thinking", "tool_use")) > assistant:
             yield f"{spot}: `{kind}` blocks are only allowed in assistant messages"
-        elif (kind in ("tool_result", "image")) > (not assistant):
+        elif (kind in ("tool_result", "image", "document")) > (not assistant):
             yield f"{spot}: `{kind}` blocks are only allowed in user messages"
         elif kind == "text":
             yield from _text(block)
@@ -128,6 +128,8 @@ def _message(body: dict[str, Any], index: int, blocks: list[dict[str, Any]]) -> 
             for part in _parts(block):
                 if part["type"] == "text":
                     yield from _text(part)
+        elif kind == "document":
+            yield from _document(spot, block)
         elif kind not in ("image", "redacted_thinking", "tool_use"):
             yield f"{spot}: Input tag '{kind}' is not known"
     if assistant and blocks and blocks[-1]["type"] in ("thinking", "redacted_thinking"):
@@ -221,6 +223,28 @@ def _images(images: list[dict[str, Any]]) -> Iterator[str]:
             yield f"image.source.base64: image exceeds {LARGEST_IMAGE} bytes"
         if max(picture.size) > most:
             yield f"image.source: a side has {max(picture.size)} pixels, more than {most}"
+
+
+def _document(spot: str, block: dict[str, Any]) -> Iterator[str]:
+    for name in block.keys() - {"type", "source", "title", "cache_control"}:
+        yield f"{spot}.document.{name}: Extra inputs are not permitted"
+    if "title" in block and not 0 < len(block["title"]) <= 500:
+        yield f"{spot}.document.title: String should have at most 500 characters"
+    source = block["source"]
+    if source.keys() != {"type", "media_type", "data"} or source["type"] != "base64":
+        yield f"{spot}.document.source: Input should be a base64 source"
+    elif source["media_type"] != "application/pdf":
+        yield f"{spot}.document.source.base64.media_type: Input should be 'application/pdf'"
+    elif not is_pdf(source["data"]):
+        yield f"{spot}.pdf.source.base64.data: The PDF specified was not valid."
+
+
+def is_pdf(encoded: str) -> bool:
+    try:
+        data = base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        return False
+    return data.startswith(b"%PDF-") and b"%%EOF" in data[-1024:]
 
 
 def _markers(value: Any) -> int:

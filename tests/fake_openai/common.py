@@ -13,6 +13,8 @@ from typing import Any
 import jsonschema
 from PIL import Image
 
+from tests.fake_anthropic.checks import is_pdf
+
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _DATA_URL = re.compile(r"^data:image/(png|jpeg|gif|webp);base64,(.*)$", re.DOTALL)
 
@@ -43,6 +45,14 @@ def image(url: Any) -> Iterator[str]:
         return
     if (picture.format or "").lower() != found[1]:
         yield f"The image is {picture.format}, not {found[1]}."
+
+
+def pdf(part: dict[str, Any]) -> Iterator[str]:
+    if part.keys() != {"type", "filename", "file_data"} or not part["filename"]:
+        yield "Missing required parameter: 'filename' and 'file_data' are needed."
+    head, _, encoded = part.get("file_data", "").partition(",")
+    if head != "data:application/pdf;base64" or not is_pdf(encoded):
+        yield "Invalid 'file_data': the file is no PDF."
 
 
 def arguments(text: Any) -> Iterator[str]:

@@ -241,6 +241,8 @@ def _part(part: Event, at: str) -> Iterator[str]:
         yield from common.text(part["text"], at)
     elif part["type"] == "input_image":
         yield from common.image(part["image_url"])
+    elif part["type"] == "input_file":
+        yield from common.pdf(part)
     else:
         yield f"Invalid value: '{part['type']}' at '{at}.content'."
 

@@ -45,7 +45,15 @@ _KEY_WORDS = ("api key not valid", "incorrect api key", "invalid api key")
 _MODEL_KINDS = frozenset({"model_not_found", "invalid_model"})
 _MODEL_WORDS = ("invalid model", "model not found")
 _NOT = ("not support", "only support", "unsupported", "unknown variant", "not a multimodal")
+_BAD_IMAGE_KINDS = frozenset({"invalid_image", "image_parse_error", "invalid_image_format"})
+_BAD_IMAGE = (
+    *("could not process image", "unsupported image", "a valid image", "image exceeds"),
+    *("image dimensions exceed", "unable to process input image", "failed to decode image"),
+)
+_OF_PDF = ("pdf", "input_file", "file_data", "document block", "including documents")
 _NO_TOOLS = ("--jinja", "--enable-auto-tool-choice", "that support tool use")
+THESE_IMAGES, THESE_PDFS = "these images", "these PDFs"
+"""What a request may be asked again without: those that it has. Others may be taken."""
 _STATUS_OF_KIND = {
     "invalid_request_error": 400,
     "invalid_prompt": 400,
@@ -149,6 +157,12 @@ def status_fault(
     if name := _refused_parameter(refusal, lower, optional):
         message = f"{place} refused the request ({status}).{said}"
         return Fault("bad_request", message, without=name)
+    if status in (400, 422) and _has(lower, _OF_PDF):
+        message = f"{place} cannot read a PDF of this conversation.{said}"
+        return Fault("bad_request", message, without=THESE_PDFS)
+    if status in (400, 422) and (refusal.kinds & _BAD_IMAGE_KINDS or _has(lower, _BAD_IMAGE)):
+        message = f"{place} cannot read an image of this conversation.{said}"
+        return Fault("bad_request", message, without=THESE_IMAGES)
     if status != 429 and ("image" in lower or "multimodal" in lower) and _has(lower, _NOT):
         message = f"The model “{model}” sees no images.{said}"
         return Fault("bad_request", message, without="images")

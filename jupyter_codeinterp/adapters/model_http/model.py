@@ -20,8 +20,17 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ...core.errors import ModelError
-from ...core.messages import AnyBlock, Image, Message, Text, ToolResult, ToolUse
-from ...core.ports import ModelEvent, ModelInfo, ModelRead, ModelRequest, ModelRetry, Prices
+from ...core.messages import Message, ToolUse
+from ...core.ports import (
+    TAKEN,
+    ModelEvent,
+    ModelInfo,
+    ModelRead,
+    ModelRequest,
+    ModelRetry,
+    Prices,
+)
+from . import files
 from .accumulator import Accumulator, Event
 from .facts import completed
 from .faults import Fault
@@ -41,9 +50,6 @@ NEAREST_TIMEOUT = 5.0
 """Seconds that names near that of an unknown model are looked for."""
 MOST_NAMES = 500
 """Of a list that are compared with a name."""
-NO_IMAGE = "[An image belongs here. This model sees none: have the numbers printed instead.]"
-"""Stands for an image in what a model is sent that takes none."""
-
 SetPrices = Mapping[str, Prices]
 
 
@@ -104,7 +110,7 @@ class HttpModel(Generic[S]):
         self._connection: tuple[S, Connection] | None = None
         self._infos: dict[tuple[S, str], tuple[ModelInfo, float]] = {}
         self._without: dict[tuple[S, str], frozenset[str]] = {}
-        """What each model was found not to take."""
+        """What each model was found not to take: ``images``, a parameter, the digest of a file."""
 
     # --- to be said by each wire -------------------------------------------------------
 
@@ -128,6 +134,10 @@ class HttpModel(Generic[S]):
         """The provider whose own API this is; "" for none of those in ``facts.json``. None: there
         is no key, say."""
         return ""
+
+    def _takes(self, server: S) -> Sequence[str]:
+        """Media types of the files that the wire carries."""
+        return TAKEN
 
     def _is_local(self, server: S, model: str) -> bool:
         """Whether the model runs on this machine."""
@@ -183,7 +193,10 @@ class HttpModel(Generic[S]):
                 info = self._known(model, server)
                 until = monotonic() + ASK_AGAIN_AFTER
             self._infos[key] = (info, until)
-        return self._completed(info, server)
+        info = self._completed(info, server)
+        if "images" in self._without.get(key, ()):
+            info = msgspec.structs.replace(info, images=False)
+        return msgspec.structs.replace(info, takes=tuple(self._takes(server)))
 
     async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
         """The server's models; those built in if it has no such list, unless ``fallback`` is
@@ -218,8 +231,7 @@ class HttpModel(Generic[S]):
         server, connection = await self._connect()
         request = msgspec.structs.replace(request, model=server.own_name(request.model))
         without = self._without.get((server, request.model), frozenset())
-        if "images" in without:
-            request = without_images(request)
+        request = files.fitted(request, self._takes(server), without)
         accumulator = Accumulator(taken=call_ids(request.messages))
         async with aclosing(connection.answer(request, without)) as events:
             async for event in events:
@@ -245,9 +257,10 @@ class HttpModel(Generic[S]):
         server = self._connection[0]
         key = (server, server.own_name(request.model))
         known = self._without.get(key, frozenset())
-        if what in known or (what == "images" and not _has_images(request)):
+        given_up = files.given_up(what, request)
+        if not given_up - known:
             return False
-        self._without[key] = known | {what}
+        self._without[key] = known | given_up
         return True
 
     async def _failed_for(self, model: str, fault: Fault, attempts: int) -> ModelError:
@@ -292,27 +305,6 @@ def call_ids(messages: tuple[Message, ...]) -> set[str]:
     return {
         block.id for message in messages for block in message.content if isinstance(block, ToolUse)
     }
-
-
-def without_images(request: ModelRequest) -> ModelRequest:
-    """A note stands for each."""
-    messages = tuple(
-        Message(message.role, tuple(map(_noted, message.content))) for message in request.messages
-    )
-    return msgspec.structs.replace(request, messages=messages)
-
-
-def _noted(block: AnyBlock) -> AnyBlock:
-    if isinstance(block, Image):
-        return Text(NO_IMAGE)
-    if isinstance(block, ToolResult):
-        parts = (Text(NO_IMAGE) if isinstance(part, Image) else part for part in block.content)
-        return ToolResult(block.tool_use_id, tuple(parts), block.is_error)
-    return block
-
-
-def _has_images(request: ModelRequest) -> bool:
-    return without_images(request) != request
 
 
 def _failed(fault: Fault, attempts: int) -> ModelError:

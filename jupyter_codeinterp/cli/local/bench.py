@@ -26,9 +26,10 @@ from traitlets.config import Config
 from ...adapters.providers.replay.recording import Recording
 from ...core.redaction.secrets import Secrets
 from ...server.early import import_early
+from ...server.files.beside import files_beside, read_beside
 from ...server.files.rule_files import rule_files
 from ...server.workbench.settings import CodeInterpSettings
-from ...server.workbench.workbench import Workbench, files_beside
+from ...server.workbench.workbench import Workbench
 from .existing import Existing, ServersKernel
 from .problems import Problem
 
@@ -175,6 +176,9 @@ class LocalBench(Workbench):
         self.kernels.folder = folder
         there = AsyncLargeFileManager(root_dir=str(folder))
         self.manager.files = lambda copy, most: files_beside(there, notebook.name, most)
+        self.manager.read_file = lambda copy, name, most: read_beside(
+            there, notebook.name, name, most
+        )
         if self._reads_rules:
             self.manager.rule_files = lambda copy: rule_files(there, notebook.name)
 

@@ -47,7 +47,7 @@ from ..turn.results import Result
 from ..turn.turn import Turn
 from . import system_prompt
 from .conversation import Conversation
-from .naming import look_at_named, said_missing
+from .naming import Found, look_at_named
 
 CUT_OFF = (
     "Your reply was cut off at the output limit, so nothing of it was run. "
@@ -111,11 +111,11 @@ class Agent:
         described = await self._describe()
         self._references = references
         found = await look_at_named(self.turn, references)
-        opening = self._opening(described, note, found.text, text)
+        opening = self._opening(described, note, found, text)
         if opening.content:
             self.talk.add(opening)
-        for missing in said_missing(found):
-            yield missing
+        for told in self._shown(found):
+            yield told
         for _ in range(self.turn.limits.steps):
             over = self._over_budget()
             if over is not None:
@@ -134,12 +134,17 @@ class Agent:
 
     # --- asking ----------------------------------------------------------------------
 
-    def _opening(self, described: str, note: str, named: str, text: str) -> Message:
+    def _opening(self, described: str, note: str, found: Found, text: str) -> Message:
         """The person's words, with what the model must know of the notebook before them."""
         words = text or (GO_ON if self.talk.is_answered else "")
-        parts = (described, self._wishes(), note, named, self.turn.scrub(words))
-        texts = [Text(part) for part in parts if part]
-        return user(*self.talk.opening(), *texts) if texts else user()
+        before = (described, self._wishes(), note, found.text)
+        content = (*_texts(*before), *found.shown, *_texts(self.turn.scrub(words)))
+        return user(*self.talk.opening(), *content) if content else user()
+
+    def _shown(self, found: Found) -> tuple[Note, ...]:
+        """What was found is in the conversation now; what the person is told of it."""
+        self.turn.results.has_shown(found.shown)
+        return found.notes
 
     def _wishes(self) -> str:
         """What the person's files say, once, and again when they say something else."""
@@ -182,15 +187,16 @@ class Agent:
             found = await look_at_named(self.turn, references, again=True)
         heard, _ = self._said(aside)
         self._references += references
-        texts = [found.text] if found.text else []
+        words = ""
         if heard is not None:
             yield heard
-            texts.append(self.turn.scrub(heard.text))
+            words = self.turn.scrub(heard.text)
             self._goal = f"{self._goal}\n\n{heard.text}"
-        if texts:
-            self.talk.add(user(*map(Text, texts)))
-        for missing in said_missing(found):
-            yield missing
+        content = (*_texts(found.text), *found.shown, *_texts(words))
+        if content:
+            self.talk.add(user(*content))
+        for told in self._shown(found):
+            yield told
 
     def _said(
         self, aside: tuple[Reference, ...]
@@ -215,10 +221,12 @@ class Agent:
             await turn.notebook.look()
         goal = turn.scrub(self._goal) or "Go on with what was asked last."
         described = (await self._describe(), self._wishes())
+        turn.results.forget_shown()
         found = await look_at_named(turn, self._references)
-        texts = (*described, summary, found.text, f"Go on with this request:\n{goal}")
-        self.talk.restart(user(*(Text(text) for text in texts if text)))
-        turn.results.images = 0
+        request = f"Go on with this request:\n{goal}"
+        before = _texts(*described, summary, found.text)
+        self.talk.restart(user(*before, *found.shown, *_texts(request)))
+        self._shown(found)
         self.meter.new_conversation()
         return Note(MOVED_ON)
 
@@ -399,6 +407,10 @@ class Agent:
 
 _GO_ON = ("pause_turn", "model_context_window_exceeded")
 """Stop reasons after which the model is asked again."""
+
+
+def _texts(*parts: str) -> tuple[Text, ...]:
+    return tuple(Text(part) for part in parts if part)
 
 
 def _says_something(message: Message) -> bool:

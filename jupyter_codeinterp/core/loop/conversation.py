@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from ..attached.showing import weight
 from ..history.deferred_writes import DeferredWrites
-from ..messages import Image, Message, Text, ToolResult, ToolUse, user
+from ..messages import Document, Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.foreign import Foreign, bare, mended, nonce_told
 from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
@@ -69,6 +70,11 @@ class Conversation:
     def images(self) -> int:
         return sum(_images(message) for message in self._messages)
 
+    @property
+    def shown(self) -> int:
+        """Bytes of the person's files that it shows."""
+        return sum(weight(message.content) for message in self._messages)
+
     def add(self, *messages: Message) -> None:
         """Store messages that belong together, in one transaction: now, or else later. They
         have been said, and the model must know them in any case."""
@@ -122,6 +128,9 @@ class Conversation:
             if role == "user" and block.text.startswith(_DESCRIPTIONS):
                 return ""
             return f"{'Person' if role == 'user' else 'You'}: {_cut(block.text)}"
+        if isinstance(block, (Image, Document)):
+            what = "an image" if isinstance(block, Image) else "a PDF"
+            return f"Person: [showed {what}, which is not here any more]"
         if isinstance(block, ToolUse):
             title = block.input.get("title") or block.input.get("cell_id") or ""
             return f"You called {block.name} {title}".rstrip()
@@ -145,11 +154,11 @@ def _first_words(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _images(message: Message) -> int:
+    """Of the person, and in results."""
     return sum(
         isinstance(part, Image)
         for block in message.content
-        if isinstance(block, ToolResult)
-        for part in block.content
+        for part in (block.content if isinstance(block, ToolResult) else (block,))
     )
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 
+import msgspec
+
+from ..attached import showing
 from ..errors import DocumentError, KernelError
 from ..events import Note, Reference
+from ..model_view.notebook_prompt import one_line
 from ..model_view.outputs import size
 from ..model_view.references import Named, named
 from ..off_loop import off_loop
@@ -17,12 +21,20 @@ MOST_LOOKED_THROUGH = 2_000
 NOT_READ = "[The message names something that could not be read in time.]"
 
 
+class Found(msgspec.Struct, frozen=True):
+    """``shown`` follows ``text``; ``notes`` are for the person."""
+
+    text: str = ""
+    shown: tuple[showing.Shown, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
 async def look_at_named(
     turn: Turn, references: Sequence[Reference], *, again: bool = False
-) -> Named:
+) -> Found:
     """``again``: the notebook may be another than the turn has seen last."""
     if not references:
-        return Named()
+        return Found()
     if again:
         with contextlib.suppress(DocumentError):  # As it was seen last.
             await turn.notebook.look()
@@ -33,9 +45,11 @@ async def look_at_named(
     files = turn.files
     if turn.look_for_files is not None and any(one.kind == "file" for one in references):
         files = await turn.look_for_files(MOST_LOOKED_THROUGH)
+    seen = await _see_files(turn, references, dict(files))
     snapshot = turn.notebook.snapshot
+    words = {name: one.words for name, one in seen.items()}
     found = await off_loop(
-        lambda: named(references, snapshot, variables, files, turn.foreign),
+        lambda: named(references, snapshot, variables, files, turn.foreign, words),
         sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
         lambda: Named(NOT_READ),
     )
@@ -43,11 +57,46 @@ async def look_at_named(
         cell = snapshot.cell(cell_id)
         if cell is not None:
             turn.context.seen(cell)
-    return found
+    shown = tuple(one.shown for one in seen.values() if one.shown is not None)
+    return Found(found.text, shown, (*_missing(found), *_not_shown(turn, seen)))
 
 
-def said_missing(found: Named) -> list[Note]:
-    """For the person."""
+async def _see_files(
+    turn: Turn, references: Sequence[Reference], sizes: dict[str, int]
+) -> dict[str, showing.Seen]:
+    """Those that are there, by name, in the order in which they are named."""
+    seen: dict[str, showing.Seen] = {}
+    results, read = turn.results, turn.read_file
+    room = showing.Room(results.images_left, showing.MOST_OF_ALL - results.shown)
+    for reference in references:
+        name = reference.name
+        if reference.kind != "file" or read is None or name in seen or name.endswith("/"):
+            continue
+        if name in sizes:
+            fits = sizes[name] <= showing.MOST_READ
+            data = await read(name, showing.MOST_READ) if fits else None
+            seen[name] = await _see(turn, name, data, room)
+    return seen
+
+
+async def _see(turn: Turn, name: str, data: bytes | None, room: showing.Room) -> showing.Seen:
+    title = one_line(turn.scrub(name))
+    return await off_loop(
+        lambda: showing.see(name, title, data, turn.model_info, room),
+        len(data or b""),
+        showing.Seen,
+    )
+
+
+def _missing(found: Named) -> list[Note]:
     if not found.missing:
         return []
     return [Note(f"Named in the message, and not there: {', '.join(found.missing)}.", "warning")]
+
+
+def _not_shown(turn: Turn, seen: dict[str, showing.Seen]) -> list[Note]:
+    return [
+        Note(f"{one_line(turn.scrub(name))} is not shown to the model: {one.why}.", "warning")
+        for name, one in seen.items()
+        if one.why
+    ]

@@ -5,7 +5,7 @@ All of it is text of others: inert, without keys, bounded, and between the delim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -53,9 +53,11 @@ def named(
     variables: list[dict[str, Any]] | None,
     files: Files,
     foreign: Foreign,
+    seen: Mapping[str, str] = {},
 ) -> Named:
     """``variables`` are those that are named, None where they cannot be looked at; ``files``
-    are names and sizes (bytes) of what lies beside the notebook."""
+    are names and sizes (bytes) of what lies beside the notebook; ``seen``: what there is to say
+    of some of them, by name, in our own words."""
     if not references:
         return Named()
     parts: list[_Part] = []
@@ -66,7 +68,7 @@ def named(
         elif reference.kind == "cell":
             part = _cell(reference.name, snapshot, foreign.scrub)
         elif reference.kind == "file":
-            part = _file(reference.name, files, foreign.scrub)
+            part = _file(reference.name, files, foreign.scrub, seen.get(reference.name, ""))
         else:
             part = _last_error(snapshot, foreign.scrub)
         if len(part.text) > left:
@@ -109,14 +111,15 @@ def _cell(cell_id: str, snapshot: Snapshot, scrub: Callable[[str], str]) -> _Par
     return _Part(text, what, whole=cell_id if len(source) <= PART else "")
 
 
-def _file(name: str, files: Files, scrub: Callable[[str], str]) -> _Part:
+def _file(name: str, files: Files, scrub: Callable[[str], str], seen: str) -> _Part:
     what = f"file {one_line(scrub(name), 300)}"
     size = next((size for known, size in files if known == name), None)
     if size is None:
         return _Part(f"{what}: it is not beside the notebook", what, what)
     if name.endswith("/"):
         return _Part(f"folder beside the notebook: {one_line(scrub(name), 300)}", what)
-    return _Part(f"file beside the notebook: {file_lines([(name, size)], scrub)[0]}", what)
+    line = f"file beside the notebook: {file_lines([(name, size)], scrub)[0]}"
+    return _Part(f"{line}: {seen}" if seen else line, what)
 
 
 def _last_error(snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:

@@ -66,6 +66,9 @@ class Workplace(Protocol):
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         """Names and sizes (bytes) of at most so many files beside the notebook."""
 
+    async def read_file(self, name: str, most: int) -> bytes | None:
+        """One beside the notebook; None if it has more than ``most`` bytes, or cannot be read."""
+
     async def rule_files(self) -> list[RuleFile]:
         """In which the person keeps wishes; from the root down to the notebook."""
 

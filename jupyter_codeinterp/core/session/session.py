@@ -269,7 +269,9 @@ class Session(QueueingSession, ReviewedSession):
             ledger=self._ledger,
             context=self._context,
             foreign=foreign,
-            results=Results(session_id, self._store, foreign, fails, self._talk.images),
+            results=Results(
+                session_id, self._store, foreign, fails, self._talk.images, self._talk.shown
+            ),
             private=self._private,
             hooks=self._hooks,
             limits=self._rules.limits,
@@ -279,9 +281,10 @@ class Session(QueueingSession, ReviewedSession):
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
-        turn.look_for_files = place.files
+        turn.look_for_files, turn.read_file = place.files, place.read_file
         turn.rule_files = await place.rule_files() if self._reads_rules else []
-        self._meter.begin_turn(await model.info(self.info.model))
+        turn.model_info = await model.info(self.info.model)
+        self._meter.begin_turn(turn.model_info)
         asked = self._replay.asked
         talk, step, queued = self._talk, self._next_step, self._hear_queued
         return Agent(

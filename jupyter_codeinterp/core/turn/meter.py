@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..events import Cost, ModelUse, UsageChanged
-from ..messages import AnyBlock, Image, Text, Thinking, ToolResult, ToolUse, Usage
+from ..messages import AnyBlock, Document, Image, Text, Thinking, ToolResult, ToolUse, Usage
 from ..ports import (
     ASSUMED_WINDOW,
     ModelEvent,
@@ -24,6 +24,10 @@ CHARACTERS = 3
 AN_IMAGE = 4_800
 """Characters that an image stands for there: 1,600 tokens, the most that the Messages API counts
 for one (platform.claude.com/docs, vision)."""
+
+OF_A_PDF = 0.3
+"""Characters that a byte of a PDF stands for: its pages are not counted here. One of 100 kB has
+some ten, of 1,500 to 3,000 tokens each (the same docs, PDF support)."""
 
 
 class Meter:
@@ -147,6 +151,8 @@ def _length(block: AnyBlock) -> int:
         return len(block.thinking)
     if isinstance(block, Image):
         return AN_IMAGE
+    if isinstance(block, Document):
+        return int(len(block.source.data) * 3 / 4 * OF_A_PDF)
     if isinstance(block, ToolUse):
         return sum(len(str(value)) for value in block.input.values())
     if isinstance(block, ToolResult):

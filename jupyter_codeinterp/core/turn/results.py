@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ..attached.showing import weight
 from ..document.ops import Output
 from ..errors import StoreError
 from ..events import Status, ToolDone
@@ -43,10 +44,12 @@ class Results:
         foreign: Foreign,
         journal_failed: Callable[[StoreError], None],
         images: int = 0,
+        shown: int = 0,
     ) -> None:
         """``store`` keeps outputs for the model to read again; ``images`` is how many are in
-        the conversation so far."""
+        the conversation so far, ``shown`` how many bytes of the person's files."""
         self.images = images
+        self.shown = shown
         self._session_id = session_id
         self._store = store
         self._foreign = foreign
@@ -58,6 +61,15 @@ class Results:
     def images_left(self) -> int:
         """How many more images the conversation may have."""
         return max(0, outputs.IMAGES_A_CONVERSATION - self.images)
+
+    def has_shown(self, blocks: Sequence[object]) -> None:
+        """The person's files, in the conversation now."""
+        self.images += sum(isinstance(block, Image) for block in blocks)
+        self.shown += weight(blocks)
+
+    def forget_shown(self) -> None:
+        """The conversation begins anew."""
+        self.images = self.shown = 0
 
     async def see(self, cell_outputs: Sequence[Output]) -> Seen:
         """The outputs as the model sees them."""

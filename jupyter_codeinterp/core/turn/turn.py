@@ -18,7 +18,7 @@ from ..hooks.hooks import Hooks
 from ..model_view.context import Context
 from ..model_view.foreign import Foreign
 from ..model_view.rule_files import RuleFile
-from ..ports import Document, Kernel, KernelInfo
+from ..ports import Document, Kernel, KernelInfo, ModelInfo
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
 from .clock import Clock
@@ -74,6 +74,9 @@ class Turn:
     """Names and sizes (bytes) of what lies beside the notebook."""
     look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None
     """The same of more of them."""
+    read_file: Callable[[str, int], Awaitable[bytes | None]] | None = None
+    """One of these, by its name; None if it has more bytes than that, or cannot be read."""
+    model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
     """The person's wishes, from files; from the root down to the notebook."""
     before: asyncio.Future[Seen | None] | None = None

@@ -40,6 +40,10 @@ class ProcessPlace:
             self._told = files(Path.cwd())
         return self._told
 
+    async def read_file(self, name: str, most: int) -> None:
+        """Nothing can be named in a cell."""
+        return None
+
     async def rule_files(self) -> list[RuleFile]:
         """Of this folder alone: how far a person's own go up is not known here."""
         if self.context:

@@ -7,15 +7,11 @@ the first message.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import logging
 from collections.abc import Callable, MutableMapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-from jupyter_core.utils import ensure_async
-from tornado import web
 
 from ...adapters.documents.live import FileWriter, LiveNotebook
 from ...adapters.storage.sqlite import SqliteStore
@@ -27,6 +23,7 @@ from ...core.turn.limits import MAX_FILES, Rules
 from .. import extensions
 from ..activity import Activity
 from ..early import import_early
+from ..files.beside import files_beside, read_beside
 from ..files.file_ids import FileIds
 from ..files.looking import look_around
 from ..files.rule_files import rule_files
@@ -42,9 +39,6 @@ if TYPE_CHECKING:
     from ...adapters.providers.replay.recording import Recording
     from ...core.model_view.rule_files import RuleFile
     from ...core.tools.registry import ToolRegistry
-
-LISTING_TIMEOUT = 1.0
-"""Seconds. A folder of tens of thousands of files takes longer; nobody waits for that."""
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +82,7 @@ class Workbench:
             default_model=self.models.default_for,
             make_kernel=self._make_kernel,
             files=self._files,
+            read_file=self._read_file,
             rule_files=self._rule_files,
             look_around=self._look_around,
             rules=Rules(
@@ -183,6 +178,9 @@ class Workbench:
     async def _files(self, notebook: str, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await files_beside(self._contents, notebook, most)
 
+    async def _read_file(self, notebook: str, name: str, most: int) -> bytes | None:
+        return await read_beside(self._contents, notebook, name, most)
+
     async def _rule_files(self, notebook: str) -> list[RuleFile]:
         return await rule_files(self._contents, notebook) if self._reads_rules else []
 
@@ -192,21 +190,3 @@ class Workbench:
             self._kernels.close()
         await self.models.close()
         self.store.close()
-
-
-async def files_beside(contents: Any, notebook: str, most: int) -> list[tuple[str, int]]:
-    """Names and sizes of at most so much of what lies beside the notebook, folders with a
-    slash. None in a folder that cannot be listed, or not in time."""
-    folder, _, own = notebook.rpartition("/")
-    try:
-        listing = ensure_async(contents.get(folder, content=True, type="directory"))
-        model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
-    except (web.HTTPError, asyncio.TimeoutError) as error:
-        log.info("The folder of %s is not listed: %r", notebook, error)
-        return []
-    entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
-    entries.sort(key=lambda entry: str(entry["name"]))
-    return [
-        (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
-        for e in entries[:most]
-    ]

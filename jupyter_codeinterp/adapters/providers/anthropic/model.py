@@ -10,7 +10,7 @@ from ....core.ports import ModelInfo, Prices
 from ....core.providers import origin
 from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
 from .credentials import Credentials, resolve
-from .profile import ANTHROPIC, KNOWN, Profile, known_info, profile_for
+from .profile import ANTHROPIC, KNOWN, Profile, known_info, profile_for, taken
 
 if TYPE_CHECKING:
     import httpx2
@@ -82,6 +82,9 @@ class AnthropicModel(HttpModel[Credentials]):
         profile = self._of(server)
         elsewhere = server and profile.home and origin(server.base_url) != origin(profile.home)
         return profile.vendor if profile.own_prices and not elsewhere else ""
+
+    def _takes(self, server: Credentials) -> tuple[str, ...]:
+        return taken(self._of(server))
 
     def _is_local(self, server: Credentials, model: str) -> bool:
         here = self._of(server).runs_here and is_loopback(server.base_url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ....core.messages import PDF
 from ....core.ports import ModelInfo
 from ...model_http.facts import fact
 from .credentials import Credentials
@@ -19,6 +20,7 @@ class Profile(msgspec.Struct, frozen=True):
     signed_thinking    thinking without a signature is not sent back: it would be refused
     x_api_key          the key goes into ``X-Api-Key`` too; many servers read only that
     images_in_results  else images follow the tool results, in the same message
+    documents          PDFs are taken, as ``document`` blocks
     needs_key          without a key nothing is sent at all
     stall              seconds without a byte until a stream counts as dead; Anthropic
                        pings, local servers are silent while they read a long prompt
@@ -46,6 +48,7 @@ class Profile(msgspec.Struct, frozen=True):
     vendor: str = "anthropic"
     home: str = ""
     runs_here: bool = False
+    documents: bool = False
 
 
 ANTHROPIC = Profile(
@@ -58,6 +61,7 @@ ANTHROPIC = Profile(
     needs_key=True,
     stall=60.0,
     own_prices=True,
+    documents=True,
 )
 OTHER = Profile(
     eager_input=False,
@@ -75,6 +79,14 @@ OTHER = Profile(
 def profile_for(server: Credentials) -> Profile:
     """By its host."""
     return ANTHROPIC if server.is_anthropic else OTHER
+
+
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+def taken(profile: Profile) -> tuple[str, ...]:
+    """Media types of the files that it is sent as they are."""
+    return (*_IMAGES, PDF) if profile.documents else _IMAGES
 
 
 KNOWN = {

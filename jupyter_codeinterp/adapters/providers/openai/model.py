@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ....core.errors import ModelError
+from ....core.messages import PDF
 from ....core.ports import ModelInfo
 from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
 from .credentials import Credentials, resolve
@@ -65,6 +66,10 @@ class OpenAIModel(HttpModel[Credentials]):
 
     def _vendor(self, server: Credentials | None) -> str:
         return self._service.name if server is None or server.is_public else ""
+
+    def _takes(self, server: Credentials) -> tuple[str, ...]:
+        service = self._service
+        return (*service.images, PDF) if service.documents else service.images
 
     def _is_local(self, server: Credentials, model: str) -> bool:
         return self._service.runs_here and is_loopback(server.base_url)

@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
-from ....core.messages import AnyBlock, Image, Message, Text, ToolResult, ToolUse
+from ....core.messages import PDF, AnyBlock, Document, Image, Message, Text, ToolResult, ToolUse
 from ....core.ports import ModelRequest
 from .kept import kept
 
 OPTIONAL = ("include", "reasoning.summary", "parallel_tool_calls", "max_output_tokens")
 """Models that do not reason refuse the first, organizations that are not verified the second."""
 NOTHING_SAID = "(nothing said)"
+UNNAMED = "document.pdf"
 WIRE = "responses"
 
 Item = dict[str, Any]
@@ -75,6 +76,9 @@ def _part(block: AnyBlock) -> Item | None:
         source = block.source
         url = f"data:{source.media_type};base64,{source.data}"
         return {"type": "input_image", "image_url": url, "detail": "auto"}
+    if isinstance(block, Document):
+        url = f"data:{PDF};base64,{block.source.data}"
+        return {"type": "input_file", "filename": block.title or UNNAMED, "file_data": url}
     return None
 
 

@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
 
 class Service(msgspec.Struct, frozen=True):
     """``url`` is "" where a person names the address. ``url_variable`` of the environment names
@@ -20,6 +22,8 @@ class Service(msgspec.Struct, frozen=True):
     runs_here      its models run where it runs: on this machine they cost nothing
     hides          parts of names of models that hold no conversation in text
     key_looks      what a key looks like, for people; ``key_page`` is where one is to be had
+    images         media types of images that its models take
+    documents      PDFs are taken, as ``input_file``
     path           where the API is at an address that has none
     resources      the address of a resource, with ``{}`` for its name, which may be named
                    instead; ``place_looks`` is what such a name looks like, for people
@@ -37,6 +41,8 @@ class Service(msgspec.Struct, frozen=True):
     hides: tuple[str, ...] = ()
     key_looks: str = ""
     key_page: str = ""
+    images: tuple[str, ...] = IMAGES
+    documents: bool = False
     path: str = "/v1"
     resources: str = ""
     place_looks: str = ""
@@ -53,6 +59,7 @@ SERVICES = (
         ("OPENAI_API_KEY",),
         url_variable="OPENAI_BASE_URL",
         hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "search"),
+        documents=True,  # developers.openai.com/api/docs/guides/file-inputs
         key_looks="sk-…",
         key_page="https://platform.openai.com/api-keys",
     ),
@@ -66,6 +73,7 @@ SERVICES = (
         ("AZURE_OPENAI_API_KEY",),
         url_variable="AZURE_OPENAI_ENDPOINT",
         hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "ada"),
+        documents=True,  # learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
         key_looks="of the resource, under Keys and Endpoint",
         key_page="https://ai.azure.com",
         path="/openai/v1",
@@ -79,6 +87,7 @@ SERVICES = (
         "chat",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         hides=(*_NO_TALK, "imagen", "veo", "aqa", "live", "lyria"),
+        images=("image/png", "image/jpeg", "image/webp"),  # ai.google.dev, image understanding
         key_looks="AIza…",
         key_page="https://aistudio.google.com/apikey",
     ),
@@ -100,6 +109,7 @@ SERVICES = (
         "chat",
         ("XAI_API_KEY",),
         hides=(*_NO_TALK, "imagine", "video"),
+        images=("image/png", "image/jpeg"),  # docs.x.ai, image understanding
         key_looks="xai-…",
         key_page="https://console.x.ai",
     ),

@@ -12,7 +12,7 @@ import msgspec
 from .....core.errors import ModelError
 from .....core.ports import ModelInfo
 from ....model_http.model import ATTEMPTS, HttpModel, SetPrices, backoff
-from ..profile import ANTHROPIC, known_info
+from ..profile import ANTHROPIC, known_info, taken
 from .credentials import CloudCredentials, resolve
 from .table import Cloud, plain_name
 
@@ -65,6 +65,9 @@ class CloudModel(HttpModel[CloudCredentials]):
         make = _connection_of(self._cloud)
         limits = (self._max_tokens, None, self._stall)
         return http, make(server, http, self._profile, *limits, self._environment, self._learn)
+
+    def _takes(self, server: CloudCredentials) -> tuple[str, ...]:
+        return taken(self._profile)
 
     def _need_modules(self) -> None:
         if all(map(_is_there, self._cloud.modules)):

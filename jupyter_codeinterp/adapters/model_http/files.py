@@ -1,0 +1,70 @@
+"""Images and PDFs of a request, where a model is not sent them: a note stands for each.
+
+What stands for one depends on it, on the model and on what was found of that model, so that a
+message is sent again as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator
+from typing import Union
+
+import msgspec
+
+from ...core.messages import AnyBlock, Document, Image, Message, Text, ToolResult
+from ...core.ports import ModelRequest
+from .faults import THESE_IMAGES, THESE_PDFS
+
+NO_IMAGE = "[An image belongs here. This model sees none: have the numbers printed instead.]"
+"""Stands for an image in what a model is sent that takes none."""
+REFUSED = "[A file belongs here that the model's server does not take: code can open it.]"
+
+File = Union[Image, Document]
+_DIGEST = "file "
+
+
+def fitted(request: ModelRequest, takes: Collection[str], without: frozenset[str]) -> ModelRequest:
+    """The request without the files that are not among ``takes``, or were given up."""
+    if not any(True for _ in _files(request)):
+        return request
+    refused = {name for name in without if name.startswith(_DIGEST)}
+
+    def note(block: AnyBlock) -> AnyBlock:
+        if isinstance(block, Image) and "images" in without:
+            return Text(NO_IMAGE)
+        if isinstance(block, (Image, Document)) and (
+            block.source.media_type not in takes or (refused and _digest(block) in refused)
+        ):
+            return Text(REFUSED)
+        if isinstance(block, ToolResult):
+            parts = tuple(map(note, block.content))
+            return msgspec.structs.replace(block, content=parts)
+        return block
+
+    messages = (
+        Message(message.role, tuple(map(note, message.content))) for message in request.messages
+    )
+    return msgspec.structs.replace(request, messages=tuple(messages))
+
+
+def given_up(what: str, request: ModelRequest) -> frozenset[str]:
+    """What a model is not sent again once it has refused ``what`` of this request: nothing, if
+    the request has none of it."""
+    if what in (THESE_IMAGES, THESE_PDFS):
+        kind = Image if what == THESE_IMAGES else Document
+        return frozenset(_digest(file) for file in _files(request) if isinstance(file, kind))
+    if what == "images" and not any(isinstance(file, Image) for file in _files(request)):
+        return frozenset()
+    return frozenset((what,))
+
+
+def _files(request: ModelRequest) -> Iterator[File]:
+    for message in request.messages:
+        for block in message.content:
+            parts = block.content if isinstance(block, ToolResult) else (block,)
+            yield from (part for part in parts if isinstance(part, (Image, Document)))
+
+
+def _digest(file: File) -> str:
+    return _DIGEST + hashlib.sha256(file.source.data.encode()).hexdigest()

@@ -1,0 +1,75 @@
+"""What lies beside a notebook, through the contents manager."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import logging
+from pathlib import Path
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+from jupyter_server.services.contents.fileio import FileManagerMixin
+from tornado import web
+
+from ...adapters.rule_file import within
+
+LISTING_TIMEOUT = 1.0
+"""Seconds. A folder of tens of thousands of files takes longer; nobody waits for that."""
+READING_TIMEOUT = 10.0
+"""Seconds for a file that a message names, and that the model is to see."""
+
+log = logging.getLogger(__name__)
+
+
+async def files_beside(contents: Any, notebook: str, most: int) -> list[tuple[str, int]]:
+    """Names and sizes of at most so much of what lies beside the notebook, folders with a
+    slash. None in a folder that cannot be listed, or not in time."""
+    folder, _, own = notebook.rpartition("/")
+    try:
+        listing = ensure_async(contents.get(folder, content=True, type="directory"))
+        model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
+    except (web.HTTPError, asyncio.TimeoutError) as error:
+        log.info("The folder of %s is not listed: %r", notebook, error)
+        return []
+    entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
+    entries.sort(key=lambda entry: str(entry["name"]))
+    return [
+        (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
+        for e in entries[:most]
+    ]
+
+
+async def read_beside(contents: Any, notebook: str, name: str, most: int) -> bytes | None:
+    """A file of this name beside the notebook; None if there is none within the root, it has
+    more than ``most`` bytes, or it cannot be read in time."""
+    if "/" in name or "\\" in name or name.startswith("."):
+        return None
+    folder = notebook.rpartition("/")[0]
+    path = f"{folder}/{name}" if folder else name
+    try:
+        return await asyncio.wait_for(_read(contents, path, most), READING_TIMEOUT)
+    except (web.HTTPError, OSError, asyncio.TimeoutError) as error:
+        log.info("%s is not read: %r", path, error)
+        return None
+
+
+async def _read(contents: Any, path: str, most: int) -> bytes | None:
+    if isinstance(contents, FileManagerMixin):
+        root = Path(contents.root_dir)  # type: ignore[attr-defined]
+        if await asyncio.to_thread(within, root, path) is None:
+            return None
+    about = await ensure_async(contents.get(path, content=False, type="file"))
+    if (about.get("size") or 0) > most:
+        return None
+    model = await ensure_async(contents.get(path, content=True, type="file", format="base64"))
+    content = model.get("content")
+    if not isinstance(content, str) or len(content) > most * 3 // 2:
+        return None
+    try:
+        # Line breaks are left out: there may be some, every 76 characters.
+        data = await asyncio.to_thread(base64.b64decode, content)
+    except (binascii.Error, ValueError):
+        return None
+    return data if len(data) <= most else None
