@@ -120,6 +120,15 @@ export interface IRoom extends IDisposable {
   show(): Promise<void>;
 }
 
+/** An image among the outputs of a cell. */
+export interface IFigure {
+  readonly cellId: string;
+  /** From 1 in its cell. */
+  readonly number: number;
+  /** A PNG as base64, as the output has it. */
+  readonly data: string;
+}
+
 /** The notebooks that are open in this window. */
 export interface INotebooks {
   /** Path of the notebook in front, '' if none; and its changes. */
@@ -182,6 +191,8 @@ export interface INotebooks {
   /** Where new cells can go; null if it is not open here. And when that may have changed. */
   places(path: string): IPlaces | null;
   readonly placesChanged: ISignal<INotebooks, string>;
+  /** The PNG images that these cells show, within bounds; none of a notebook not open here. */
+  figures(path: string, cellIds: readonly string[]): readonly IFigure[];
   /** The type of the notebook's code, for its colours. */
   codeMimeType(path: string): string;
   /** Save a file beside the notebook, never over another; its name there. Rejects in words. */

@@ -62,6 +62,10 @@ export class NoNotebooks implements INotebooks {
     return this.createNotebook();
   }
 
+  figures(): readonly [] {
+    return [];
+  }
+
   outline(): null {
     return null;
   }

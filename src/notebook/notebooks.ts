@@ -18,12 +18,14 @@ import type {
   IClient,
   IDraftView,
   IDrafts,
+  IFigure,
   INotebooks,
   IOutline,
   IPlaces,
   IRoom
 } from '../tokens';
 import { makeRoom } from './changes/room';
+import { figuresOf } from './figures';
 import { KernelWatch } from './kernels';
 import { insertBelow } from './insert';
 import { LiveNotebook } from './live';
@@ -220,6 +222,11 @@ export class Notebooks implements INotebooks, IDisposable {
 
   get placesChanged(): ISignal<this, string> {
     return this._placesChanged;
+  }
+
+  figures(path: string, cellIds: readonly string[]): readonly IFigure[] {
+    const model = this._find(path)?.context.model;
+    return model ? figuresOf(model, cellIds) : [];
   }
 
   codeMimeType(path: string): string {

@@ -27,6 +27,7 @@ export class CodeInterpreterPanel extends ReactWidget {
       editors: IEditorServices;
       openNotebook: (path: string) => Promise<void>;
       fileUrl: (path: string) => Promise<string>;
+      fileText: (path: string) => Promise<string>;
     }
   ) {
     super();
@@ -65,6 +66,7 @@ export class CodeInterpreterPanel extends ReactWidget {
       trans,
       openNotebook,
       fileUrl,
+      fileText,
       editors
     } = this._options;
     return (
@@ -76,7 +78,7 @@ export class CodeInterpreterPanel extends ReactWidget {
           slash,
           trans,
           openNotebook,
-          files: { open: openNotebook, url: fileUrl },
+          files: { open: openNotebook, url: fileUrl, text: fileText },
           showSent: () => this._showSent(),
           showDiff: (host, diff) => showDiff(editors, host, diff),
           confirmDelete: title => this._confirmDelete(title)

@@ -90,7 +90,16 @@ const panel: JupyterFrontEndPlugin<void> = {
       slash,
       editors,
       openNotebook: path => openNotebook(commands, path),
-      fileUrl: path => app.serviceManager.contents.getDownloadUrl(path)
+      fileUrl: path => app.serviceManager.contents.getDownloadUrl(path),
+      fileText: async path => {
+        const options = {
+          type: 'file',
+          format: 'text',
+          content: true
+        } as const;
+        const file = await app.serviceManager.contents.get(path, options);
+        return String(file.content);
+      }
     });
     const open = () => shell.activateById(widget.id);
     shell.add(widget, 'right', { rank: 900 });

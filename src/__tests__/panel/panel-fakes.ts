@@ -37,6 +37,7 @@ import type {
   IClient,
   IDraftView,
   INotebooks,
+  IFigure,
   IOutline,
   IPlaces,
   IRoom
@@ -351,6 +352,12 @@ export class FakeNotebooks implements INotebooks {
     return file.name;
   };
 
+  /** What cells show. */
+  readonly shown_figures: IFigure[] = [];
+  figures(_: string, cellIds: readonly string[]): readonly IFigure[] {
+    return this.shown_figures.filter(({ cellId }) => cellIds.includes(cellId));
+  }
+
   outline(): IOutline {
     return this.named;
   }
@@ -574,7 +581,8 @@ export function surroundings(
     openNotebook: async () => undefined,
     files: {
       open: async () => undefined,
-      url: async path => `/files/${path}`
+      url: async path => `/files/${path}`,
+      text: async () => ''
     },
     showSent: async () => undefined,
     showDiff: noDiff,

@@ -63,7 +63,8 @@ type Block =
   | { type: 'thinking'; thinking: string }
   | { type: 'tool_use'; name: string; input: Record<string, unknown> }
   | { type: 'tool_result'; content: unknown }
-  | { type: 'image'; source: { data: string } };
+  | { type: 'image'; source: { data: string } }
+  | { type: 'document'; title?: string; source: { data: string } };
 
 /** Content as a person reads it: text and code with their own line breaks. */
 function readable(content: unknown): string {
@@ -92,10 +93,16 @@ function blockText(block: Block | string): string {
       return `[result]\n${readable(block.content)}`;
     case 'image':
       // Its bytes say nothing to a reader, and there may be a million of them.
-      return `[image, ${Math.round((block.source.data.length * 3) / 4096)} kB]`;
+      return `[image, ${kilobytes(block.source.data)}]`;
+    case 'document':
+      return `[PDF ${block.title ?? ''}, ${kilobytes(block.source.data)}]`;
     default:
       return plain(block);
   }
+}
+
+function kilobytes(base64: string): string {
+  return `${Math.round((base64.length * 3) / 4096)} kB`;
 }
 
 function plain(value: unknown): string {

@@ -79,6 +79,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     elapsed: event.elapsed,
     summary: event.summary,
     detail: event.detail,
+    images: event.images ?? 0,
     // Journals of old have none.
     notes: (event.notes as string[] | undefined) ?? [],
     failure: ''
@@ -120,6 +121,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   elapsed: 0,
   summary: '',
   detail: '',
+  images: 0,
   notes: [],
   mended: false,
   leftover: false,

@@ -1,7 +1,12 @@
 /**
  * A session's view as a pure function of its events: replayed or live, the same view.
  */
-import type { Event, SessionInfo, TurnUndone } from '../../protocol/protocol';
+import type {
+  Event,
+  Reference,
+  SessionInfo,
+  TurnUndone
+} from '../../protocol/protocol';
 import { card, draftOpened, runStarted, toolDone } from './cards';
 import {
   append,
@@ -60,7 +65,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
             kind: 'message',
             key,
             turn: event.turn,
-            text: event.text
+            text: event.text,
+            files: filesOf(event)
           }))
         : running;
     }
@@ -74,7 +80,8 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return append(unqueue(view, event.numbers), key => ({
         kind: 'aside',
         key,
-        text: event.text
+        text: event.text,
+        files: filesOf(event)
       }));
     case 'step_started':
       return { ...view, step: event.step };
@@ -295,9 +302,27 @@ function endTurn(
     key,
     end,
     cleared: cleared(view, end),
+    pictured: pictured(view),
     reviewed: {},
     left: {}
   }));
+}
+
+/** Cells of the newest turn with images among their outputs, in the order of their runs. */
+function pictured(view: ISessionView): readonly string[] {
+  const from = view.items.map(item => item.kind).lastIndexOf('end') + 1;
+  const cells = view.items
+    .slice(from)
+    .map(item => (item.kind === 'card' && item.images ? item.cellId : ''));
+  return [...new Set(cells)].filter(cellId => cellId);
+}
+
+function filesOf(event: {
+  // Journals of old have none.
+  readonly references?: readonly Reference[];
+}): readonly string[] {
+  const names = event.references ?? [];
+  return names.filter(({ kind }) => kind === 'file').map(({ name }) => name);
 }
 
 /** What stood in the cells that were cleared away, of the last card of each. */

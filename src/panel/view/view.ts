@@ -22,6 +22,8 @@ export interface IMessageItem {
   readonly key: string;
   readonly turn: number;
   readonly text: string;
+  /** Names of files beside the notebook that came with it. */
+  readonly files: readonly string[];
 }
 
 /** What the person said while the turn ran, where the model was told of it. */
@@ -29,6 +31,7 @@ export interface IAsideItem {
   readonly kind: 'aside';
   readonly key: string;
   readonly text: string;
+  readonly files: readonly string[];
 }
 
 /** What the person has said that neither began a turn nor reached the model yet. */
@@ -91,6 +94,8 @@ export interface ICardItem {
   readonly elapsed: number;
   readonly summary: string;
   readonly detail: string;
+  /** How many images the model was shown of its outputs. */
+  readonly images: number;
   /** What checks of the server said of its run. */
   readonly notes: readonly string[];
   /** It failed, and a later run of the same cell succeeded. */
@@ -141,6 +146,8 @@ export interface IEndItem {
   readonly key: string;
   readonly end: TurnEnded;
   readonly cleared: readonly ICleared[];
+  /** Ids of cells whose outputs the turn has seen images in. */
+  readonly pictured: readonly string[];
   /** By cell id: put back, or kept by the person. Cells that are not here are open. */
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
   /** By cell id: why an undo has left the cell as it is. */

@@ -4,6 +4,18 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import type { IMention } from './mentions';
 
+/** An image, as long as it stands there. */
+function Small({ picture }: { picture: File }): JSX.Element | null {
+  const [url, setUrl] = React.useState('');
+  React.useEffect(() => {
+    const made = URL.createObjectURL(picture);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [picture]);
+  // It may be no image at all.
+  return url ? <img src={url} alt="" onError={() => setUrl('')} /> : null;
+}
+
 /** What the message names, under the field; each can be taken out again. */
 export function Chips(props: {
   mentions: readonly IMention[];
@@ -21,6 +33,7 @@ export function Chips(props: {
     >
       {mentions.map(mention => (
         <li key={mention.key} title={mention.detail}>
+          {mention.picture && <Small picture={mention.picture} />}
           <span>{mention.label}</span>
           <Button
             look="icon"

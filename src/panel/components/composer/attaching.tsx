@@ -28,7 +28,7 @@ export function useAttaching(
       setDoing(trans.__('Saving %1 beside the notebook…', file.name));
       await store.state.attempt(async () => {
         const name = await store.notebooks.attach(notebook, file);
-        add(mentionOf(name, file.size), notebook);
+        add(mentionOf(name, file), notebook);
       });
     }
     setDoing('');
@@ -64,7 +64,7 @@ export function useAttaching(
           className="jp-codeinterp-Button jp-mod-icon jp-codeinterp-Attach"
           aria-label={label}
           title={trans.__(
-            'Attach files: they are saved beside the notebook, and the model is told of them'
+            'Attach files: they are saved beside the notebook; images and PDFs are shown to the model, of others it is told'
           )}
           disabled={!notebook || doing !== ''}
           onClick={() => input.current?.click()}
@@ -85,13 +85,17 @@ export function useAttaching(
   };
 }
 
-function mentionOf(name: string, size: number): IMention {
+/** Kinds that a browser draws and that run nothing. */
+const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+
+function mentionOf(name: string, file: File): IMention {
   return {
     key: `file ${name}`,
     label: name,
-    detail: bytes(size),
+    detail: bytes(file.size),
     text: name,
     reference: { kind: 'file', name },
-    searched: ''
+    searched: '',
+    picture: PICTURES.includes(file.type) ? file : undefined
   };
 }

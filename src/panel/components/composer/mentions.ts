@@ -11,6 +11,8 @@ export interface IMention extends ISuggestion {
   readonly reference: Reference;
   /** Label and detail in small letters. */
   readonly searched: string;
+  /** What the person has given, where it is an image that can be shown small. */
+  readonly picture?: File;
 }
 
 /** All that can be named, the last error first. */

@@ -1,4 +1,5 @@
 /** The lines of a conversation that are not cards. */
+import { PathExt } from '@jupyterlab/coreutils';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
@@ -53,7 +54,33 @@ function Message({ item }: { item: IMessageItem | IAsideItem }): JSX.Element {
       aria-label={trans.__('You')}
     >
       <LongText text={item.text} />
+      {item.files.length > 0 && <FilesAlong names={item.files} />}
     </div>
+  );
+}
+
+/** Files beside the notebook that a message came with. */
+function FilesAlong({ names }: { names: readonly string[] }): JSX.Element {
+  const { files, store, trans } = usePanel();
+  const folder = PathExt.dirname(store.shown?.info.notebook ?? '');
+  return (
+    <ul
+      className="jp-codeinterp-Chips"
+      aria-label={trans.__('Named in this message')}
+    >
+      {names.map(name => (
+        <li key={name}>
+          <button
+            type="button"
+            className="jp-codeinterp-Change-name"
+            title={trans.__('Open %1', name)}
+            onClick={() => void files.open(PathExt.join(folder, name))}
+          >
+            {name}
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

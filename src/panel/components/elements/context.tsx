@@ -30,6 +30,8 @@ export interface IPanelContext {
     open(path: string): Promise<void>;
     /** Where the browser gets it, as the person who is logged in. */
     url(path: string): Promise<string>;
+    /** Its text. Rejects if it is none, or gone. */
+    text(path: string): Promise<string>;
   };
   /** Show what was sent to the model in the newest step. */
   showSent(): Promise<void>;

@@ -4,6 +4,7 @@ import React from 'react';
 import type { MadeFile } from '../../../protocol/protocol';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { Table } from './Table';
 
 /** More are shown on request. */
 const FEW = 5;
@@ -11,6 +12,9 @@ const FEW = 5;
 const PICTURES = ['.png', '.jpg', '.jpeg', '.gif', '.webp'];
 /** Bytes of a picture that is fetched to be shown small. */
 const MOST_OF_PICTURE = 5_000_000;
+/** Values in rows, and bytes of a file of them that is fetched. */
+const TABLES = ['.csv', '.tsv'];
+const MOST_OF_TABLE = 2_000_000;
 
 export default function Artefacts(props: {
   files: readonly MadeFile[];
@@ -61,7 +65,10 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
   const { path, size } = file;
   const inside = folder === '' || path.startsWith(`${folder}/`);
   const name = inside && folder ? path.slice(folder.length + 1) : path;
-  const isPicture = PICTURES.includes(PathExt.extname(path).toLowerCase());
+  const ext = PathExt.extname(path).toLowerCase();
+  const isPicture = PICTURES.includes(ext);
+  const isTable = TABLES.includes(ext) && size <= MOST_OF_TABLE;
+  const [rows, setRows] = React.useState(false);
   const [picture, setPicture] = React.useState('');
   const shows = isPicture && size <= MOST_OF_PICTURE;
   React.useEffect(() => {
@@ -108,6 +115,21 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
       >
         {trans.__('Download')}
       </Button>
+      {isTable && (
+        <Button
+          look="link"
+          aria-expanded={rows}
+          aria-label={
+            rows
+              ? trans.__('Hide the first rows of %1', name)
+              : trans.__('Show the first rows of %1', name)
+          }
+          onClick={() => setRows(!rows)}
+        >
+          {rows ? trans.__('Hide rows') : trans.__('Show rows')}
+        </Button>
+      )}
+      {isTable && rows && <Table path={path} name={name} />}
     </li>
   );
 }

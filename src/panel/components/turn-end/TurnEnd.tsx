@@ -14,6 +14,7 @@ import { RunAbove } from './RunAbove';
 
 /** Seen at the end of few turns. */
 const Artefacts = React.lazy(() => import('./Artefacts'));
+const Figures = React.lazy(() => import('./Figures'));
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
   const { item, last } = props;
@@ -51,6 +52,11 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
             leftOut={end.files_left_out}
             folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
           />
+        </React.Suspense>
+      )}
+      {item.pictured.length > 0 && (
+        <React.Suspense fallback={null}>
+          <Figures cells={item.pictured} />
         </React.Suspense>
       )}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}

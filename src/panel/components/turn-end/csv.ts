@@ -1,0 +1,59 @@
+/** The first rows of a text of separated values. */
+
+/** Columns, and characters of a value. */
+const COLUMNS = 12;
+const LONGEST = 80;
+
+/**
+ * At most so many rows, each of at most 12 values; quotes as in RFC 4180. Reads no further than
+ * it must.
+ */
+export function firstRows(
+  text: string,
+  delimiter: string,
+  most: number
+): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let value = '';
+  let quoted = false;
+  let place = 0;
+  const endValue = () => {
+    if (row.length < COLUMNS) {
+      row.push(value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value);
+    }
+    value = '';
+  };
+  const endRow = () => {
+    endValue();
+    if (row.length > 1 || row[0]) {
+      rows.push(row);
+    }
+    row = [];
+  };
+  for (; place < text.length && rows.length < most; place++) {
+    const character = text[place];
+    if (quoted) {
+      if (character !== '"') {
+        value += value.length <= LONGEST ? character : '';
+      } else if (text[place + 1] === '"') {
+        value += '"';
+        place++;
+      } else {
+        quoted = false;
+      }
+    } else if (character === '"' && !value) {
+      quoted = true;
+    } else if (character === delimiter) {
+      endValue();
+    } else if (character === '\n' || character === '\r') {
+      endRow();
+    } else {
+      value += value.length <= LONGEST ? character : '';
+    }
+  }
+  if (rows.length < most && (value || row.length)) {
+    endRow();
+  }
+  return rows;
+}
