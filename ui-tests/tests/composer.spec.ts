@@ -2,6 +2,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
+import type { IBlock } from '../support/model';
 
 async function accessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page })
@@ -196,4 +197,56 @@ test('a file that is attached is saved beside the notebook, never over another',
   await panel.ended();
   const sent = JSON.stringify(await model.requests());
   expect(sent).toContain('file beside the notebook: sales (1).csv 2 B');
+});
+
+/** One navy pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test('an image that is pasted is shown small, and goes to the model as an image', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.start(['x = 1']);
+  const field = panel.root.getByLabel('Message', { exact: true });
+  const chips = panel.root
+    .locator('.jp-codeinterp-Composer')
+    .getByRole('list', { name: 'Named in this message' });
+  await field.evaluate(async (node, pixel) => {
+    const image = await (await fetch(`data:image/png;base64,${pixel}`)).blob();
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([image], 'pasted.png', { type: 'image/png' }));
+    const options = { clipboardData, bubbles: true, cancelable: true };
+    node.dispatchEvent(new ClipboardEvent('paste', options));
+  }, PIXEL);
+  await expect(chips.getByRole('listitem')).toHaveText(['pasted.png']);
+  const small = chips.locator('img');
+  await expect(small).toBeVisible();
+  expect(await small.evaluate(node => (node as HTMLImageElement).naturalWidth)).toBe(1);
+  await page.screenshot({ path: test.info().outputPath('pasted.png') });
+  await accessible(page);
+  await model.play('says');
+  await field.fill('What is it?');
+  await page.keyboard.press('Enter');
+  await panel.ended();
+  const [{ body }] = await model.requests();
+  const blocks = body.messages[0].content as IBlock[];
+  expect(blocks.slice(-2)).toMatchObject([
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+    { type: 'text', text: 'What is it?' }
+  ]);
+  expect(JSON.stringify(blocks)).toContain('PNG of 1x1 pixels, shown below');
+  // As it was, whatever becomes of the file; also after a reload.
+  await page.reload();
+  await notebook.attach(path);
+  const sent = panel.log.getByRole('list', { name: 'Named in this message' });
+  await expect(sent.getByRole('listitem')).toHaveText(['pasted.png']);
+  await page.screenshot({ path: test.info().outputPath('sent.png') });
+  await panel.ask('And now?');
+  await expect.poll(async () => (await model.requests()).length).toBe(2);
+  const [, second] = await model.requests();
+  expect(JSON.stringify(second.body.messages[0])).toContain(PIXEL);
+  expect(await model.violations()).toEqual([]);
 });

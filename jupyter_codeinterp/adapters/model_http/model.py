@@ -195,8 +195,8 @@ class HttpModel(Generic[S]):
             self._infos[key] = (info, until)
         info = self._completed(info, server)
         if "images" in self._without.get(key, ()):
-            info = msgspec.structs.replace(info, images=False)
-        return msgspec.structs.replace(info, takes=tuple(self._takes(server)))
+            return msgspec.structs.replace(info, images=False)
+        return info
 
     async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
         """The server's models; those built in if it has no such list, unless ``fallback`` is
@@ -286,6 +286,8 @@ class HttpModel(Generic[S]):
 
     def _completed(self, info: ModelInfo, server: S | None) -> ModelInfo:
         local = server is not None and self._is_local(server, info.id)
+        if server is not None:
+            info = msgspec.structs.replace(info, takes=tuple(self._takes(server)))
         return completed(info, self._vendor(server), self._prices.get(info.id), local=local)
 
 

@@ -502,6 +502,37 @@ describe('files that come with a message', () => {
     }
   );
 
+  it('are shown small where they are images that run nothing', async () => {
+    const live = new Set<string>();
+    URL.createObjectURL = blob => {
+      const url = `blob:${(blob as File).name}`;
+      live.add(url);
+      return url;
+    };
+    URL.revokeObjectURL = url => void live.delete(url);
+    await shown();
+    const files = [
+      new File(['x'], 'plot.png', { type: 'image/png' }),
+      new File(['<svg/>'], 'drawing.svg', { type: 'image/svg+xml' }),
+      file
+    ];
+    await act(async () => {
+      happen('paste', { clipboardData: data(['Files'], files) });
+      await settled();
+    });
+    const chips = screen.getByRole('list', { name: 'Named in this message' });
+    expect([...chips.querySelectorAll('img')].map(one => one.src)).toEqual([
+      'blob:plot.png'
+    ]);
+    await act(async () => {
+      fireEvent.click(
+        screen.getByRole('button', { name: 'Do not send plot.png along' })
+      );
+      await settled();
+    });
+    expect([...live]).toEqual([]);
+  });
+
   it('are left alone where there is text to paste', async () => {
     const { notebooks } = await shown();
     happen('paste', { clipboardData: data(['text/plain', 'Files']) });
