@@ -16,9 +16,11 @@ from jupyter_codeinterp.core.events import (
     DraftOpened,
     DraftWaiting,
     Event,
+    MessagesHeard,
     Note,
     QuestionAnswered,
     QuestionAsked,
+    Reference,
     RunStarted,
     Status,
     StepDiscarded,
@@ -154,6 +156,15 @@ def test_code_stays_within_its_fence(ticks: str) -> None:
 def test_words_of_the_model_do_nothing_in_a_viewer(said: str, written: str) -> None:
     text = markdown(INFO, [ASKED, StepStarted(1), TextDone(0, said)])
     assert text.endswith(f"## Answer\n\n{written}\n")
+
+
+def test_files_that_came_with_a_message_are_named() -> None:
+    named = (Reference("file", "plot.png"), Reference("file", "a`![x](y)\n<b>.pdf"))
+    asked = TurnStarted(1, "Look", "review", "m", references=(*named, Reference("error")))
+    heard = MessagesHeard((1,), "And this", named[:1])
+    text = markdown(INFO, [asked, StepStarted(1), heard])
+    assert "> Look\n\nWith `plot.png`, ``a`![x](y) <b>.pdf``\n" in text
+    assert "> And this\n\nWith `plot.png`\n" in text
 
 
 def test_hostile_titles_and_paths_are_text() -> None:

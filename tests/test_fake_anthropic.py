@@ -31,6 +31,15 @@ def picture(side: int, kind: str = "PNG") -> str:
     return base64.b64encode(data.getvalue()).decode()
 
 
+PAPER = b"%PDF-1.4\n%%EOF\n"
+
+
+def paper(data: bytes, media_type: str = "application/pdf", **more: str) -> Body:
+    encoded = base64.b64encode(data).decode()
+    source = {"type": "base64", "media_type": media_type, "data": encoded}
+    return {"type": "document", "source": source, **more}
+
+
 def image(data: str, media_type: str = "image/png") -> Body:
     return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
 
@@ -148,6 +157,10 @@ def _many_images(body: Body) -> None:
         (_set("messages.2.content.2", image(picture(8_001))), "8001 pixels"),
         (_many_images, "2001 pixels, more than 2000"),
         (_set("messages.2.content.2", image("a\nb")), "Could not process"),
+        (_set("messages.2.content.2", paper(b"no PDF")), "The PDF specified was not valid"),
+        (_set("messages.2.content.2", paper(PAPER, "image/png")), "'application/pdf'"),
+        (_set("messages.2.content.2", paper(PAPER, name="a.pdf")), "Extra inputs"),
+        (_set("messages.1.content.1", paper(PAPER)), "only allowed in user"),
         (_set("messages.2.content.2", image("AAAA")), "Could not process"),
         (_set("messages.2.content.2", image(picture(1, "JPEG"))), "JPEG, not image/png"),
         (_set("messages.2.content.2", image(picture(1), "image/svg+xml")), "not supported"),

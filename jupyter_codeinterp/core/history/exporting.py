@@ -23,7 +23,7 @@ def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
     ]
     for turn in turns(events):
         if turn.asked:
-            parts += ["## You", quoted(harmless(turn.asked)), "## Answer"]
+            parts += ["## You", quoted(harmless(turn.asked)), *_along(turn.files), "## Answer"]
         for step in turn.steps:
             parts += [text for item in step.items for text in _in_markdown(item)]
     return "\n\n".join(part for part in parts if part.strip()) + "\n"
@@ -35,11 +35,17 @@ def _cost(events: Iterable[Event]) -> list[str]:
     return [str(Cost(used[-1].cost, used[-1].local))] if used else []
 
 
+def _along(files: tuple[str, ...]) -> list[str]:
+    """By name: what was in them stays where it is."""
+    names = ", ".join(code(" ".join(name.split())) for name in files)
+    return [f"With {names}"] if names else []
+
+
 def _in_markdown(item: Item) -> list[str]:
     if isinstance(item, Said):
         return [harmless(item.text)]
     if isinstance(item, Asked):
-        return ["## You", quoted(harmless(item.text)), "## Answer"]
+        return ["## You", quoted(harmless(item.text)), *_along(item.files), "## Answer"]
     if isinstance(item, Line):
         return [f"*{plain(item.text)}*"]
     words = item.status.replace("_", " ")

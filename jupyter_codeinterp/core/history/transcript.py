@@ -75,9 +75,10 @@ class Said:
 
 @dataclass
 class Asked:
-    """What the person has said while the model worked."""
+    """What the person has said while the model worked, and the files that came with it."""
 
     text: str
+    files: tuple[str, ...] = ()
 
 
 @dataclass
@@ -97,10 +98,16 @@ class Step:
 
 @dataclass
 class Turn:
-    """``asked`` is "" where the person had the model try again."""
+    """``asked`` is "" where the person had the model try again; ``files`` are names of those
+    that came with it."""
 
     asked: str
     steps: list[Step] = field(default_factory=list)
+    files: tuple[str, ...] = ()
+
+
+def _files(event: TurnStarted | MessagesHeard) -> tuple[str, ...]:
+    return tuple(one.name for one in event.references if one.kind == "file")
 
 
 def turns(events: Iterable[Event]) -> list[Turn]:
@@ -110,7 +117,7 @@ def turns(events: Iterable[Event]) -> list[Turn]:
     cards: dict[str, Card] = {}
     for event in events:
         if isinstance(event, TurnStarted):
-            told.append(Turn(event.text, [Step()]))
+            told.append(Turn(event.text, [Step()], _files(event)))
         elif not told:
             continue
         elif isinstance(event, StepStarted):
@@ -160,7 +167,7 @@ def _add(items: list[Item], event: Event) -> None:
     elif isinstance(event, (TextDelta, TextDone)):
         items.append(Said([event.text], whole=isinstance(event, TextDone)))
     elif isinstance(event, MessagesHeard):
-        items.append(Asked(event.text))
+        items.append(Asked(event.text, _files(event)))
     elif isinstance(event, Note):
         items.append(Line(event.text))
     elif isinstance(event, TurnUndone):

@@ -67,9 +67,13 @@ async def _read(contents: Any, path: str, most: int) -> bytes | None:
     content = model.get("content")
     if not isinstance(content, str) or len(content) > most * 3 // 2:
         return None
+    data = await asyncio.to_thread(_decoded, content)
+    return data if data is not None and len(data) <= most else None
+
+
+def _decoded(content: str) -> bytes | None:
+    """Of base64, with line breaks or without."""
     try:
-        # Line breaks are left out: there may be some, every 76 characters.
-        data = await asyncio.to_thread(base64.b64decode, content)
+        return base64.b64decode("".join(content.split()), validate=True)
     except (binascii.Error, ValueError):
         return None
-    return data if len(data) <= most else None
