@@ -26,24 +26,24 @@ _DIGEST = "file "
 
 def fitted(request: ModelRequest, takes: Collection[str], without: frozenset[str]) -> ModelRequest:
     """The request without the files that are not among ``takes``, or were given up."""
-    if not any(True for _ in _files(request)):
-        return request
     refused = {name for name in without if name.startswith(_DIGEST)}
 
-    def note(block: AnyBlock) -> AnyBlock:
-        if isinstance(block, Image) and "images" in without:
-            return Text(NO_IMAGE)
-        if isinstance(block, (Image, Document)) and (
-            block.source.media_type not in takes or (refused and _digest(block) in refused)
-        ):
-            return Text(REFUSED)
-        if isinstance(block, ToolResult):
-            parts = tuple(map(note, block.content))
-            return msgspec.structs.replace(block, content=parts)
-        return block
+    def note(file: File) -> str:
+        if isinstance(file, Image) and "images" in without:
+            return NO_IMAGE
+        is_lost = file.source.media_type not in takes or (refused and _digest(file) in refused)
+        return REFUSED if is_lost else ""
 
+    def told(block: AnyBlock) -> AnyBlock:
+        if isinstance(block, ToolResult):
+            return msgspec.structs.replace(block, content=tuple(map(told, block.content)))
+        words = note(block) if isinstance(block, (Image, Document)) else ""
+        return Text(words) if words else block
+
+    if not any(map(note, _files(request))):
+        return request
     messages = (
-        Message(message.role, tuple(map(note, message.content))) for message in request.messages
+        Message(message.role, tuple(map(told, message.content))) for message in request.messages
     )
     return msgspec.structs.replace(request, messages=tuple(messages))
 
