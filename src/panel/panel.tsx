@@ -96,7 +96,7 @@ export class CodeInterpreterPanel extends ReactWidget {
 
   protected onAfterAttach(msg: Message): void {
     super.onAfterAttach(msg);
-    this._options.store.state.patch({ panelShown: this.isVisible });
+    this._onLook();
   }
 
   protected onBeforeHide(msg: Message): void {
@@ -106,8 +106,16 @@ export class CodeInterpreterPanel extends ReactWidget {
 
   protected onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    this._options.store.state.patch({ panelShown: this.isVisible });
-    void this._options.store.setup.loadModels();
+    this._onLook();
+  }
+
+  /** Somebody may look at it now: not where its side is still closed. */
+  private _onLook(): void {
+    const { setup, state } = this._options.store;
+    state.patch({ panelShown: this.isVisible });
+    if (this.isVisible) {
+      void setup.loadModels();
+    }
   }
 
   /**

@@ -55,6 +55,7 @@ export function Composer(props: {
 
   const prefilled = React.useRef<IPanelState['prefill']>(null);
   React.useLayoutEffect(() => fitHeight(field.current!), [text]);
+  React.useEffect(() => onWidth(field.current!, fitHeight), []);
   React.useEffect(() => {
     const its = prefill?.notebook ?? notebook;
     if (prefill && prefill !== prefilled.current && its === notebook) {
@@ -243,6 +244,22 @@ function wordsFor(
 function fitHeight(field: HTMLTextAreaElement): void {
   field.style.height = 'auto';
   field.style.height = `${field.scrollHeight}px`;
+}
+
+/** Call `fit` whenever the field is of another width; what ends that. */
+function onWidth(
+  field: HTMLTextAreaElement,
+  fit: (field: HTMLTextAreaElement) => void
+): () => void {
+  let width = field.clientWidth;
+  const observer = new ResizeObserver(() => {
+    if (field.clientWidth !== width) {
+      width = field.clientWidth;
+      fit(field);
+    }
+  });
+  observer.observe(field);
+  return () => observer.disconnect();
 }
 
 /** From the most careful to the freest. */

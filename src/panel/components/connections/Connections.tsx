@@ -81,14 +81,22 @@ function Row(props: { one: IConnection; mine: boolean }): JSX.Element {
         <strong>{one.label}</strong>
         <span>{one.address}</span>
       </div>
-      <div className="jp-codeinterp-Connect-hint">
-        {whence(one, trans)}
-        <span role="status">
-          {one.works !== null &&
-            ` · ${one.works ? trans.__('Works') : one.said}`}
-          {one.note && ` · ${one.note}`}
-        </span>
-      </div>
+      <p className="jp-codeinterp-Connect-hint">{whence(one, trans)}</p>
+      <p
+        className={
+          one.works === false
+            ? 'jp-codeinterp-Card-failure'
+            : 'jp-codeinterp-Connect-hint'
+        }
+        role="status"
+      >
+        {[
+          one.works ? trans.__('Works') : one.works === false && one.said,
+          one.note
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </p>
       {changing ? (
         <ConnectForm
           connections={[one]}

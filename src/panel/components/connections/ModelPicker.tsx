@@ -137,13 +137,7 @@ function Models(props: {
         }}
         onKeyDown={onKeyDown}
       />
-      <div
-        ref={list}
-        id={ids}
-        role="listbox"
-        aria-label={trans.__('Models')}
-        className="jp-codeinterp-Models-list"
-      >
+      <div ref={list} id={ids} role="listbox" aria-label={trans.__('Models')}>
         {found.map((info, index) => (
           <button
             key={info.id}
@@ -161,7 +155,7 @@ function Models(props: {
           </button>
         ))}
       </div>
-      <p className="jp-codeinterp-Connect-hint" role="status">
+      <p role="status">
         {!found.length &&
           (state.models.length
             ? trans.__('No model is called so.')
