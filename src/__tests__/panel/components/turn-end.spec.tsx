@@ -447,7 +447,7 @@ describe('files of a turn', () => {
     expect(tray.textContent).toContain('4 files made or changed meanwhile');
     expect(tray.textContent).toContain('<b>.png');
     expect(tray.textContent).toContain('new, 2.3 kB');
-    expect(tray.textContent).toContain('changed, 0 byte');
+    expect(tray.textContent).toContain('changed, 0 bytes');
     const pictures = [...tray.querySelectorAll('img')];
     expect(pictures.map(img => img.getAttribute('src'))).toEqual([
       '/files/plots/<b>.png'

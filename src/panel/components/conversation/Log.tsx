@@ -157,10 +157,13 @@ function useStickToEnd(
   const frame = React.useRef<HTMLDivElement>(null);
   const content = React.useRef<HTMLDivElement>(null);
   const atEnd = React.useRef(true);
+  /** Where it was scrolled to last, by whomever. */
+  const top = React.useRef(0);
   const [isNew, setNew] = React.useState(false);
   const toEnd = React.useCallback(() => {
     if (frame.current && atEnd.current) {
       frame.current.scrollTop = frame.current.scrollHeight;
+      top.current = frame.current.scrollTop;
     }
   }, []);
   const toLatest = React.useCallback(() => {
@@ -178,10 +181,14 @@ function useStickToEnd(
   }, [toEnd]);
   const onScroll = () => {
     const { scrollHeight, scrollTop, clientHeight } = frame.current!;
-    atEnd.current = scrollHeight - scrollTop - clientHeight < AT_END;
-    if (atEnd.current) {
+    if (scrollHeight - scrollTop - clientHeight < AT_END) {
+      atEnd.current = true;
       setNew(false);
+    } else if (scrollTop < top.current) {
+      atEnd.current = false;
     }
+    // Else more has come below since, and nobody has gone up.
+    top.current = scrollTop;
   };
   const stay = () => {
     atEnd.current = false;

@@ -144,7 +144,8 @@ function bytes(size: number): string {
   return (size / 1000 ** step).toLocaleString(undefined, {
     style: 'unit',
     unit: units[step],
-    unitDisplay: 'short',
+    // "8 byte" is what the short one would say.
+    unitDisplay: step ? 'short' : 'long',
     maximumFractionDigits: step && size < 10 ** (3 * step + 1) ? 1 : 0
   });
 }
