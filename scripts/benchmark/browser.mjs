@@ -5,7 +5,7 @@
  *
  *   node browser.mjs '{"url": …, "chromium": …}'     prints JSON, see browser.py
  */
-/* global MutationObserver, PerformanceObserver, URL, console, document, performance, process, window */
+/* global MessageChannel, MutationObserver, PerformanceObserver, URL, console, document, performance, process, requestAnimationFrame, setTimeout, window */
 import { createRequire } from 'node:module';
 
 const require = createRequire(
@@ -21,9 +21,18 @@ const REPEATS = 5;
 /** Of the kernel, as far as the list of names is concerned. */
 const VARIABLES = 2000;
 
+/** Typed while an answer streams, a key every TYPING milliseconds: some seven keys a second. */
+const TYPED = 'While this is being written, I say what I think of it: '.repeat(
+  2
+);
+const TYPING = 70;
+
 /** Names of the marks around what a message of the channel sets off. */
 const BEGIN = 'codeinterp-begin';
 const END = 'codeinterp-end';
+/** Those from a key until what it has changed is painted. */
+const KEY = 'codeinterp-key';
+const PAINTED = 'codeinterp-painted';
 
 /** In the page, before its own scripts: times the channel's frames, keeps the long tasks. */
 function instrument({ BEGIN, END }) {
@@ -135,6 +144,50 @@ async function openNames(page) {
   return times.slice(1);
 }
 
+/**
+ * Type into the message field while an answer streams below a conversation: for each key, the
+ * milliseconds by the clock from the browser's key to the end of the next frame.
+ */
+async function typeInStream(page) {
+  const panel = page.locator('#codeinterp-panel');
+  const message = panel.getByRole('textbox', { name: 'Message' });
+  await page.evaluate(() => (window.codeinterpBench.ended = false));
+  await message.fill('And now tell me all of it.');
+  await message.press('Enter');
+  await panel.getByText('Paragraph 3:').last().waitFor();
+  await page.evaluate(
+    ({ KEY, PAINTED }) => {
+      const times = (window.codeinterpTyped = []);
+      const { port1, port2 } = new MessageChannel();
+      const keys = [];
+      port1.onmessage = () => {
+        performance.mark(PAINTED);
+        times.push(performance.now() - keys.shift());
+      };
+      // A message that a frame posts comes when the frame is done.
+      window.codeinterpOnKey = event => {
+        performance.mark(KEY);
+        keys.push(event.timeStamp);
+        requestAnimationFrame(() => port2.postMessage(null));
+      };
+      window.addEventListener('keydown', window.codeinterpOnKey, true);
+    },
+    { KEY, PAINTED }
+  );
+  await message.pressSequentially(TYPED, { delay: TYPING });
+  const times = await page.evaluate(async count => {
+    while (window.codeinterpTyped.length < count) {
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+    window.removeEventListener('keydown', window.codeinterpOnKey, true);
+    return window.codeinterpTyped;
+  }, TYPED.length);
+  if (await page.evaluate(() => window.codeinterpBench.ended)) {
+    throw new Error('the answer ended before the typing did');
+  }
+  return times;
+}
+
 async function turn(page) {
   const panel = page.locator('#codeinterp-panel');
   // By keys: what a script selects does not count as a person's.
@@ -153,18 +206,24 @@ async function turn(page) {
 }
 
 /**
- * Milliseconds of processor time that the main thread had for each message since `first`: the
+ * Milliseconds of processor time that the main thread had between two marks, each time: the
  * browser notes the thread's own clock (`tts`, microseconds) with every mark.
  */
-function processorTimes(trace, first) {
+function processorTimes(trace, begin, end) {
   const clocks = name =>
-    JSON.parse(trace)
-      .traceEvents.filter(event => event.name === name)
+    trace.traceEvents
+      .filter(event => event.name === name)
       .sort((one, other) => one.ts - other.ts)
       .map(event => event.tts / 1000);
-  const [begins, ends] = [clocks(BEGIN), clocks(END)];
-  const times = ends.map((end, index) => end - begins[index]);
-  return number => times[number - first];
+  const begins = clocks(begin);
+  return clocks(end).map((clock, index) => clock - begins[index]);
+}
+
+/** What `act` gives, and the browser's trace of the marks meanwhile. */
+async function traced(browser, page, act) {
+  await browser.startTracing(page, { categories: ['blink.user_timing'] });
+  const result = await act(page);
+  return [result, JSON.parse(`${await browser.stopTracing()}`)];
 }
 
 /** The longest task that overlaps the time from `start` to AFTER; 0 if none is long. */
@@ -195,9 +254,8 @@ async function main() {
     const byHand = await insertByHand(page);
     const names = await openNames(page);
     const first = await page.evaluate(() => window.codeinterpBench.messages);
-    await browser.startTracing(page, { categories: ['blink.user_timing'] });
-    const began = await turn(page);
-    const processor = processorTimes(`${await browser.stopTracing()}`, first);
+    const [began, trace] = await traced(browser, page, turn);
+    const processor = processorTimes(trace, BEGIN, END);
     const { frames, tasks } = await page.evaluate(() => window.codeinterpBench);
     const output = {
       version: browser.version(),
@@ -205,13 +263,15 @@ async function main() {
         .filter(frame => frame.start > began)
         .map(frame => ({
           ...frame,
-          processor: processor(frame.number),
+          processor: processor[frame.number - first],
           longest: longest(tasks, frame)
         })),
       names,
       byHand: byHand.map(start => longest(tasks, { start })),
       tasks: tasks.filter(task => task.start > began)
     };
+    const [clock, keys] = await traced(browser, page, typeInStream);
+    output.typing = { clock, processor: processorTimes(keys, KEY, PAINTED) };
     console.log(JSON.stringify(output));
   } finally {
     await browser.close();

@@ -32,7 +32,7 @@ from tests.fake_anthropic import (
     text,
 )
 from tests.fake_anthropic.scenarios import LONG, PARAGRAPHS, SINE
-from tests.fake_anthropic.turns import Turn
+from tests.fake_anthropic.turns import Answer, Turn
 
 from .figures import Bound, Figure
 from .servers import jupyter_server
@@ -52,7 +52,7 @@ def _delete(request: Request) -> Turn:
     return answer(call("delete_cell", {"cell_id": request.last_cell}))
 
 
-turn = scenario(
+_steps = scenario(
     answer(text("This takes a while."), run_cell(LONG, title="Many squares")),
     answer(run_cell("for n in range(2_000):\n    print('line', n)", title="Print a lot")),
     answer(run_cell(SINE, title="Plot the squares")),
@@ -63,6 +63,13 @@ turn = scenario(
     _delete,
     answer(text(PARAGRAPHS)),
 )
+_AT_LENGTH = answer(text(PARAGRAPHS * 3)).at(delay=0.03)
+"""400 characters a second for more than 20 seconds: longer than is typed."""
+
+
+def turn(request: Request) -> Answer:
+    """All kinds of ops first; to whatever is said then, a long answer in words alone."""
+    return _steps(request) if len(request.said) == 1 else _AT_LENGTH
 
 
 def measure() -> list[Figure]:
@@ -85,6 +92,17 @@ def measure() -> list[Figure]:
             seen["names"],
             "ms",
             (Bound(50, "worst"),),
+        ),
+        Figure(
+            "typing in the message field during a stream",
+            seen["typing"]["processor"],
+            "ms",
+            (Bound(16, "p95"),),
+        ),
+        Figure(
+            "… by the clock, with the wait for the next frame",
+            seen["typing"]["clock"],
+            "ms",
         ),
     ]
 
