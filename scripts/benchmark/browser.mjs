@@ -3,7 +3,7 @@
  * server, and each thing that Lab does by itself, keeps the page's main thread, and how much
  * of that it was given a processor.
  *
- *   node browser.mjs '{"url": …, "chromium": …}'     prints JSON, see browser.py
+ *   node browser.mjs '{"long": …, "short": …, "executable": …}'     prints JSON, see browser.py
  */
 /* global MessageChannel, MutationObserver, PerformanceObserver, URL, console, document, performance, process, requestAnimationFrame, setTimeout, window */
 import { createRequire } from 'node:module';
@@ -236,21 +236,33 @@ function longest(tasks, { start, duration = 0 }) {
   return Math.max(0, ...near.map(task => task.duration));
 }
 
+/** JupyterLab on a notebook, the panel open, at rest. */
+async function open(browser, url) {
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 800 }
+  });
+  await page.addInitScript(instrument, { BEGIN, END });
+  await page.goto(url);
+  await page.locator('#codeinterp-panel').waitFor({ timeout: 60_000 });
+  await page.locator('.jp-Notebook .jp-Cell').first().click();
+  await atRest(page);
+  return page;
+}
+
+/** What typing costs, a key each: by the clock, and in processor time. */
+async function typing(browser, page) {
+  const [clock, trace] = await traced(browser, page, typeInStream);
+  return { clock, processor: processorTimes(trace, KEY, PAINTED) };
+}
+
 async function main() {
-  const { url, executable } = JSON.parse(process.argv[2]);
+  const { long, short, executable } = JSON.parse(process.argv[2]);
   const browser = await chromium.launch({
     executablePath: executable || undefined,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
   });
   try {
-    const page = await browser.newPage({
-      viewport: { width: 1280, height: 800 }
-    });
-    await page.addInitScript(instrument, { BEGIN, END });
-    await page.goto(url);
-    await page.locator('#codeinterp-panel').waitFor({ timeout: 60_000 });
-    await page.locator('.jp-Notebook .jp-Cell').first().click();
-    await atRest(page);
+    const page = await open(browser, long);
     const byHand = await insertByHand(page);
     const names = await openNames(page);
     const first = await page.evaluate(() => window.codeinterpBench.messages);
@@ -270,8 +282,11 @@ async function main() {
       byHand: byHand.map(start => longest(tasks, { start })),
       tasks: tasks.filter(task => task.start > began)
     };
-    const [clock, keys] = await traced(browser, page, typeInStream);
-    output.typing = { clock, processor: processorTimes(keys, KEY, PAINTED) };
+    output.typingLong = await typing(browser, page);
+    await page.close();
+    const ordinary = await open(browser, short);
+    await turn(ordinary);
+    output.typing = await typing(browser, ordinary);
     console.log(JSON.stringify(output));
   } finally {
     await browser.close();

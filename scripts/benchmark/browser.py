@@ -40,6 +40,7 @@ from .workplace import KEY
 
 SCRIPT = Path(__file__).with_name("browser.mjs")
 CELLS = 1000
+ORDINARY = 100
 OPS = {"insert", "set_source", "begin_run", "finish_run", "delete"}
 HINTS = {"stream", "outputs", "display"}
 
@@ -94,7 +95,7 @@ def measure() -> list[Figure]:
             (Bound(50, "worst"),),
         ),
         Figure(
-            "typing in the message field during a stream",
+            "100 cells: typing in the message field during a stream",
             seen["typing"]["processor"],
             "ms",
             (Bound(16, "p95"),),
@@ -102,6 +103,11 @@ def measure() -> list[Figure]:
         Figure(
             "… by the clock, with the wait for the next frame",
             seen["typing"]["clock"],
+            "ms",
+        ),
+        Figure(
+            "… in a notebook of 1,000 cells",
+            seen["typingLong"]["processor"],
             "ms",
         ),
     ]
@@ -132,9 +138,13 @@ async def _measure() -> Any:
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         )
         with jupyter_server(*options, module="jupyterlab", environment=environment) as server:
-            (server.folder / "notebooks" / "long.ipynb").write_text(json.dumps(_notebook()))
-            url = f"{server.url}/lab/tree/long.ipynb?codeinterp=open&token={server.token}"
-            return await _drive({"url": url, "executable": _chromium()})
+            urls = {}
+            for name, cells in {"long": CELLS, "short": ORDINARY}.items():
+                file = server.folder / "notebooks" / f"{name}.ipynb"
+                file.write_text(json.dumps(_notebook(cells)))
+                path = f"lab/tree/{file.name}?codeinterp=open"
+                urls[name] = f"{server.url}/{path}&token={server.token}"
+            return await _drive({**urls, "executable": _chromium()})
 
 
 async def _drive(options: dict[str, str]) -> Any:
@@ -153,7 +163,7 @@ def _chromium() -> str:
     return next(filter(None, map(shutil.which, names)), "")
 
 
-def _notebook() -> dict[str, Any]:
+def _notebook(count: int) -> dict[str, Any]:
     spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     cells = [
         {
@@ -164,7 +174,7 @@ def _notebook() -> dict[str, Any]:
             "outputs": [{"output_type": "stream", "name": "stdout", "text": f"{number}\n"}],
             "execution_count": number,
         }
-        for number in range(CELLS)
+        for number in range(count)
     ]
     return {
         "cells": cells,

@@ -1,6 +1,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
+import { line } from '../support/line';
 
 /** The parts of which something cannot be seen: beyond the panel, or cut off in a box. */
 async function cutOff(root: Locator): Promise<string[]> {
@@ -140,20 +141,34 @@ test('an answer is read at 300 px: money, numbers, wide things', async ({
   expect(copied).toContain('From $1,200 to $3,400');
 });
 
+/** What is looked at besides the panel, where it is there. */
+const OUTSIDE = [
+  '.jp-codeinterp-bar',
+  '.jp-codeinterp-room',
+  '.jp-codeinterp-Failed',
+  '.jp-codeinterp-Prompt',
+  '.jp-codeinterp-Sent',
+  '.jp-codeinterp-Help'
+];
+
 for (const theme of [
   'JupyterLab Light',
   'JupyterLab Dark',
   'JupyterLab Dark High Contrast'
 ]) {
   test(`${theme}: accessible`, async ({ model, notebook, page, panel }, info) => {
-    await notebook.start(['x = 1']);
+    test.setTimeout(240_000);
+    const connection = await line(page);
+    await notebook.start(['x = 1', '1 / 0']);
     await page.theme.setTheme(theme);
     const check = async (name: string) => {
       const path = info.outputPath(`${name}.png`);
       await page.screenshot({ path });
       let parts = new AxeBuilder({ page }).include('#codeinterp-panel');
-      if (await page.locator('.jp-codeinterp-bar').count()) {
-        parts = parts.include('.jp-codeinterp-bar');
+      for (const part of OUTSIDE) {
+        if (await page.locator(part).count()) {
+          parts = parts.include(part);
+        }
       }
       const { violations } = await parts.analyze();
       expect(
@@ -164,49 +179,147 @@ for (const theme of [
         ])
       ).toEqual([]);
     };
-    await check('empty');
-    await panel.root.getByRole('button', { name: /^Model: / }).click();
-    const models = panel.root.getByRole('listbox', { name: 'Models' });
-    await expect(models.getByRole('option', { selected: true })).toContainText('price unknown');
-    await check('models');
-    await page.keyboard.press('Escape');
-    await expect(models).toHaveCount(0);
-    await model.play('says');
-    await panel.ask(WIDE);
-    await panel.ended();
-    await expect(panel.log.locator('[aria-busy="true"]')).toHaveCount(0);
-    await check('reading');
-    await model.play('asks');
-    await panel.ask('Ask\nWhich one?');
-    await panel.log.getByRole('button', { name: 'Yes' }).click();
-    await panel.ended();
-    await model.play('growth');
-    await panel.ask('Which region grew fastest?');
-    let card = await panel.waiting('Load the orders');
-    await card.getByRole('button', { name: 'Code and result' }).click();
-    await check('review');
-    await panel.decide('Run', 'Load the orders');
-    await panel.decide('Run', 'Parse the dates');
-    // The edit of it.
-    await expect(notebook.bar('Parse the dates').locator('.cm-changedLine')).not.toHaveCount(0);
-    card = await panel.waiting('Parse the dates');
-    await check('edit');
-    await card.getByRole('button', { name: 'Run all in this turn' }).click();
-    await panel.ended();
-    await expect(panel.log).toContainText('North grew fastest');
-    await panel.log.getByRole('button', { name: 'Review changes' }).last().click();
-    await expect(panel.log.locator('.jp-codeinterp-diff .cm-content')).not.toHaveCount(0);
-    await check('changes');
-    await panel.root.getByRole('button', { name: 'History' }).click();
-    await check('history');
+    const button = (name: string | RegExp) =>
+      panel.root.getByRole('button', { name });
+
+    await test.step('before anything is asked', async () => {
+      await check('empty');
+      await button(/^Model: /).click();
+      const models = panel.root.getByRole('listbox', { name: 'Models' });
+      await expect(models.getByRole('option', { selected: true })).toContainText('price unknown');
+      await check('models');
+      await page.keyboard.press('Escape');
+      await expect(models).toHaveCount(0);
+      await button('Connections').click();
+      await button('Test Anthropic').click();
+      await expect(panel.root).toContainText('Works');
+      await button('Change Anthropic').click();
+      await check('connection');
+      await button('Connections').click();
+    });
+
+    await test.step('what is written', async () => {
+      await notebook.run(1);
+      await expect(page.locator('.jp-codeinterp-Failed')).toBeVisible();
+      await panel.message.click();
+      await page.keyboard.type('/');
+      await expect(panel.root.getByRole('option')).not.toHaveCount(0);
+      await check('slash');
+      await page.keyboard.type('help');
+      await page.keyboard.press('Enter');
+      const help = page.getByRole('dialog');
+      await expect(help).toContainText('/explain');
+      await check('help');
+      await help.getByRole('button', { name: 'Close' }).click();
+      await panel.message.click();
+      await page.keyboard.type('Look at @');
+      await expect(panel.root.getByRole('option').first()).toContainText('the last error');
+      await check('names');
+      await page.keyboard.press('Enter');
+      await expect(panel.root.getByRole('listitem')).toHaveText(['the last error']);
+      await check('named');
+      await button('Do not send the last error along').click();
+      await panel.message.fill('');
+      await notebook.cell(0).locator('.cm-content').click();
+      await page.keyboard.press('Control+Shift+Space');
+      await expect(page.locator('.jp-codeinterp-Prompt')).toBeVisible();
+      await check('prompt');
+      await page.keyboard.press('Escape');
+    });
+
+    await test.step('a turn that is read, asks, and is stopped', async () => {
+      await model.play('says');
+      await panel.ask(WIDE);
+      await panel.ended();
+      await expect(panel.log.locator('[aria-busy="true"]')).toHaveCount(0);
+      await check('reading');
+      await model.play('asks');
+      await panel.ask('Ask\nWhich one?');
+      const yes = panel.log.getByRole('button', { name: 'Yes' });
+      await expect(yes).toBeVisible();
+      await check('question');
+      await yes.click();
+      await panel.ended();
+      await model.play('slow_text');
+      await panel.ask('Tell me');
+      await expect(panel.log).toContainText('Paragraph 0');
+      await panel.message.fill('And then?');
+      await panel.message.press('Enter');
+      await expect(button('Take back')).toBeVisible();
+      await panel.message.fill('And more');
+      await check('streaming');
+      await panel.message.fill('');
+      await panel.stopButton.click();
+      await panel.ended();
+      await expect(button('Send now')).toBeVisible();
+      await check('stopped');
+    });
     await panel.newConversation();
-    await model.play('wrong_key');
-    await panel.ask('Hello');
-    await panel.ended();
-    await check('key');
-    await panel.root.getByRole('button', { name: 'Connections' }).click();
-    await panel.root.getByRole('button', { name: 'Add', exact: true }).click();
-    await check('connections');
+
+    await test.step('drafts, an edit, and what has changed', async () => {
+      await model.play('growth');
+      await panel.ask('Which region grew fastest?');
+      let card = await panel.waiting('Load the orders');
+      await card.getByRole('button', { name: 'Code and result' }).click();
+      await check('review');
+      await panel.decide('Run', 'Load the orders');
+      await panel.decide('Run', 'Parse the dates');
+      // The edit of it.
+      await expect(notebook.bar('Parse the dates').locator('.cm-changedLine')).not.toHaveCount(0);
+      card = await panel.waiting('Parse the dates');
+      await check('edit');
+      await card.getByRole('button', { name: 'Run all in this turn' }).click();
+      await panel.ended();
+      await expect(panel.log).toContainText('North grew fastest');
+      await panel.log.getByRole('button', { name: 'Review changes' }).last().click();
+      await expect(page.locator('.jp-codeinterp-room .cm-content')).not.toHaveCount(0);
+      await check('changes');
+      await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+      await expect(panel.log).toContainText('3 cells removed');
+      await check('undone');
+      await button(/Show what was sent/).click();
+      const sent = page.getByRole('dialog');
+      await sent.getByText('System prompt').click();
+      await check('sent');
+      await sent.getByRole('button', { name: 'Close' }).click();
+      await panel.newConversation();
+      await model.play('makes_file');
+      await panel.ask('Write it');
+      await panel.decide('Run');
+      await panel.ended();
+      await expect(panel.log.getByRole('group', { name: 'Files of this turn' })).toBeVisible();
+      await check('files');
+      await button('History').click();
+      await check('history');
+      await panel.newConversation();
+    });
+
+    await test.step('what goes wrong', async () => {
+      await model.play('leave_failed');
+      await panel.ask('Divide');
+      await panel.decide('Run');
+      await panel.ended();
+      await panel.log.getByRole('button', { name: 'Show', exact: true }).click();
+      await check('failed');
+      await connection.cut();
+      await expect(panel.root).toContainText(/connection .* is lost/);
+      await check('lost');
+      connection.mend();
+      await expect(panel.root).not.toContainText(/connection .* is lost/);
+      await model.play('rate_limit_long');
+      await panel.ask('Hello');
+      await expect(panel.log.getByRole('status')).toContainText('rate limit');
+      await check('waits');
+      await panel.stopButton.click();
+      await panel.ended();
+      await model.play('wrong_key');
+      await panel.ask('Hello');
+      await panel.ended();
+      await check('key');
+      await button('Connections').click();
+      await panel.root.getByRole('button', { name: 'Add', exact: true }).click();
+      await check('connections');
+    });
   });
 }
 

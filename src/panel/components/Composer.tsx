@@ -55,7 +55,6 @@ export function Composer(props: {
 
   const prefilled = React.useRef<IPanelState['prefill']>(null);
   React.useLayoutEffect(() => fitHeight(field.current!), [text]);
-  React.useEffect(() => onWidth(field.current!, fitHeight), []);
   React.useEffect(() => {
     const its = prefill?.notebook ?? notebook;
     if (prefill && prefill !== prefilled.current && its === notebook) {
@@ -240,26 +239,13 @@ function wordsFor(
   }[does];
 }
 
-/** As high as its text; the style sheet sets the limit. */
+/** As high as its text, where the browser does not see to that; the style sheet has the limit. */
 function fitHeight(field: HTMLTextAreaElement): void {
+  if (globalThis.CSS?.supports?.('field-sizing', 'content')) {
+    return;
+  }
   field.style.height = 'auto';
   field.style.height = `${field.scrollHeight}px`;
-}
-
-/** Call `fit` whenever the field is of another width; what ends that. */
-function onWidth(
-  field: HTMLTextAreaElement,
-  fit: (field: HTMLTextAreaElement) => void
-): () => void {
-  let width = field.clientWidth;
-  const observer = new ResizeObserver(() => {
-    if (field.clientWidth !== width) {
-      width = field.clientWidth;
-      fit(field);
-    }
-  });
-  observer.observe(field);
-  return () => observer.disconnect();
 }
 
 /** From the most careful to the freest. */
