@@ -196,6 +196,15 @@ ROUTES = {
         202,
         client=True,
     ),
+    "POST sessions/ID/branches": Route(
+        "Say something else in the place of an earlier message: a new conversation, which begins "
+        "with the turns before it.",
+        BOTH,
+        turns.NewBranch,
+        SessionInfo,
+        201,
+        client=True,
+    ),
     "DELETE sessions/ID/queued/N": Route(
         "Take back a queued message.", EXECUTE, None, SessionInfo, client=True
     ),

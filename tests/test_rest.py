@@ -50,7 +50,7 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
     *(
         ("POST", f"sessions/{SESSION}/{what}", need)
-        for what in ("messages", "decisions", "retry")
+        for what in ("messages", "branches", "decisions", "retry")
         for need in ("execute kernels", "write contents")
     ),
     ("POST", f"sessions/{SESSION}/answers", "execute kernels"),

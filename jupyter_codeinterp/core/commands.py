@@ -49,6 +49,26 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     id: int = 0
 
 
+class Branch(_Frame, frozen=True, tag="branch"):
+    """Another message in the place of the one that began ``turn``: a new conversation about the
+    same notebook, which begins with all turns before it. The old one stays as it is.
+
+    ``undo``: what that turn and those after it changed in the notebook is put back first, where
+    the person has not touched it since. The other fields as in ``SendMessage``; the reply's
+    result is ``{"session_id": …}``, the new one's.
+    """
+
+    session_id: str
+    turn: int
+    text: str
+    undo: bool = False
+    mode: Mode = "review"
+    model: str = ""
+    references: tuple[Reference, ...] = ()
+    rule_files: bool = True
+    id: int = 0
+
+
 class TakeBack(_Frame, frozen=True, tag="take_back"):
     """A queued message is not to reach the model."""
 
@@ -266,6 +286,7 @@ class DraftGone(_Frame, frozen=True, tag="draft_gone"):
 
 Command = Union[
     SendMessage,
+    Branch,
     TakeBack,
     Decide,
     Answer,
@@ -294,11 +315,20 @@ Command = Union[
 # --- server → window -----------------------------------------------------------------
 
 
+class BranchPoint(msgspec.Struct, frozen=True):
+    """The turns before ``turn`` are those of ``session_id``, which itself began one of that
+    number."""
+
+    session_id: str
+    turn: int
+
+
 class SessionInfo(msgspec.Struct, frozen=True):
     """A session as lists show it. Times are seconds since the epoch.
 
     ``held`` names another server that works on it now: here it can only be read. Lists leave
-    it out.
+    it out. ``branches`` are the points at which it left others, the last where it began; their
+    turns rise.
     """
 
     session_id: str
@@ -311,6 +341,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
     changed: float
     last_seq: int = 0
     held: str = ""
+    branches: tuple[BranchPoint, ...] = ()
 
 
 class Reply(_Frame, frozen=True, tag="reply"):

@@ -37,7 +37,8 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type"):
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
     """``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
     are the numbers of messages that had been queued, and are in ``text`` now. ``references``
-    are what these messages name."""
+    are what these messages name. ``messages`` is how many had been stored for the model before;
+    None in older journals."""
 
     turn: int
     text: str
@@ -46,6 +47,7 @@ class TurnStarted(_Event, frozen=True, tag="turn_started"):
     window: int = 0
     queued: tuple[int, ...] = ()
     references: tuple[Reference, ...] = ()
+    messages: Union[int, None] = None
 
 
 class MessageQueued(_Event, frozen=True, tag="message_queued"):

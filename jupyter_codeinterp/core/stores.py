@@ -36,6 +36,11 @@ class Holder(msgspec.Struct, frozen=True):
     pid: int
 
 
+INHERITED = -(2**53)
+"""After this number are all ops, also those that a branch has taken over: its own are numbered
+from 1, and those before from 0 down. A document knows them by the numbers of the session that
+did them."""
+
 Sessions = list[SessionInfo]
 NumberedEvents = list[tuple[int, Event]]
 WrittenEvents = list[tuple[int, bytes]]
@@ -44,10 +49,26 @@ OpsBySession = list[tuple[str, StoredOps]]
 """Named here because ``SessionTable.list`` hides the built-in within the class."""
 
 
+class Beginning(msgspec.Struct, frozen=True):
+    """What a branch takes over: these events and ops, as they are numbered in it, and of the
+    other session the first ``messages`` messages and what was sent in the first ``steps``
+    steps. ``model`` answered there."""
+
+    events: NumberedEvents
+    ops: StoredOps
+    messages: int
+    steps: int
+    model: str
+
+
 class SessionTable(Protocol):
     """Which sessions there are."""
 
     def create(self, info: SessionInfo) -> None: ...
+
+    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
+        """A session that begins as the session ``of`` did, whole or not at all. From then on
+        neither needs the other."""
 
     def update(self, info: SessionInfo) -> None: ...
 
@@ -113,6 +134,9 @@ class MessageStore(Protocol):
 
     def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
         """The number of the newest conversation and its messages, in order."""
+
+    def count_messages(self, session_id: str) -> int:
+        """Of all conversations of the session."""
 
     def all_messages(self, session_id: str) -> tuple[Message, ...]:
         """Of all conversations of the session, in order."""

@@ -23,7 +23,7 @@ from ..core.document.ops import Receipt
 from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model
-from ..core.stores import Sessions, SessionStore, StoredOps
+from ..core.stores import Beginning, Sessions, SessionStore, StoredOps
 from ..core.turn.ending import Ending
 from ..core.turn.limits import Rules
 from .activity import Activity
@@ -349,6 +349,26 @@ class SessionManager:
             changed=now,
         )
         self.store.create(info)
+        session = self._sessions[info.session_id] = self._make(info)
+        return session
+
+    def new_branch(self, of: SessionInfo, turn: int, beginning: Beginning) -> Session:
+        """A session that goes on from before that turn of another."""
+        from ..core.history.branching import points  # see ``early``
+
+        now = time.time()
+        info = SessionInfo(
+            session_id=uuid.uuid4().hex,
+            notebook=of.notebook,
+            title=of.title if turn > 1 else "",
+            model=beginning.model or of.model,
+            mode=of.mode,
+            running=False,
+            created=now,
+            changed=now,
+            branches=points(of, turn),
+        )
+        self.store.create_branch(info, of.session_id, beginning)
         session = self._sessions[info.session_id] = self._make(info)
         return session
 

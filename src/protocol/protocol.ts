@@ -2,6 +2,7 @@
 /* eslint-disable */
 export type Command =
   | SendMessage
+  | Branch
   | TakeBack
   | Decide
   | Answer
@@ -105,6 +106,26 @@ export interface SendMessage {
 export interface Reference {
   kind: 'cell' | 'error' | 'file' | 'variable';
   name: string;
+}
+/**
+ * Another message in the place of the one that began ``turn``: a new conversation about the
+ * same notebook, which begins with all turns before it. The old one stays as it is.
+ *
+ * ``undo``: what that turn and those after it changed in the notebook is put back first, where
+ * the person has not touched it since. The other fields as in ``SendMessage``; the reply's
+ * result is ``{"session_id": …}``, the new one's.
+ */
+export interface Branch {
+  type: 'branch';
+  session_id: string;
+  turn: number;
+  text: string;
+  undo?: boolean;
+  mode?: 'auto' | 'plan' | 'review';
+  model?: string;
+  references?: Reference[];
+  rule_files?: boolean;
+  id?: number;
 }
 /**
  * A queued message is not to reach the model.
@@ -420,7 +441,8 @@ export interface SessionChanged {
  * A session as lists show it. Times are seconds since the epoch.
  *
  * ``held`` names another server that works on it now: here it can only be read. Lists leave
- * it out.
+ * it out. ``branches`` are the points at which it left others, the last where it began; their
+ * turns rise.
  */
 export interface SessionInfo {
   session_id: string;
@@ -433,6 +455,15 @@ export interface SessionInfo {
   changed: number;
   last_seq: number;
   held: string;
+  branches: BranchPoint[];
+}
+/**
+ * The turns before ``turn`` are those of ``session_id``, which itself began one of that
+ * number.
+ */
+export interface BranchPoint {
+  session_id: string;
+  turn: number;
 }
 export interface EventFrame {
   type: 'event';
@@ -472,7 +503,8 @@ export interface EventFrame {
 /**
  * ``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
  * are the numbers of messages that had been queued, and are in ``text`` now. ``references``
- * are what these messages name.
+ * are what these messages name. ``messages`` is how many had been stored for the model before;
+ * None in older journals.
  */
 export interface TurnStarted {
   type: 'turn_started';
@@ -483,6 +515,7 @@ export interface TurnStarted {
   window: number;
   queued: number[];
   references: Reference[];
+  messages: number | null;
 }
 /**
  * Said while a turn was running. ``number`` is 1, 2, … in its session.

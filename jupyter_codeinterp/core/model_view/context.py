@@ -38,6 +38,12 @@ LATER_LIMIT = 4_000
 MOST_RERUNS = 20
 """Cells whose new outputs are told, a line each."""
 
+BRANCHED = (
+    "[The person went back to this point of the conversation and goes on another way. What came "
+    "after it the first time is not in this conversation: variables in the kernel, files, and "
+    "cells that stand in the notebook may come of it.]"
+)
+
 _ESCAPED = "[In the text below <\\ stands for < where a tag could be mistaken for one of these.]"
 
 

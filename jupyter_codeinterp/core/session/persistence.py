@@ -24,11 +24,11 @@ from ..history.ledger import Ledger
 from ..history.replay import Replay
 from ..loop.conversation import Conversation
 from ..messages import Text, user
-from ..model_view.context import Context
+from ..model_view.context import BRANCHED, Context
 from ..model_view.rule_files import RuleFile
 from ..ports import Document, Kernel
 from ..redaction.private_names import PrivateNames
-from ..stores import SessionStore
+from ..stores import INHERITED, SessionStore
 from ..turn.ending import Ending, not_journaled
 from ..turn.files import Seen
 from ..turn.limits import MAX_FILES, Rules
@@ -129,7 +129,7 @@ class PersistentSession:
         # What the model was told of the notebook is not kept: it is told anew.
         self._context = Context()
         self._talk = Conversation(store, session_id, self._deferred, self._rules.scrub)
-        self._ledger = Ledger(store.ops(session_id))
+        self._ledger = Ledger(store.ops(session_id, INHERITED))
         replay = self._replay = Replay()
         for _, event in store.events(session_id):
             replay.add(event)
@@ -138,6 +138,8 @@ class PersistentSession:
         """What the model must know of the turn before."""
         if replay.ended is not None and replay.ended.stop_reason == "cancelled":
             self._note = replay.lost or STOPPED_NOTE
+        if self.info.branches and replay.turns < self.info.branches[-1].turn:
+            self._note = "\n".join(filter(None, (self._note, BRANCHED)))
         self._learn_holder()
         if replay.unfinished and not self.info.held:
             self._end_unfinished()

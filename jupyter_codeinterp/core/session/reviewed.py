@@ -6,9 +6,11 @@ import contextlib
 from collections.abc import Iterator
 
 from ..errors import CommandError
-from ..events import ChangesKept
+from ..events import ChangesKept, Kept
+from ..history.branching import beginning
 from ..history.changes import Change
 from ..history.review import Review, review
+from ..stores import INHERITED, Beginning
 from . import undo
 from .persistence import PersistentSession
 
@@ -30,6 +32,31 @@ class ReviewedSession(PersistentSession):
             document = self.workplace.document
             self._show(await undo.undo(turn, chosen, document, self._ledger))
 
+    async def undo_since(self, turn: int) -> tuple[Kept, ...]:
+        """Put back what this turn and all after it changed, the newest first, where the person
+        has neither touched it since nor kept it. What was left as it is, a cell once.
+
+        Raises CommandError ``busy``, and DocumentError ``not_open``.
+        """
+        kept: dict[str, Kept] = {}
+        with self._alone():
+            for number in range(self._replay.turns, turn - 1, -1):
+                left = self._open(number)
+                if left:
+                    undone = await undo.undo(number, left, self.workplace.document, self._ledger)
+                    self._show(undone)
+                    for one in undone.kept:
+                        kept.setdefault(one.cell_id, one)
+        return tuple(kept.values())
+
+    def beginning(self, turn: int) -> Beginning:
+        """What a branch at this turn takes over. Raises CommandError ``busy`` or
+        ``unknown_turn``."""
+        self._need_idle()
+        store, session_id = self._store, self.info.session_id
+        events, ops = store.events(session_id), store.ops(session_id, INHERITED)
+        return beginning(turn, events, ops, lambda: store.all_messages(session_id))
+
     def keep(self, turn: int, cells: tuple[str, ...]) -> None:
         """The person keeps these changes of a turn. Raises CommandError like ``undo``."""
         self._need_idle()
@@ -43,13 +70,17 @@ class ReviewedSession(PersistentSession):
         return self._ledger.changes(turn)
 
     def _left(self, turn: int) -> tuple[Change, ...]:
-        changes, said = self._changes(turn), self._replay.reviewed.get(turn, {})
-        if not changes:
+        if not self._changes(turn):
             raise CommandError("nothing_to_undo", "This turn changed no cell.")
-        left = tuple(change for change in changes if change.cell_id not in said)
+        left = self._open(turn)
         if not left:
             raise CommandError("already_undone", "All of this is put back or kept already.")
         return left
+
+    def _open(self, turn: int) -> tuple[Change, ...]:
+        """What is neither put back nor kept."""
+        said = self._replay.reviewed.get(turn, {})
+        return tuple(change for change in self._changes(turn) if change.cell_id not in said)
 
     def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
         changes = {change.cell_id: change for change in self._changes(turn)}

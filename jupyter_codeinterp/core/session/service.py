@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator
 from typing import Literal, NamedTuple, Protocol
 
 from ..approval.modes import ASKING, MODES
-from ..commands import Doing, DoneElsewhere
-from ..errors import CommandError
-from ..events import Mode, Reference
+from ..commands import Doing, DoneElsewhere, SessionInfo
+from ..errors import CodeInterpError, CommandError
+from ..events import Kept, Mode, Reference
 from ..history.review import Review
+from ..stores import Beginning
 from ..turn.limits import Rules
 from .enter import Does
 from .session import Session
@@ -43,6 +44,10 @@ class Sessions(Protocol):
         """Taken up from the journal if need be. CommandError ``unknown_session``."""
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session: ...
+
+    def new_branch(self, of: SessionInfo, turn: int, beginning: Beginning) -> Session: ...
+
+    async def delete(self, session_id: str) -> None: ...
 
     def tell_others(self, done: DoneElsewhere) -> None: ...
 
@@ -111,6 +116,54 @@ class SessionService:
         elif did != "answer":
             self._tell_of_auto(session, by)
         return Sent(session, did)
+
+    async def branch(
+        self,
+        session_id: str,
+        turn: int,
+        text: str,
+        *,
+        undo: bool = False,
+        mode: Mode = ASKING,
+        model: str = "",
+        references: tuple[Reference, ...] = (),
+        rule_files: bool = True,
+        by: int = 0,
+        headless: bool = False,
+    ) -> Session:
+        """Say ``text`` in the place of the message that began ``turn``: in a new conversation,
+        which begins with the turns before it. ``undo``: what came after is put back first, and
+        what cannot be is told in the new one. Other arguments as in ``send``.
+
+        CommandError ``too_long``, ``too_many_references``, ``empty_message``, ``busy``,
+        ``unknown_turn``, ``held_elsewhere``; DocumentError ``not_open``. Then there is no new
+        conversation.
+        """
+        _bounded(text)
+        references = _few(references)
+        if not text.strip():
+            raise CommandError("empty_message", "The message is empty.")
+        session = self._here(session_id)
+        beginning = session.beginning(turn)
+        kept: tuple[Kept, ...] = ()
+        if undo:
+            if headless:
+                session.workplace.nobody_comes()
+            kept = await session.undo_since(turn)
+        branch = self._sessions.new_branch(session.info, turn, beginning)
+        words = self._sessions.rules.scrub(text)
+        given = (by, "", None, "", references, rule_files)
+        try:
+            if kept:
+                branch.note(_not_put_back(len(kept)))
+            branch.send(words, mode, model or session.info.model, *given)
+        except CodeInterpError:
+            await self._sessions.delete(branch.info.session_id)
+            raise
+        if headless:
+            branch.workplace.nobody_comes()
+        self._tell_of_auto(branch, by)
+        return branch
 
     def take_back(self, session_id: str, number: int) -> None:
         """A queued message. CommandError ``not_queued``, ``held_elsewhere``."""
@@ -223,6 +276,11 @@ def _bounded(text: str) -> None:
     if len(text) > MAX_MESSAGE:
         words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
         raise CommandError("too_long", words)
+
+
+def _not_put_back(cells: int) -> str:
+    counted = "One cell was" if cells == 1 else f"{cells} cells were"
+    return f"{counted} not put back: the conversation before says why, at the end of its turn."
 
 
 def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:

@@ -186,7 +186,9 @@ class Session(QueueingSession, ReviewedSession):
     def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
         number, info = self._replay.turns + 1, self.info
         queued = tuple(message.number for message in self.queued) if text else ()
-        self._publish(TurnStarted(number, text, info.mode, info.model, window, queued, references))
+        given = (text, info.mode, info.model, window, queued, references)
+        told = self._store.count_messages(info.session_id)
+        self._publish(TurnStarted(number, *given, told))
         self._may_cancel = True
         self._goes_on = False
         self._begun = False

@@ -30,6 +30,7 @@ from ...core.ports import ModelInfo
 from ...core.redaction.secrets import Secrets
 from ...core.session.service import SessionService
 from ...core.session.session import Session
+from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
 from ...server import extensions
 from .models import ProcessModels
@@ -38,6 +39,7 @@ from .place import ProcessPlace
 T = TypeVar("T")
 NAME = "this process"
 """Stands for the notebook's path: a kernel does not know it."""
+ONE = "There is one conversation a process."
 GIVES_UP = 3.0
 """Seconds that a turn which was stopped has to end before a new one."""
 BUSY = (
@@ -287,7 +289,13 @@ class Conversation:
             self.document.tell(cells)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
-        raise CommandError("unknown_session", "There is one conversation a process.")
+        raise CommandError("unknown_session", ONE)
+
+    def new_branch(self, of: SessionInfo, turn: int, beginning: Beginning) -> Session:
+        raise CommandError("unknown_session", ONE)
+
+    async def delete(self, session_id: str) -> None:
+        raise CommandError("unknown_session", ONE)
 
     def tell_others(self, done: DoneElsewhere) -> None:
         return None

@@ -34,6 +34,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/export", sessions.ExportHandler),
     (rf"sessions/{_ID}/sent/{_NUMBER}", sessions.SentHandler),
     (rf"sessions/{_ID}/messages", turns.MessagesHandler),
+    (rf"sessions/{_ID}/branches", turns.BranchesHandler),
     (rf"sessions/{_ID}/queued/{_NUMBER}", turns.QueuedHandler),
     (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
     (rf"sessions/{_ID}/answers", turns.AnswersHandler),

@@ -38,6 +38,19 @@ class NewMessage(_Body, frozen=True):
     references: tuple[Reference, ...] = ()
 
 
+class NewBranch(_Body, frozen=True):
+    """``text`` stands in the place of the message that began ``turn``. ``undo``: what that turn
+    and those after it changed is put back first. The rest as of a message."""
+
+    turn: int
+    text: str
+    undo: bool = False
+    mode: Mode = "review"
+    model: str = ""
+    kernel: str = ""
+    references: tuple[Reference, ...] = ()
+
+
 class Taken(SessionInfo, frozen=True):
     """``did``: the message has begun a turn (``begin``), or, as one is running, is queued
     (``queue``), has answered the question whose ``call_id`` it was about (``answer``), or has
@@ -115,6 +128,29 @@ class MessagesHandler(TurnHandler):
         )
         self.set_status(HTTPStatus.ACCEPTED)
         self.answer(Taken(**msgspec.structs.asdict(session.info), did=did))
+
+
+class BranchesHandler(TurnHandler):
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        """Answers with the new conversation."""
+        by, given = self.window(), self.given(NewBranch)
+        await self.kernel_ready(session_id, given.kernel)
+        branch = await self.manager.service.branch(
+            session_id,
+            given.turn,
+            given.text,
+            undo=given.undo,
+            mode=given.mode,
+            model=given.model,
+            references=given.references,
+            by=by,
+            headless=True,
+        )
+        self.set_status(HTTPStatus.CREATED)
+        self.answer(branch.info)
 
 
 class QueuedHandler(TurnHandler):

@@ -33,6 +33,7 @@ EXECUTE = ("execute", "kernels")
 
 NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.SendMessage: (EXECUTE, CHANGE),
+    c.Branch: (EXECUTE, CHANGE),
     c.TakeBack: (EXECUTE,),
     c.Decide: (EXECUTE, CHANGE),
     c.Retry: (EXECUTE, CHANGE),
@@ -105,7 +106,7 @@ class ClientConnection:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
-        if isinstance(command, (c.UndoTurn, c.RemoveCell)):
+        if isinstance(command, (c.Branch, c.UndoTurn, c.RemoveCell)):
             # They wait for receipts, which come over this very socket.
             task = asyncio.ensure_future(work)
             self._long.add(task)
@@ -136,6 +137,8 @@ class ClientConnection:
         manager = self._manager
         if isinstance(command, c.SendMessage):
             return self._send_message(command)
+        if isinstance(command, c.Branch):
+            return await self._branch(command)
         if isinstance(command, c.Subscribe):
             self._subscribe(manager.session(command.session_id), command.after)
         elif isinstance(command, c.Unsubscribe):
@@ -225,13 +228,34 @@ class ClientConnection:
             rule_files=command.rule_files,
             by=self.number,
         )
-        # The turn looks at the notebook as this window has it.
-        notebook = manager.opened(session.info.notebook)
-        if notebook is not None and did == "begin":
-            notebook.take(self)
+        if did == "begin":
+            self._works_here(session)
         if not command.session_id:
             self._subscribe(session, 0)
         return {"session_id": session.info.session_id, "did": did}
+
+    async def _branch(self, command: c.Branch) -> dict[str, Any]:
+        branch = await self._manager.service.branch(
+            command.session_id,
+            command.turn,
+            command.text,
+            undo=command.undo,
+            mode=command.mode,
+            model=command.model,
+            references=command.references,
+            rule_files=command.rule_files,
+            by=self.number,
+        )
+        self._works_here(branch)
+        if not self._gone:
+            self._subscribe(branch, 0)
+        return {"session_id": branch.info.session_id}
+
+    def _works_here(self, session: Session) -> None:
+        """The turn looks at the notebook as this window has it."""
+        notebook = self._manager.opened(session.info.notebook)
+        if notebook is not None:
+            notebook.take(self)
 
     def _subscribe(self, session: Session, after: int) -> None:
         session_id = session.info.session_id

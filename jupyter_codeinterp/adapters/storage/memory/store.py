@@ -17,7 +17,7 @@ from ....core.document.ops import Output, Receipt
 from ....core.errors import StoreError
 from ....core.events import Event
 from ....core.messages import Message
-from ....core.stores import Holder, StoredOp
+from ....core.stores import Beginning, Holder, StoredOp
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
@@ -42,6 +42,16 @@ class MemoryStore:
 
     def create(self, info: SessionInfo) -> None:
         self._infos[info.session_id] = info
+
+    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
+        new = info.session_id
+        self.create(info)
+        self.append_events(new, beginning.events)
+        self._ops[new] = {stored.seq: stored for stored in beginning.ops}
+        self._messages[new] = self._messages[of][: beginning.messages]
+        for step in range(1, beginning.steps + 1):
+            if (of, step) in self._requests:
+                self._requests[new, step] = self._requests[of, step]
 
     def update(self, info: SessionInfo) -> None:
         self._known(info.session_id)
@@ -130,6 +140,9 @@ class MemoryStore:
         kept = self._messages[session_id]
         newest = max((number for number, _ in kept), default=1)
         return newest, tuple(message for number, message in kept if number == newest)
+
+    def count_messages(self, session_id: str) -> int:
+        return len(self._messages[session_id])
 
     def all_messages(self, session_id: str) -> tuple[Message, ...]:
         return tuple(message for _, message in self._messages[session_id])

@@ -23,7 +23,8 @@ from ....core.document.ops import Output, Receipt
 from ....core.errors import StoreError
 from ....core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ....core.messages import Message
-from ....core.stores import StoredOp
+from ....core.stores import Beginning, StoredOp
+from .branches import copy_said
 from .leases import Leases
 from .mark import Mark
 from .retention import CUT, cut
@@ -35,6 +36,11 @@ _Written = list[tuple[int, bytes]]
 _Ops = list[StoredOp]
 _OpsBySession = list[tuple[str, list[StoredOp]]]
 _Deltas = list[tuple[int, ThinkingDelta]]
+_Rows = list[tuple[Any, ...]]
+
+_NEW_SESSION = "INSERT INTO sessions (info, notebook, changed, session_id) VALUES (?, ?, ?, ?)"
+_NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?)"
+_NEW_OP = "INSERT INTO ops SELECT ?, ?, ?, ifnull(max(number), 0) + 1 FROM ops"
 
 
 class SqliteStore(Leases):
@@ -48,10 +54,16 @@ class SqliteStore(Leases):
 
     def create(self, info: SessionInfo) -> None:
         with self._transaction():
-            self._db.execute(
-                "INSERT INTO sessions (info, notebook, changed, session_id) VALUES (?, ?, ?, ?)",
-                self._row(info),
-            )
+            self._db.execute(_NEW_SESSION, self._row(info))
+
+    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
+        new = info.session_id
+        with self._transaction():
+            self._db.execute(_NEW_SESSION, self._row(info))
+            self._db.executemany(_NEW_EVENT, self._event_rows(new, beginning.events))
+            for op in beginning.ops:
+                self._db.execute(_NEW_OP, (new, op.seq, self._written(op)))
+            copy_said(self._db, of, new, beginning.messages, beginning.steps)
 
     def update(self, info: SessionInfo) -> None:
         with self._transaction():
@@ -106,12 +118,9 @@ class SqliteStore(Leases):
     # --- events ----------------------------------------------------------------------
 
     def append_events(self, session_id: str, events: _Numbered) -> None:
-        rows = [
-            (session_id, seq, _kind(event), getattr(event, "block", None), self._written(event))
-            for seq, event in events
-        ]
+        rows = self._event_rows(session_id, events)
         with self._transaction():
-            self._db.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.executemany(_NEW_EVENT, rows)
             for seq, event in events:
                 if isinstance(event, TextDone):
                     self._drop_deltas(session_id, seq, event.block)
@@ -122,6 +131,12 @@ class SqliteStore(Leases):
 
         if events:
             self._newest = Mark(session_id, events[-1][0])
+
+    def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
+        return [
+            (session_id, seq, _kind(event), getattr(event, "block", None), self._written(event))
+            for seq, event in events
+        ]
 
     def last_seq(self, session_id: str) -> int:
         query = "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?"
@@ -209,6 +224,11 @@ class SqliteStore(Leases):
         number = rows[0][0] if rows else 1
         return number, tuple(_read(data, Message) for _, data in rows)
 
+    def count_messages(self, session_id: str) -> int:
+        query = "SELECT count(*) FROM messages WHERE session_id = ?"
+        count: int = self._rows(query, (session_id,))[0][0]
+        return count
+
     def all_messages(self, session_id: str) -> tuple[Message, ...]:
         rows = self._rows(
             "SELECT data FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
@@ -256,10 +276,7 @@ class SqliteStore(Leases):
 
     def append_op(self, session_id: str, op: StoredOp) -> None:
         with self._transaction():
-            self._db.execute(
-                "INSERT INTO ops SELECT ?, ?, ?, ifnull(max(number), 0) + 1 FROM ops",
-                (session_id, op.seq, self._written(op)),
-            )
+            self._db.execute(_NEW_OP, (session_id, op.seq, self._written(op)))
 
     def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
         with self._transaction():

@@ -1,0 +1,126 @@
+"""A branch of a conversation: what it takes over, and where it stands among its siblings. Pure.
+
+It begins before a message of the person's. Events and ops are taken as they were then, with two
+exceptions: what the notebook was put back to since is so in every branch, and money is counted
+in the conversation that spent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from ..commands import BranchPoint, SessionInfo
+from ..errors import CommandError
+from ..events import (
+    CellRemoved,
+    ChangesKept,
+    Event,
+    MessageQueued,
+    MessagesHeard,
+    MessageTakenBack,
+    NotebookMoved,
+    StepStarted,
+    TitleChanged,
+    TurnStarted,
+    TurnUndone,
+    UsageChanged,
+)
+from ..messages import Message, Text, Usage
+from ..stores import Beginning, NumberedEvents, StoredOps
+
+_OF_ITS_OWN = (TitleChanged, NotebookMoved, UsageChanged)
+"""What a branch has in its ``SessionInfo`` as it is now, or counts for itself."""
+
+
+def beginning(
+    turn: int, events: NumberedEvents, ops: StoredOps, said: Callable[[], Sequence[Message]]
+) -> Beginning:
+    """Of a session that is not running. ``said`` gives all its messages, for journals that do
+    not tell where a turn's begin. Raises CommandError ``unknown_turn``."""
+    at = next((i for i, (_, event) in enumerate(events) if _begins(event, turn)), None)
+    if at is None:
+        raise CommandError("unknown_turn", "There is no message of yours that began this turn.")
+    before, after = events[:at], events[at + 1 :]
+    started = events[at][1]
+    assert isinstance(started, TurnStarted)
+    told = [event for _, event in before]
+    waiting = _still_queued(told)
+    taken: NumberedEvents = [
+        (seq, event)
+        for seq, event in before
+        if not isinstance(event, _OF_ITS_OWN)
+        and not (isinstance(event, MessageQueued) and event.number in waiting)
+    ]
+    taken += [(seq, event) for seq, event in after if _stays_true(event, turn)]
+    used = next((event for event in reversed(told) if isinstance(event, UsageChanged)), None)
+    if used is not None:
+        free = UsageChanged(Usage(), used.context_share, 0.0, used.context_known, local=used.local)
+        taken.append((events[-1][0] + 1, free))
+    messages = started.messages
+    return Beginning(
+        events=taken,
+        ops=_ops_before(turn, ops),
+        messages=_found(started.text, told, said()) if messages is None else messages,
+        steps=max((event.step for event in told if isinstance(event, StepStarted)), default=0),
+        model=started.model,
+    )
+
+
+def _begins(event: Event, turn: int) -> bool:
+    return isinstance(event, TurnStarted) and event.turn == turn and event.text != ""
+
+
+def _stays_true(event: Event, turn: int) -> bool:
+    """Whether it happened later, and is about cells of before."""
+    if isinstance(event, (TurnUndone, ChangesKept)):
+        return event.turn < turn
+    return isinstance(event, CellRemoved)
+
+
+def _still_queued(events: Iterable[Event]) -> set[int]:
+    """Messages that waited as the turn began: they went into it."""
+    waiting: set[int] = set()
+    for event in events:
+        if isinstance(event, MessageQueued):
+            waiting.add(event.number)
+        elif isinstance(event, MessageTakenBack):
+            waiting.discard(event.number)
+        elif isinstance(event, MessagesHeard):
+            waiting -= set(event.numbers)
+        elif isinstance(event, TurnStarted):
+            waiting -= set(event.queued)
+    return waiting
+
+
+def _ops_before(turn: int, ops: StoredOps) -> StoredOps:
+    """Up to the first of that turn or a later one, numbered down from 0."""
+    first = next((i for i, stored in enumerate(ops) if stored.turn >= turn), len(ops))
+    last = ops[first - 1].seq if first else 0
+    return [msgspec.structs.replace(stored, seq=stored.seq - last) for stored in ops[:first]]
+
+
+def _found(text: str, before: Iterable[Event], said: Sequence[Message]) -> int:
+    """How many messages come before the one with ``text``: each that the person sent is the
+    end of one, so it is the k-th of that text where k - 1 were sent before."""
+    heard = [e.text for e in before if isinstance(e, (TurnStarted, MessagesHeard))]
+    ending = [i for i, message in enumerate(said) if _ends_with(message, text)]
+    if not ending:
+        return len(said)
+    return ending[min(heard.count(text), len(ending) - 1)]
+
+
+def _ends_with(message: Message, text: str) -> bool:
+    last = message.content[-1] if message.role == "user" and message.content else None
+    return isinstance(last, Text) and last.text == text
+
+
+def points(info: SessionInfo, turn: int) -> tuple[BranchPoint, ...]:
+    """At which a branch of that session, made at this turn, left others. A branch of a branch
+    at the same turn is a sibling of both."""
+    earlier = tuple(point for point in info.branches if point.turn < turn)
+    same = next((point for point in info.branches if point.turn == turn), None)
+    later = next((point for point in info.branches if point.turn > turn), None)
+    began = later.session_id if later is not None else info.session_id
+    return (*earlier, same or BranchPoint(began, turn))
