@@ -110,6 +110,7 @@ OTHERS = {
     "assigned": "measured with private cells (test_private_names)",
     "agent": "passes on what `context`, `outputs` and `foreign` make",
     "cell_run": "passes on what `foreign` and `code_warnings` make",
+    "branching": "compares messages, which are bounded",
     "changes": "looks at ops, not into their texts",
     "commands": "types",
     "decisions": "compares nonces; texts pass through",
