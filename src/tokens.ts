@@ -188,6 +188,8 @@ export interface INotebooks {
   readonly kernelChanged: ISignal<INotebooks, string>;
   /** Its cells, as a message can name them; null if the notebook is not open here. */
   outline(path: string): IOutline | null;
+  /** What stands in its cells, by id; null if it is not open here. */
+  sourcesIn(path: string): ReadonlyMap<string, string> | null;
   /** Where new cells can go; null if it is not open here. And when that may have changed. */
   places(path: string): IPlaces | null;
   readonly placesChanged: ISignal<INotebooks, string>;

@@ -54,6 +54,10 @@ export class NoNotebooks implements INotebooks {
 
   readonly placesChanged = new Signal<this, string>(this);
 
+  sourcesIn(): null {
+    return null;
+  }
+
   places(): null {
     return null;
   }

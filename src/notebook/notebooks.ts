@@ -29,7 +29,7 @@ import { figuresOf } from './figures';
 import { KernelWatch } from './kernels';
 import { insertBelow } from './insert';
 import { LiveNotebook } from './live';
-import { outlineOf, placesIn } from './outline';
+import { outlineOf, placesIn, sourcesOf } from './outline';
 import type { DraftBar } from './review/bar';
 import { DraftBars } from './review/draft-bars';
 import { KnownDrafts } from './review/known';
@@ -211,6 +211,11 @@ export class Notebooks implements INotebooks, IDisposable {
   outline(path: string): IOutline | null {
     const model = this._find(path)?.context.model;
     return model ? outlineOf(model) : null;
+  }
+
+  sourcesIn(path: string): ReadonlyMap<string, string> | null {
+    const model = this._find(path)?.context.model;
+    return model ? sourcesOf(model) : null;
   }
 
   places(path: string): IPlaces | null {

@@ -31,6 +31,16 @@ export function outlineOf(model: INotebookModel): IOutline {
   return { cells, hidden };
 }
 
+/** By cell id. */
+export function sourcesOf(model: INotebookModel): ReadonlyMap<string, string> {
+  return new Map(
+    model.sharedModel.cells.map(cell => [
+      joined(cell.getId()),
+      joined(cell.getSource())
+    ])
+  );
+}
+
 /** `goneTo` and `selected` are ids of cells. */
 export function placesIn(
   model: INotebookModel,

@@ -125,6 +125,8 @@ export interface IChange {
   /** Whether it had outputs, which an undo puts back. */
   readonly outputs: boolean;
   readonly undoable: boolean;
+  /** Whether the person has put it back or kept it. */
+  readonly state: 'open' | 'undone' | 'kept';
   /** Whether a source is too long to be shown whole. */
   readonly cut: boolean;
   /** The cells that stood above it, or would but for the turn, nearest first. */

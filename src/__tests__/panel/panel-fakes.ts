@@ -70,6 +70,7 @@ export function info(change: Partial<SessionInfo> = {}): SessionInfo {
     changed: 2,
     last_seq: 0,
     held: '',
+    branches: [],
     ...change
   };
 }
@@ -138,7 +139,8 @@ export const started: Event = {
   model: 'claude-sonnet-5-5',
   window: 1,
   queued: [],
-  references: []
+  references: [],
+  messages: 0
 };
 
 export const opened: Event = {
@@ -266,6 +268,10 @@ export class FakeNotebooks implements INotebooks {
 
   sourceOf({ cell_id }: IDraftView): string | null {
     return this.sources.get(cell_id) ?? null;
+  }
+
+  sourcesIn(): ReadonlyMap<string, string> {
+    return this.sources;
   }
 
   holdsLease(): boolean | undefined {

@@ -166,6 +166,11 @@ function Row(props: IRowProps): JSX.Element {
         onClick={open}
       >
         <span className="jp-codeinterp-History-title">{title}</span>{' '}
+        {info.branches.length > 0 && (
+          <span className="jp-codeinterp-History-branch">
+            {trans.__('branch')}
+          </span>
+        )}{' '}
         <time dateTime={dateOf(info).toISOString()}>{timeOf(info)}</time>{' '}
         {elsewhere && (
           <span

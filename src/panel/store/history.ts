@@ -47,14 +47,24 @@ export class History {
     return this._state.attempt(async () => {
       await this._api.deleteSession(sessionId);
       this._forget(sessionId);
+      const { [sessionId]: _, ...known } = this._state.now.known;
+      this._state.patch({ known });
       this._change(sessions =>
         sessions.filter(({ session_id }) => session_id !== sessionId)
       );
     });
   }
 
+  /** These are there, and so is what is a branch of them. */
+  know(sessions: readonly SessionInfo[]): void {
+    const found = sessions.map(info => [info.session_id, info] as const);
+    const known = { ...this._state.now.known, ...Object.fromEntries(found) };
+    this._state.patch({ known });
+  }
+
   /** What is listed of a session is brought up to date. */
   learn(info: SessionInfo): void {
+    this.know([info]);
     this._change(sessions =>
       sessions.map(one => (one.session_id === info.session_id ? info : one))
     );
@@ -69,6 +79,7 @@ export class History {
         : await this._api.sessions(notebook);
       if (this._asked === asked && this._state.now.notebook === notebook) {
         this._state.patch({ history: { word, sessions } });
+        this.know(sessions);
       }
     });
   }

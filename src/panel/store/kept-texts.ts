@@ -1,4 +1,5 @@
-/** What the person is writing about each notebook: kept in this browser, over a reload. */
+/** What is kept in this browser over a reload: what the person is writing about each notebook, and
+ * which conversation is shown for it in this tab. */
 import { ServerConnection } from '@jupyterlab/services';
 
 /** Notebooks; of more the oldest texts are given up. */
@@ -48,6 +49,35 @@ export class KeptTexts {
   }
 
   private _here: [string, string][] = [];
+}
+
+const SHOWN = `jupyter-codeinterp:shown:${ServerConnection.makeSettings().baseUrl}`;
+
+export class KeptShown {
+  /** The conversation last shown for the notebook in this tab; '' if that is not known. */
+  get(notebook: string): string {
+    return this._read().get(notebook) ?? '';
+  }
+
+  set(notebook: string, sessionId: string): void {
+    const shown = this._read();
+    shown.delete(notebook);
+    shown.set(notebook, sessionId);
+    try {
+      sessionStorage.setItem(SHOWN, JSON.stringify([...shown].slice(-MOST)));
+    } catch {
+      // A browser that keeps nothing: the newest is shown.
+    }
+  }
+
+  private _read(): Map<string, string> {
+    try {
+      const kept: unknown = JSON.parse(sessionStorage.getItem(SHOWN) ?? '[]');
+      return new Map(Array.isArray(kept) ? kept.filter(isText) : []);
+    } catch {
+      return new Map();
+    }
+  }
 }
 
 function isText(entry: unknown): entry is [string, string] {

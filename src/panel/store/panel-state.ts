@@ -41,6 +41,8 @@ export interface IPanelState {
   /** The session shown for each notebook: '' is a new conversation. */
   readonly shown: Readonly<Record<string, string>>;
   readonly sessions: Readonly<Record<string, ISessionView>>;
+  /** All conversations that this page has heard of, by id. */
+  readonly known: Readonly<Record<string, SessionInfo>>;
   /** By session: the cells that its agent has inserted or run last, the latest last. */
   readonly worked: Readonly<Record<string, readonly string[]>>;
   /** The conversations to choose from; null while the list is folded. */
@@ -158,6 +160,7 @@ export class PanelState {
     holdsLease: undefined,
     shown: {},
     sessions: {},
+    known: {},
     worked: {},
     history: null,
     mode: 'review',

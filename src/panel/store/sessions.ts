@@ -130,7 +130,8 @@ export class Sessions {
       created: 0,
       changed: 0,
       last_seq: 0,
-      held: ''
+      held: '',
+      branches: []
     };
     return { ...unknown, session_id, notebook, mode, model, running: false };
   }

@@ -20,6 +20,7 @@ import type {
   SessionInfo
 } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
+import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { Ends } from '../view/ends';
 import { IEnter, enter } from '../view/enter';
 import { IQueued, ISessionView, cutOff } from '../view/view';
@@ -28,7 +29,7 @@ import { Drafts } from './drafts';
 
 import { History } from './history';
 import { Others } from './others';
-import { KeptTexts } from './kept-texts';
+import { KeptShown, KeptTexts } from './kept-texts';
 import { PanelState, modeOf, shownView, waitsForKey } from './panel-state';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
@@ -141,6 +142,57 @@ export class Store {
       void this.setup.refresh();
     }
     return sent;
+  }
+
+  /**
+   * Say something in the place of the message that began a turn, in a branch of the conversation
+   * shown, which is shown then. False, with `failure` set, if the server did not take it.
+   */
+  async branch(said: {
+    readonly turn: number;
+    readonly text: string;
+    readonly references: readonly Reference[];
+    /** Whether what came after is put back in the notebook first. */
+    readonly undo: boolean;
+  }): Promise<boolean> {
+    const view = this.shown;
+    if (!view || this.state.now.sending || !this.state.byPerson()) {
+      return false;
+    }
+    const { model, notebook, session_id: from } = view.info;
+    this.state.patch({ sending: true, failure: '' });
+    const sent = await this.state.attempt(async () => {
+      const { session_id } = await this._client.send({
+        type: 'branch',
+        session_id: from,
+        ...said,
+        references: [...said.references],
+        mode: modeOf(this.state.now),
+        model,
+        rule_files: this.state.now.ruleFiles
+      });
+      this._show(notebook, session_id as string);
+    });
+    const begun = sent ? 1 : 0;
+    this.state.patch({ sending: false, said: this.state.now.said + begun });
+    return sent;
+  }
+
+  /** Turns of the conversation shown, from this one on, that a branch there may undo. */
+  turnsToUndo(turn: number): number[] {
+    return this.shown ? turnsToUndo(this.shown, turn) : [];
+  }
+
+  /** What a branch at this turn of the conversation shown would leave behind. */
+  async leftBehind(turn: number): Promise<ILeftBehind> {
+    const { notebook } = this.state.now;
+    const reviews = await Promise.all(
+      this.turnsToUndo(turn).map(later => this.changes(later))
+    );
+    const open = reviews.flatMap(review =>
+      (review?.changes ?? []).filter(({ state }) => state === 'open')
+    );
+    return leftBehind(open, this.notebooks.sourcesIn(notebook));
   }
 
   /** A queued message is not to reach the model; its text goes back into the field. */
@@ -372,7 +424,11 @@ export class Store {
       return;
     }
     await this.state.attempt(async () => {
-      const [newest] = await this._api.sessions(notebook);
+      const sessions = await this._api.sessions(notebook);
+      this.history.know(sessions);
+      const kept = this._kept.get(notebook);
+      const newest =
+        sessions.find(({ session_id }) => session_id === kept) ?? sessions[0];
       if (newest && this.state.now.shown[notebook] === undefined) {
         this._show(notebook, newest.session_id);
       }
@@ -382,6 +438,7 @@ export class Store {
   private _show(notebook: string, sessionId: string): void {
     const { shown } = this.state.now;
     this.state.patch({ shown: { ...shown, [notebook]: sessionId } });
+    this._kept.set(notebook, sessionId);
     this._sessions.follow(sessionId, notebook);
   }
 
@@ -479,6 +536,7 @@ export class Store {
     );
   }
 
+  private _kept = new KeptShown();
   private _client: IClient;
   private _api: IApi;
   private _sessions: Sessions;

@@ -66,7 +66,10 @@ function apply(view: ISessionView, event: Event): ISessionView {
             key,
             turn: event.turn,
             text: event.text,
-            files: filesOf(event)
+            files: filesOf(event),
+            // Journals of old have none.
+            references:
+              (event.references as typeof event.references | undefined) ?? []
           }))
         : running;
     }

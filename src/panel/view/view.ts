@@ -9,6 +9,7 @@ import type {
   Draft,
   Kept,
   Note,
+  Reference,
   Retrying,
   SessionInfo,
   ToolDone,
@@ -24,6 +25,8 @@ export interface IMessageItem {
   readonly text: string;
   /** Names of files beside the notebook that came with it. */
   readonly files: readonly string[];
+  /** What it names. */
+  readonly references: readonly Reference[];
 }
 
 /** What the person said while the turn ran, where the model was told of it. */

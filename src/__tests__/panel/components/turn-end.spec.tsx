@@ -86,6 +86,7 @@ function change(more: Partial<IChange>): IChange {
     before: 'a = 1',
     after: 'a = 2',
     outputs: false,
+    state: 'open',
     undoable: true,
     cut: false,
     above: [],

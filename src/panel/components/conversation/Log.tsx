@@ -14,6 +14,7 @@ import { AnswerActions, Formatting } from '../elements/Markdown';
 import { Empty } from './Empty';
 import { FirstRun } from './FirstRun';
 import { ItemView, RetryLine } from './items';
+import { Conversation } from './Message';
 
 /** Pixels from the end within which the log counts as being at its end. */
 const AT_END = 32;
@@ -50,6 +51,14 @@ export function Log(props: {
       void store.reveal(cellId);
     }
   };
+  const goTo = React.useRef(0);
+  const info = view?.info ?? null;
+  const { known } = state;
+  const lastTurn = lastTurnOf(items);
+  const conversation = React.useMemo(
+    () => ({ info, known, lastTurn, goTo, stay }),
+    [info, known, lastTurn, stay]
+  );
   const noKey = needsKey(state);
   const badKey = waitsForKey(view) && !state.freshKey;
   const streams = last?.kind === 'text' && !last.done;
@@ -76,20 +85,25 @@ export function Log(props: {
           </div>
         )}
         <Formatting.Provider value={formatting}>
-          {items.map((item, index) => (
-            <div
-              key={item.key}
-              className="jp-codeinterp-Item"
-              data-kind={item.kind}
-            >
-              {item.kind === 'end' && <Answer item={items[index - 1]} />}
-              <ItemView
-                item={item}
-                sessionId={sessionId}
-                last={item === last}
-              />
-            </div>
-          ))}
+          <Conversation.Provider value={conversation}>
+            {items.map((item, index) => (
+              <div
+                key={
+                  // What is being edited is of one conversation.
+                  item.kind === 'message' ? sessionId + item.key : item.key
+                }
+                className="jp-codeinterp-Item"
+                data-kind={item.kind}
+              >
+                {item.kind === 'end' && <Answer item={items[index - 1]} />}
+                <ItemView
+                  item={item}
+                  sessionId={sessionId}
+                  last={item === last}
+                />
+              </div>
+            ))}
+          </Conversation.Provider>
         </Formatting.Provider>
         {view?.retrying && (
           <RetryLine key={view.seq} retrying={view.retrying} />
@@ -116,6 +130,16 @@ export function Log(props: {
 function Answer({ item }: { item: Item | undefined }): JSX.Element | null {
   const answers = item?.kind === 'text' && item.text.trim();
   return answers ? <AnswerActions text={item.text} /> : null;
+}
+
+function lastTurnOf(items: readonly Item[]): number {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index];
+    if (item.kind === 'message') {
+      return item.turn;
+    }
+  }
+  return 0;
 }
 
 /** A turn is running, and nothing in the log shows it. */
@@ -190,8 +214,8 @@ function useStickToEnd(
     // Else more has come below since, and nobody has gone up.
     top.current = scrollTop;
   };
-  const stay = () => {
+  const stay = React.useCallback(() => {
     atEnd.current = false;
-  };
+  }, []);
   return { frame, content, onScroll, stay, isNew, toLatest };
 }

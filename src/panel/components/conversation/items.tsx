@@ -1,11 +1,8 @@
 /** The lines of a conversation that are not cards. */
-import { PathExt } from '@jupyterlab/coreutils';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
 import type {
-  IAsideItem,
-  IMessageItem,
   INoteItem,
   IQuestionItem,
   IThinkingItem,
@@ -17,6 +14,7 @@ import { LongText } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
+import { Message, Said } from './Message';
 import { TurnEnd } from '../turn-end/TurnEnd';
 
 /** An item; drawn again only when it, or its being the last, changes. */
@@ -28,8 +26,9 @@ export const ItemView = React.memo(function ItemView(props: {
   const { item } = props;
   switch (item.kind) {
     case 'message':
+      return <Message item={item} sessionId={props.sessionId} />;
     case 'aside':
-      return <Message item={item} />;
+      return <Said item={item} />;
     case 'text':
       return item.text.trim() ? <Markdown text={item.text} /> : null;
     case 'thinking':
@@ -44,45 +43,6 @@ export const ItemView = React.memo(function ItemView(props: {
       return <TurnEnd item={item} last={props.last} />;
   }
 });
-
-function Message({ item }: { item: IMessageItem | IAsideItem }): JSX.Element {
-  const { trans } = usePanel();
-  return (
-    <div
-      className="jp-codeinterp-Message"
-      role="group"
-      aria-label={trans.__('You')}
-    >
-      <LongText text={item.text} />
-      {item.files.length > 0 && <FilesAlong names={item.files} />}
-    </div>
-  );
-}
-
-/** Files beside the notebook that a message came with. */
-function FilesAlong({ names }: { names: readonly string[] }): JSX.Element {
-  const { files, store, trans } = usePanel();
-  const folder = PathExt.dirname(store.shown?.info.notebook ?? '');
-  return (
-    <ul
-      className="jp-codeinterp-Chips"
-      aria-label={trans.__('Named in this message')}
-    >
-      {names.map(name => (
-        <li key={name}>
-          <button
-            type="button"
-            className="jp-codeinterp-Change-name"
-            title={trans.__('Open %1', name)}
-            onClick={() => void files.open(PathExt.join(folder, name))}
-          >
-            {name}
-          </button>
-        </li>
-      ))}
-    </ul>
-  );
-}
 
 function Thinking(props: {
   item: IThinkingItem;

@@ -1,0 +1,174 @@
+/** A message that was sent, as a field: what is sent from here begins a branch. */
+import React from 'react';
+import type { Reference } from '../../../protocol/protocol';
+import type { ILeftBehind } from '../../view/branches';
+import type { IMessageItem } from '../../view/view';
+import { Chips } from '../composer/Chips';
+import type { IMention } from '../composer/mentions';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+
+export function EditMessage(props: {
+  item: IMessageItem;
+  /** The same is to be asked again: the field is only to be looked at. */
+  again: boolean;
+  /** Why nothing can be sent now; '' if it can. */
+  blocked: string;
+  close: (keepFocus: boolean) => void;
+}): JSX.Element {
+  const { again, blocked, close, item } = props;
+  const { store, trans } = usePanel();
+  const [text, setText] = React.useState(item.text);
+  const [references, setReferences] = React.useState(item.references);
+  const [sending, setSending] = React.useState(false);
+  const left = useLeftBehind(item.turn);
+  /** What the person has chosen; null: nothing yet. */
+  const [chosen, setChosen] = React.useState<boolean | null>(null);
+  const undo = chosen ?? (left !== null && left.changed === 0);
+  const field = React.useRef<HTMLTextAreaElement>(null);
+  const button = React.useRef<HTMLButtonElement>(null);
+  React.useLayoutEffect(() => {
+    const { current } = field;
+    current!.style.height = 'auto';
+    current!.style.height = `${current!.scrollHeight}px`;
+  }, [text]);
+  React.useEffect(() => {
+    const { current } = field;
+    current!.focus();
+    current!.setSelectionRange(current!.value.length, current!.value.length);
+  }, []);
+  const canSend = !sending && !blocked && left !== null && text.trim() !== '';
+  const send = async () => {
+    if (!canSend) {
+      return;
+    }
+    setSending(true);
+    const cells = left.cells > 0;
+    const { turn } = item;
+    const sent = await store.branch({
+      turn,
+      text,
+      references,
+      undo: cells && undo
+    });
+    setSending(false);
+    if (sent) {
+      close(false);
+    }
+  };
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) {
+      return;
+    }
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      event.stopPropagation();
+      close(true);
+    } else if (
+      event.key === 'Enter' &&
+      !event.shiftKey &&
+      event.target === field.current
+    ) {
+      event.preventDefault();
+      void send();
+    }
+  };
+  return (
+    <div
+      className="jp-codeinterp-EditMessage"
+      role="group"
+      aria-label={again ? trans.__('Ask again') : trans.__('Edit the message')}
+      aria-busy={left === null || sending}
+      onKeyDown={onKeyDown}
+    >
+      <textarea
+        ref={field}
+        rows={1}
+        className="jp-codeinterp-Input"
+        aria-label={trans.__('Message')}
+        value={text}
+        onChange={event => setText(event.target.value)}
+      />
+      <Chips
+        mentions={references.map(reference => mentionOf(reference, trans.__))}
+        remove={({ reference }) => {
+          setReferences(references.filter(other => other !== reference));
+          field.current?.focus();
+        }}
+      />
+      {left !== null && left.cells > 0 && (
+        <label className="jp-codeinterp-EditMessage-undo">
+          <input
+            type="checkbox"
+            checked={undo}
+            onChange={event => setChosen(event.target.checked)}
+          />
+          <span>
+            {trans._n(
+              'Undo what came after in the notebook (%1 cell)',
+              'Undo what came after in the notebook (%1 cells)',
+              left.cells
+            )}
+            {left.changed > 0 && (
+              <>
+                {'. '}
+                {trans._n(
+                  '%1 of them is not as it was left, and stays',
+                  '%1 of them are not as they were left, and stay',
+                  left.changed
+                )}
+              </>
+            )}
+          </span>
+        </label>
+      )}
+      <p className="jp-codeinterp-EditMessage-note">
+        {blocked ||
+          trans.__(
+            'Begins a branch: this one stays as it is. Variables in the kernel stay.'
+          )}
+      </p>
+      <div className="jp-codeinterp-EditMessage-buttons">
+        <Button onClick={() => close(true)}>{trans.__('Cancel')}</Button>
+        <Button
+          look="primary"
+          buttonRef={button}
+          disabled={!canSend}
+          onClick={() => void send()}
+        >
+          {trans.__('Send')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** What a branch at this turn would leave behind; null until it is known. */
+function useLeftBehind(turn: number): ILeftBehind | null {
+  const { store } = usePanel();
+  const [left, setLeft] = React.useState<ILeftBehind | null>(null);
+  React.useEffect(() => {
+    let shown = true;
+    void store.leftBehind(turn).then(found => shown && setLeft(found));
+    return () => {
+      shown = false;
+    };
+  }, [store, turn]);
+  return left;
+}
+
+function mentionOf(
+  reference: Reference,
+  words: (text: string) => string
+): IMention {
+  const { kind, name } = reference;
+  const label =
+    kind === 'error'
+      ? words('the last error')
+      : kind === 'cell'
+        ? words('a cell')
+        : name;
+  const detail = kind === 'cell' ? name : '';
+  const key = `${kind} ${name}`;
+  return { key, label, detail, text: label, reference, searched: '' };
+}
