@@ -11,11 +11,13 @@ import { StatusBanners } from './StatusBanners';
 export function Panel(): JSX.Element {
   const state = usePanelState();
   const view = shownView(state);
+  /** The turn whose message is to have the focus in the conversation that comes; 0: none. */
+  const goTo = React.useRef(0);
   return (
     <>
       <Header view={view} state={state} />
       <Boundary key={view?.info.session_id} name="conversation">
-        <Log view={view} state={state} />
+        <Log view={view} state={state} goTo={goTo} />
       </Boundary>
       <StatusBanners state={state} />
       {view && <Queue view={view} />}

@@ -82,7 +82,7 @@ async function click(name: string, index = 0): Promise<void> {
 }
 
 const field = () =>
-  log().getByRole<HTMLTextAreaElement>('textbox', { name: 'Message' });
+  log().getByRole<HTMLTextAreaElement>('textbox', { name: 'Your words' });
 
 async function press(key: string, more: object = {}): Promise<void> {
   await act(async () => {

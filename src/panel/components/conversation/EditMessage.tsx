@@ -85,7 +85,7 @@ export function EditMessage(props: {
         ref={field}
         rows={1}
         className="jp-codeinterp-Input"
-        aria-label={trans.__('Message')}
+        aria-label={trans.__('Your words')}
         value={text}
         onChange={event => setText(event.target.value)}
       />

@@ -14,7 +14,7 @@ import { AnswerActions, Formatting } from '../elements/Markdown';
 import { Empty } from './Empty';
 import { FirstRun } from './FirstRun';
 import { ItemView, RetryLine } from './items';
-import { Conversation } from './Message';
+import { Conversation, type IConversation } from './Message';
 
 /** Pixels from the end within which the log counts as being at its end. */
 const AT_END = 32;
@@ -23,8 +23,9 @@ const AT_END = 32;
 export function Log(props: {
   view: ISessionView | null;
   state: IPanelState;
+  goTo: IConversation['goTo'];
 }): JSX.Element {
-  const { view, state } = props;
+  const { view, state, goTo } = props;
   const { store, trans } = usePanel();
   const items = view?.items ?? [];
   const last = items[items.length - 1];
@@ -51,13 +52,12 @@ export function Log(props: {
       void store.reveal(cellId);
     }
   };
-  const goTo = React.useRef(0);
   const info = view?.info ?? null;
   const { known } = state;
   const lastTurn = lastTurnOf(items);
   const conversation = React.useMemo(
     () => ({ info, known, lastTurn, goTo, stay }),
-    [info, known, lastTurn, stay]
+    [info, known, lastTurn, goTo, stay]
   );
   const noKey = needsKey(state);
   const badKey = waitsForKey(view) && !state.freshKey;
@@ -88,10 +88,7 @@ export function Log(props: {
           <Conversation.Provider value={conversation}>
             {items.map((item, index) => (
               <div
-                key={
-                  // What is being edited is of one conversation.
-                  item.kind === 'message' ? sessionId + item.key : item.key
-                }
+                key={item.key}
                 className="jp-codeinterp-Item"
                 data-kind={item.kind}
               >

@@ -84,12 +84,17 @@ export function Message(props: {
   const { info, lastTurn } = React.useContext(Conversation);
   const [editing, setEditing] = React.useState<'edit' | 'again' | ''>('');
   const opener = React.useRef<HTMLButtonElement>(null);
+  const comesBack = React.useRef(false);
   const close = (keepFocus: boolean) => {
+    comesBack.current = keepFocus;
     setEditing('');
-    if (keepFocus) {
-      requestAnimationFrame(() => opener.current?.focus());
-    }
   };
+  React.useEffect(() => {
+    if (!editing && comesBack.current) {
+      comesBack.current = false;
+      opener.current?.focus();
+    }
+  }, [editing]);
   const why = cannot(info, trans.__.bind(trans));
   const again = () => {
     if (store.turnsToUndo(item.turn).length) {
