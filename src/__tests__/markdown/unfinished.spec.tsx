@@ -41,7 +41,9 @@ function log(): HTMLElement {
     block: 0,
     text: 'It is **bold**.'
   });
-  return inPanel(<Log goTo={{ current: 0 }} view={view} state={store.state.now} />);
+  return inPanel(
+    <Log goTo={{ current: 0 }} view={view} state={store.state.now} />
+  );
 }
 
 const painted = () =>

@@ -26,16 +26,16 @@ export function EditMessage(props: {
   const [chosen, setChosen] = React.useState<boolean | null>(null);
   const undo = chosen ?? (left !== null && left.changed === 0);
   const field = React.useRef<HTMLTextAreaElement>(null);
-  const button = React.useRef<HTMLButtonElement>(null);
   React.useLayoutEffect(() => {
-    const { current } = field;
-    current!.style.height = 'auto';
-    current!.style.height = `${current!.scrollHeight}px`;
+    const node = field.current!;
+    node.style.height = 'auto';
+    const border = node.offsetHeight - node.clientHeight;
+    node.style.height = `${node.scrollHeight + border}px`;
   }, [text]);
   React.useEffect(() => {
-    const { current } = field;
-    current!.focus();
-    current!.setSelectionRange(current!.value.length, current!.value.length);
+    const node = field.current!;
+    node.focus();
+    node.setSelectionRange(node.value.length, node.value.length);
   }, []);
   const canSend = !sending && !blocked && left !== null && text.trim() !== '';
   const send = async () => {
@@ -130,12 +130,7 @@ export function EditMessage(props: {
       </p>
       <div className="jp-codeinterp-EditMessage-buttons">
         <Button onClick={() => close(true)}>{trans.__('Cancel')}</Button>
-        <Button
-          look="primary"
-          buttonRef={button}
-          disabled={!canSend}
-          onClick={() => void send()}
-        >
+        <Button look="primary" disabled={!canSend} onClick={() => void send()}>
           {trans.__('Send')}
         </Button>
       </div>

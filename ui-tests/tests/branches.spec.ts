@@ -1,0 +1,175 @@
+/** A message is edited after it was sent: a branch of the conversation. */
+import AxeBuilder from '@axe-core/playwright';
+import type { Locator } from '@playwright/test';
+import { expect, test } from '../support/fixtures';
+import type { NotebookHelper } from '../support/notebook';
+import type { Panel } from '../support/panel';
+
+/** A message that has a cell made: `held = 'one'`, for "one". */
+function hold(what: string): string {
+  return `Hold\n${what}`;
+}
+
+/** What the notebook's cells hold, the first left out. */
+async function held(notebook: NotebookHelper): Promise<(string | undefined)[]> {
+  const [, ...made] = await notebook.sources();
+  return made.map(source => /one|two|three/.exec(source)?.[0]);
+}
+
+async function run(panel: Panel, what: string): Promise<void> {
+  await panel.ask(hold(what));
+  await panel.ended();
+}
+
+/** The item of the message of this number, from 0. */
+function message(panel: Panel, number: number): Locator {
+  return panel.log.locator('[data-kind="message"]').nth(number);
+}
+
+async function edit(panel: Panel, number: number): Promise<Locator> {
+  await message(panel, number).hover();
+  await message(panel, number).getByRole('button', { name: 'Edit' }).click();
+  const form = panel.log.getByRole('group', { name: 'Edit the message' });
+  await expect(form.getByRole('textbox')).toBeFocused();
+  return form;
+}
+
+test(
+  'a message is edited: the notebook is undone, both branches stay, also after a reload',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    const path = await notebook.start(['x = 20']);
+    await panel.choose('Auto');
+    await model.play('codes');
+    await run(panel, 'one');
+    await run(panel, 'two');
+    expect(await held(notebook)).toEqual(['one', 'two']);
+
+    const form = await edit(panel, 1);
+    const undo = form.getByRole('checkbox', { name: /Undo what came after/ });
+    await expect(undo).toBeChecked();
+    await form.getByRole('textbox').fill(hold('three'));
+    await page.keyboard.press('Enter');
+    const place = panel.log.getByRole('group', { name: 'Branch' });
+    await expect(place).toHaveText('2 of 2');
+    await panel.ended();
+    await expect(panel.said).toHaveText([/one/, /three/]);
+    expect(await held(notebook)).toEqual(['one', 'three']);
+
+    // The old one, by keys alone.
+    await place.getByRole('button', { name: 'Previous branch' }).focus();
+    await page.keyboard.press('Enter');
+    await expect(place).toHaveText('1 of 2');
+    await expect(place).toBeFocused();
+    await expect(panel.said).toHaveText([/one/, /two/]);
+    await expect(panel.log).toContainText('1 cell removed');
+    expect(await held(notebook)).toEqual(['one', 'three']);
+
+    await expect
+      .poll(async () => (await notebook.saved(path)).cells.length)
+      .toBe(3);
+    await page.reload();
+    await notebook.attach(path);
+    await expect(panel.said).toHaveText([/one/, /two/]);
+    await expect(place).toHaveText('1 of 2');
+    expect(await held(notebook)).toEqual(['one', 'three']);
+    await place.focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(panel.said).toHaveText([/one/, /three/]);
+    await panel.root.getByRole('button', { name: 'History' }).click();
+    const rows = panel.root
+      .getByRole('region', { name: 'Conversations' })
+      .getByRole('listitem');
+    await expect(rows).toHaveCount(2);
+    await expect(rows.filter({ hasText: 'branch' })).toHaveCount(1);
+  }
+);
+
+test('what the person has changed since is not undone unless they want it', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 20']);
+  await panel.choose('Auto');
+  await model.play('codes');
+  await run(panel, 'one');
+  await run(panel, 'two');
+  await notebook.edit(2, 'b = "mine"');
+  const form = await edit(panel, 0);
+  const undo = form.getByRole('checkbox', { name: /Undo what came after/ });
+  await expect(undo).not.toBeChecked();
+  await expect(form).toContainText('1 of them is not as it was left');
+  await form.getByRole('textbox').press('Escape');
+  await expect(
+    message(panel, 0).getByRole('button', { name: 'Edit' })
+  ).toBeFocused();
+
+  await edit(panel, 0);
+  await undo.check();
+  await form.getByRole('textbox').fill(hold('three'));
+  await form.getByRole('button', { name: 'Send' }).click();
+  await expect(panel.said).toHaveText([/three/]);
+  await panel.ended();
+  await expect(panel.log).toContainText('One cell was not put back');
+  expect(await notebook.sources()).toContain('b = "mine"');
+  expect(await held(notebook)).not.toContain('one');
+});
+
+test('while a turn runs it must be stopped first', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.choose('Auto');
+  await model.play('slow_text');
+  await panel.ask('Tell me');
+  const button = message(panel, 0).getByRole('button', { name: 'Edit' });
+  await expect(button).toBeDisabled();
+  await expect(button).toHaveAttribute('title', 'Stop the turn first');
+  await panel.stopButton.click();
+  await panel.ended();
+  await expect(button).toBeEnabled();
+});
+
+for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+  for (const width of [300, 600]) {
+    test(`branches can be read at ${width} px in ${theme}`, async ({
+      model,
+      notebook,
+      page,
+      panel
+    }, info) => {
+      await notebook.start(['x = 20']);
+      await page.theme.setTheme(theme);
+      await page.sidebar.setWidth(width, 'right');
+      await panel.choose('Auto');
+      await model.play('codes');
+      await run(panel, 'one');
+      await message(panel, 0).hover();
+      await message(panel, 0)
+        .getByRole('button', { name: 'Ask again' })
+        .click();
+      const form = panel.log.getByRole('group', { name: 'Ask again' });
+      await form.getByRole('button', { name: 'Send' }).click();
+      const place = panel.log.getByRole('group', { name: 'Branch' });
+      await expect(place).toHaveText('2 of 2');
+      await panel.ended();
+      const looks = async (name: string) => {
+        const found = await new AxeBuilder({ page })
+          .include('#codeinterp-panel')
+          .analyze();
+        expect(found.violations).toEqual([]);
+        const path = info.outputPath(`${name}-${width}.png`);
+        await page.screenshot({ path });
+        await info.attach(name, { path });
+      };
+      await message(panel, 0).hover();
+      await looks('message');
+      await edit(panel, 0);
+      await looks('edit');
+    });
+  }
+}
