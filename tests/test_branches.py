@@ -6,6 +6,9 @@ The notebook is the window's, the kernel and the journal are real.
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +159,25 @@ async def test_whose_cell_is_whose(site: Site, api: FakeAnthropic) -> None:
     assert sources(w) == ["x = 20", "a = 1", "b = 2", "c = 3"]
 
 
+async def test_a_cell_that_was_put_back_is_the_agents_again(site: Site, api: FakeAnthropic) -> None:
+    def edits(source: str) -> Any:
+        return lambda request: answer(edit_cell(w.cells[1]["id"], source))
+
+    done = answer(text("Done."))
+    api.play(
+        in_order([answer(run_cell("a = 1")), done, edits("a = 2"), done, edits("a = 3"), done])
+    )
+    w = await site.window(kernel_id=await site.kernel_of("a.ipynb"))
+    for number in (1, 2):
+        await w.ask(f"Go {number}", mode="auto")
+        await w.ended(number)
+        await site.until(lambda: not site.extension.manager.running)
+    assert sources(w) == ["x = 20", "a = 2"]
+    new = await branched(site, w, 2, undo=True)
+    assert sources(w) == ["x = 20", "a = 3"]
+    assert of(site, new, e.DraftWaiting) == [], "it was edited without asking"
+
+
 async def test_the_old_branch_goes_on(site: Site, api: FakeAnthropic) -> None:
     w = await talked(site, api, answer(text("As you like.")), answer(text("Here, too.")))
     new = await branched(site, w, 3, undo=True)
@@ -253,6 +275,49 @@ def test_a_branch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         store.create_branch(c.SessionInfo("new", *given), "old", twice)  # type: ignore[arg-type]
     assert store.get("new") is None and store.events("new") == []
+    store.close()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, store as module
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.events import TurnEnded, TurnStarted
+from jupyter_codeinterp.core.history.branching import beginning
+from jupyter_codeinterp.core.messages import Text, user
+
+store = SqliteStore(Path(sys.argv[1]))
+given = ("n.ipynb", "", "m", "review", False, 0.0, 0.0)
+store.create(SessionInfo("old", *given))
+store.append_events("old", [(1, TurnStarted(1, "Go", "review", "m", messages=0))])
+store.append_messages("old", (user(Text("Go")),), 1)
+store.append_events("old", [(2, TurnEnded(1, "end_turn"))])
+store.append_events("old", [(3, TurnStarted(2, "On", "review", "m", messages=1))])
+begins = beginning(2, store.events("old"), [], lambda: ())
+copy = module.copy_said
+
+def die(*given):
+    copy(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+module.copy_said = die
+store.create_branch(SessionInfo("new", *given), "old", begins)
+"""
+
+
+def test_a_server_that_is_killed_in_the_middle_leaves_what_there_was(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    died = subprocess.run([sys.executable, "-c", KILLED, str(journal)], check=False, timeout=60)
+    assert died.returncode == -signal.SIGKILL
+    store = SqliteStore(journal)
+    assert [info.session_id for info in store.list()] == ["old"]
+    assert store.last_seq("old") == 3 and store.count_messages("old") == 1
+    assert store.events("new") == [] and store.all_messages("new") == ()
+    # And it can be done again.
+    begins = beginning(2, store.events("old"), [], lambda: ())
+    store.create_branch(msgspec.structs.replace(store.list()[0], session_id="new"), "old", begins)
+    assert store.last_seq("new") == 2 and store.count_messages("new") == 1
     store.close()
 
 
