@@ -46,7 +46,8 @@ async def begin(site: Site) -> ReferenceWindow:
     return await site.window(path, book, await site.kernel_of(path))
 
 
-async def test_the_demo_to_its_end(site: Site) -> None:
+@pytest.mark.parametrize("run_all", [False, True], ids=["cell by cell", "run all"])
+async def test_the_demo_to_its_end(site: Site, run_all: bool) -> None:
     w = await begin(site)
     theirs = len(w.cells)
     assert (await w.ask(QUESTION, mode="auto")).error is None
@@ -55,15 +56,15 @@ async def test_the_demo_to_its_end(site: Site) -> None:
         await w.until(partial(_another, w, drafts))
         for waiting in w.of(e.DraftWaiting)[drafts:]:
             drafts += 1
-            assert not waiting.draft.can_run_all, "a recording always asks"
-            assert (await w.decide(waiting.draft)).error is None
+            assert waiting.draft.can_run_all, "by a click, in no mode by itself"
+            assert (await w.decide(waiting.draft, run_all=run_all)).error is None
 
     (ended,) = w.of(e.TurnEnded)
     assert ended.stop_reason == "end_turn" and not ended.failed
     assert w.of(e.TurnStarted)[0].model == DEMO_MODEL
     ran = [x for x in w.of(e.ToolDone) if x.name in ("run_cell", "edit_cell")]
     assert [x.status for x in ran].count("error") == 1 and any(x.mended for x in ran)
-    assert len(ran) == drafts >= 4
+    assert len(ran) >= 4 and drafts == (1 if run_all else len(ran))
     added = w.cells[theirs:]
     assert all(cell["cell_type"] in ("code", "markdown") for cell in added)
     outputs = [output for cell in added for output in cell.get("outputs", ())]

@@ -53,10 +53,30 @@ def test_suspicious_asks_in_every_mode_but_plan(action: Action, owned: bool) -> 
     assert said == {"plan": "refuse", "review": "ask", "auto": "ask"}
 
 
-@pytest.mark.parametrize("action", ("run_new", "edit", "delete"))
-def test_a_recording_asks_in_auto(action: Action) -> None:
-    assert decide(action, "auto", owned=True, suspicious=False, always_ask=True) == "ask"
-    assert decide(action, "plan", owned=True, suspicious=False, always_ask=True) == "refuse"
+# action, owned: the same of a recording, before the person has let all of a turn run, and then.
+RECORDED = [
+    ("run_new", True, "refuse ask ask", "refuse ask run"),
+    ("edit", True, "refuse ask ask", "refuse ask run"),
+    ("edit", False, "refuse ask ask", "refuse ask ask"),
+    ("delete", True, "refuse ask ask", "refuse ask run"),
+    ("delete", False, "refuse ask ask", "refuse ask ask"),
+    ("markdown", True, "refuse run run", "refuse run run"),
+    ("read", False, "run run run", "run run run"),
+]
+
+
+@pytest.mark.parametrize(("action", "owned", "before", "then"), RECORDED)
+def test_a_recording_asks_until_all_may_run(
+    action: Action, owned: bool, before: str, then: str
+) -> None:
+    for run_all, words in ((False, before), (True, then)):
+        said = [
+            decide(action, mode, owned=owned, suspicious=False, always_ask=True, run_all=run_all)
+            for mode in ("plan", "review", "auto")
+        ]
+        assert said == words.split()
+    hidden = decide(action, "auto", owned=owned, suspicious=True, always_ask=True, run_all=True)
+    assert hidden == ("run" if action == "read" else "ask")
 
 
 @pytest.mark.parametrize(("mode", "highest"), list(product(MODES, MODES)))

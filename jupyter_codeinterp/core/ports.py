@@ -148,7 +148,8 @@ class Model(Protocol):
     """
 
     always_ask: bool
-    """True for a model whose code must be reviewed in every mode (a recording)."""
+    """True for a model whose code is reviewed in every mode (a recording), until the person lets
+    all of a turn run."""
 
     async def info(self, model: str) -> ModelInfo: ...
 

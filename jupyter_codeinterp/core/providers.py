@@ -109,7 +109,8 @@ class Provider:
     key_page: str = ""
     """Where a key is to be had; "" for nowhere."""
     always_ask: bool = False
-    """Whether what its models write is asked for in every mode."""
+    """Whether what its models write is asked for in every mode, until the person lets all of a
+    turn run."""
     settle: Callable[[str], str] = lambda place: ""
     """The address that a person means who names a region, a project or a resource instead; ""
     for anything else."""

@@ -186,9 +186,58 @@ async def test_a_recording_asks_in_auto(bench: Benches) -> None:
     b.model.always_ask = True
     b.send(mode="auto")
     draft = await b.draft()
-    assert not draft.can_run_all
+    assert draft.can_run_all, "by a person's own click"
     b.decide(draft, "reject")
     await b.ended()
+
+
+@pytest.mark.parametrize("mode", ["review", "auto"])
+async def test_run_all_lets_the_rest_of_a_recordings_turn_run(
+    bench: Benches, room: Room, mode: e.Mode
+) -> None:
+    b = bench(run("a = 1"), mend("a = 2"), run("b = 3"), say("Done."), run("c = 4"), say("Done."))
+    b.model.always_ask = True
+    b.send(mode=mode)
+    b.decide(await b.draft(), run_all=True)
+    await b.ended()
+    assert await room.ran() == ["a = 1", "a = 2", "b = 3"] and len(b.of(e.DraftWaiting)) == 1
+    assert [x.by for x in b.of(e.DraftDecided)] == ["person", "policy", "policy"]
+    assert len(b.of(e.DraftOpened)) == 3, "each is shown"
+    b.send(mode=mode)
+    b.decide(await b.draft(2), "reject")
+    await b.ended(2)
+
+
+async def test_run_all_of_a_recording_still_asks_for_what_must_ask_in_every_mode(
+    bench: Benches, room: Room
+) -> None:
+    forward = "get_ipython().set_next_input('c = 3')"
+    b = bench(run("a = 1"), run("b\u200b = 2"), run(forward), say("Done."))
+    b.model.always_ask = True
+    b.send()
+    b.decide(await b.draft(), run_all=True)
+    for number, source in ((2, "b\u200b = 2"), (3, "c = 3")):
+        draft = await b.draft(number)
+        assert draft.source == source and not draft.can_run_all
+        b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == ["a = 1", forward]
+
+
+async def test_a_mode_chosen_after_run_all_counts_for_a_recording(
+    bench: Benches, room: Room
+) -> None:
+    b = bench(run("a = 1"), run("b = 2"), say("Done."))
+    b.model.always_ask = True
+    b.send(mode="review")
+    b.decide(await b.draft(), run_all=True)
+    await b.event(e.RunStarted)
+    b.session.set_mode("auto")
+    draft = await b.draft(2)
+    assert draft.can_run_all
+    b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == ["a = 1"]
 
 
 async def test_the_time_limit_of_a_cell_is_autos(bench: Benches, room: Room) -> None:

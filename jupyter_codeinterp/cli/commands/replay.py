@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from ...adapters.providers.replay.recording import Recording, RecordingError, check, parse
-from ...core.approval.modes import ASKING
+from ...core.approval.modes import ASKING, cap
 from ...core.events import Draft, Event, QuestionAsked, StepStarted
 from ...demo import MODEL
 from ..local import config as config_files
@@ -57,6 +57,8 @@ async def _replay(options: argparse.Namespace, recording: Recording, stopping: S
     settings = config_files.settings(config)
     mode = ASKING
     running.hold_limits(settings, running.UNASKED if options.yes else mode, None)
+    # A file of anybody's: each run is asked for, "run all" is not offered.
+    settings.highest_mode = cap(mode, settings.highest_mode)
     if settings.demo_pace is None and not sys.stdout.isatty():
         settings.demo_pace = 0.0
     place = place_of(options.notebook)

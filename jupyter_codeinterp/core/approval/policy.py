@@ -30,13 +30,15 @@ def decide(
     owned: bool,
     suspicious: bool,
     always_ask: bool = False,
+    run_all: bool = False,
 ) -> Verdict:
     """The policy's word on one call.
 
     ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has
-    invisible characters, is code of which something is pushed out of sight, or is Markdown
-    that is not plain. ``always_ask``:
-    nothing that changes or runs code goes without a person (a recording answers).
+    invisible characters, is code of which something is pushed out of sight or that a cell has
+    put forward, or is Markdown that is not plain. ``always_ask``: no mode lets anything change
+    or run without a person (a recording answers), only ``run_all`` does: they have let all of
+    this turn run.
     """
     if action not in _CHANGES:
         return "run"
@@ -47,7 +49,7 @@ def decide(
         return "ask"
     if action == "markdown":
         return "run"
-    if always_ask or not allowed.unasked:
+    if (always_ask and not run_all) or not allowed.unasked:
         return "ask"
     return "run" if action == "run_new" or owned else "ask"
 

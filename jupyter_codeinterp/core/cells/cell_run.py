@@ -13,7 +13,7 @@ from contextlib import closing
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import Decision
-from ..approval.modes import MODES, RUN_ALL
+from ..approval.modes import MODES
 from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
@@ -57,9 +57,10 @@ class CellRun:
         self._expect()
 
     async def run(
-        self, call: ToolUse, source: str, *, always_ask: bool = False
+        self, call: ToolUse, source: str, *, suspicious: bool = False
     ) -> AsyncIterator[Event]:
-        """From the finished draft to ``result``. ``source`` is what the model wrote."""
+        """From the finished draft to ``result``. ``source`` is what the model wrote;
+        ``suspicious``: it asks in every mode, whatever the code is."""
         draft, turn = self.draft, self.turn
         self._proposed = source
         self._expect()
@@ -72,7 +73,7 @@ class CellRun:
         if deep and self.result is None:
             self._reject(call, deep)
         with closing(Watch(turn.kernel)) as watch:
-            async for event in self._attempts(call, always_ask, why, placed, watch):
+            async for event in self._attempts(call, suspicious, why, placed, watch):
                 yield event
 
     def _expect(self) -> None:
@@ -98,7 +99,7 @@ class CellRun:
     async def _attempts(
         self,
         call: ToolUse,
-        always_ask: bool,
+        suspicious: bool,
         why: str,
         placed: asyncio.Future[Receipt] | None,
         watch: Watch,
@@ -115,7 +116,7 @@ class CellRun:
                 self._refuse(call, checked.refusal)
                 return
             if verdict is None:
-                verdict = draft.verdict(always_ask, checked.ask)
+                verdict = draft.verdict(suspicious or checked.ask)
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
@@ -163,7 +164,7 @@ class CellRun:
         decision = await turn.clock.attend(turn.decisions.ask(waiting.draft, seen))
         self._waits = False
         if decision.run_all:
-            turn.mode = RUN_ALL
+            turn.let_all_run()
         return decision
 
     def _compared(self, decision: Decision) -> Decision:

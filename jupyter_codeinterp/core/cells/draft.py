@@ -146,13 +146,14 @@ class DraftCell:
             turn=turn.number,
         )
 
-    def verdict(self, always_ask: bool, suspicious: bool) -> policy.Verdict:
+    def verdict(self, suspicious: bool) -> policy.Verdict:
         return policy.decide(
             self.action,
             self.turn.mode,
             owned=self.is_owned,
             suspicious=suspicious,
-            always_ask=always_ask or self.turn.always_ask,
+            always_ask=self.turn.always_ask,
+            run_all=self.turn.run_all,
         )
 
     async def _risks(self) -> tuple[str, ...]:
@@ -174,9 +175,5 @@ class DraftCell:
             old_source=self.old_source,
             notices=notices,
             runs=self.is_code,
-            can_run_all=self.is_code
-            and turn.allowed.changes
-            and not turn.allowed.unasked
-            and turn.may_run_all
-            and not turn.always_ask,
+            can_run_all=self.is_code and turn.can_run_all,
         )

@@ -386,7 +386,7 @@ class Session(QueueingSession, ReviewedSession):
         other = mode != self.info.mode
         if self._turn is not None and self.running:
             other = other or mode != self._turn.mode
-            self._turn.mode = mode
+            self._turn.set_mode(mode)
         if mode != self.info.mode:
             with self._here():
                 self._set(mode=mode)

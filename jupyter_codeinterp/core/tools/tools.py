@@ -297,7 +297,7 @@ class Tools:
                 yield event
             yield draft.opened()
             draft.insert(self.turn.notebook.above(after))
-            async for event in proposed.run(part, source, always_ask=True):
+            async for event in proposed.run(part, source, suspicious=True):
                 yield event
             waiting += [(draft.cell_id, text) for text in proposed.next_inputs]
             self._take_results()

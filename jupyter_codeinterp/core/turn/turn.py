@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ..approval.decisions import Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
-from ..approval.modes import MODES, Permissions
+from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..errors import KernelError
 from ..events import Mode
 from ..history.ledger import Ledger
@@ -47,6 +47,7 @@ class Turn:
     model: str
     mode: Mode
     always_ask: bool
+    """Whether no mode lets anything run without the person: a recording answers."""
 
     # What it works with, and in.
     notebook: TurnNotebook
@@ -68,6 +69,9 @@ class Turn:
     """Whether a card may offer "Run all in this turn"."""
     guard: LoopGuard = field(default_factory=LoopGuard)
     clock: Clock = field(default_factory=Clock)
+
+    run_all: bool = False
+    """Whether the person has let all of this turn run."""
 
     # What comes about.
     files: list[tuple[str, int]] = field(default_factory=list)
@@ -98,6 +102,19 @@ class Turn:
     def allowed(self) -> Permissions:
         """What the mode allows, as it is now."""
         return MODES[self.mode]
+
+    @property
+    def can_run_all(self) -> bool:
+        """Whether letting all of this turn run would change anything, and may be had."""
+        asks = not self.allowed.unasked or (self.always_ask and not self.run_all)
+        return self.may_run_all and self.allowed.changes and asks
+
+    def let_all_run(self) -> None:
+        self.mode, self.run_all = RUN_ALL, True
+
+    def set_mode(self, mode: Mode) -> None:
+        """What the person chooses now counts, not what they have let run before."""
+        self.mode, self.run_all = mode, False
 
     @property
     def cell_timeout(self) -> float | None:

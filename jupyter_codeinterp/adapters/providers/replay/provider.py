@@ -44,7 +44,7 @@ def is_demo(notebook: str) -> bool:
 
     A name is no proof, and need not be one: without a key such a notebook is answered by
     the recording, which comes from the package and never from the folder, and whose code
-    is asked for cell by cell in every mode.
+    is asked for in every mode, until the person lets all of a turn run.
     """
     return any(_FOLDER.fullmatch(part) for part in notebook.split("/")[:-1])
 
