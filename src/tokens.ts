@@ -201,6 +201,8 @@ export interface INotebooks {
   attach(path: string, file: File): Promise<string>;
   /** Make a new notebook with the default kernel, open it, and return its path. */
   createNotebook(): Promise<string>;
+  /** The server has been told that the notebook is open here, as far as that can be waited for. */
+  ready(path: string): Promise<void>;
 }
 
 // --- for other extensions -------------------------------------------------------------

@@ -86,6 +86,18 @@ async def test_the_demo_to_its_end(site: Site, run_all: bool) -> None:
     assert "anthropic" not in site.extension.models._connections, "no model was asked for anything"
 
 
+async def test_the_demo_that_is_open_is_played_and_one_that_is_gone_is_made_anew(
+    site: Site,
+) -> None:
+    first = (await site.post("demo"))["notebook"]
+    assert (await site.post("demo", json_body={"notebook": first}))["notebook"] == first
+    again = (await site.post("demo", json_body={"notebook": "codeinterp-demo-7/sales.ipynb"}))[
+        "notebook"
+    ]
+    assert again not in (first, "codeinterp-demo-7/sales.ipynb")
+    assert load(Path(site.app.root_dir, again))["cells"]
+
+
 async def test_a_message_that_the_recording_does_not_know(site: Site) -> None:
     w = await begin(site)
     await w.ask("What is the capital of France?")

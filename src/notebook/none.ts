@@ -78,6 +78,8 @@ export class NoNotebooks implements INotebooks {
     return 'text/plain';
   }
 
+  async ready(): Promise<void> {}
+
   createNotebook(): Promise<string> {
     const words = this._trans.__(
       'The notebook part of Code Interpreter is disabled (jupyter-codeinterp:notebook).'

@@ -39,6 +39,8 @@ import { revealCell } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
+/** Milliseconds for which what is said about a notebook waits until it has been read. */
+const LOADS = 10_000;
 /** Drives whose files are the server's own: the default one, and that of collaboration. */
 const SERVER_DRIVES = ['', 'RTC'];
 
@@ -266,6 +268,12 @@ export class Notebooks implements INotebooks, IDisposable {
       await panel.context.ready;
     }
     return docManager.services.contents.localPath(model.path);
+  }
+
+  async ready(path: string): Promise<void> {
+    // Of one that cannot be read the server says what is wrong.
+    const late = new Promise(resolve => setTimeout(resolve, LOADS));
+    await Promise.race([this._panelOf(path)?.context.ready, late]);
   }
 
   // --- drafts -----------------------------------------------------------------------

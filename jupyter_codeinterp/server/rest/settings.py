@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
@@ -63,7 +64,10 @@ class DemoHandler(Handler):
         """Copy the demo into a new folder, unless the notebook in front is a demo's."""
         try:
             front = self.text(self.body(), "notebook")
-            notebook = await replay.notebook_for(front, self._root)
+            # A page may name what its address still says, and what is gone.
+            contents: Any = self.contents_manager
+            is_there = front and await ensure_async(contents.file_exists(front))
+            notebook = await replay.notebook_for(front if is_there else "", self._root)
         except OSError as error:
             words = f"The demo could not be copied to this server's folder: {error.strerror}."
             raise CommandError("not_writable", words) from None

@@ -372,6 +372,8 @@ export class FakeNotebooks implements INotebooks {
     return 'text/x-python';
   }
 
+  async ready(): Promise<void> {}
+
   async createNotebook(): Promise<string> {
     this.show('Untitled.ipynb');
     return 'Untitled.ipynb';

@@ -9,7 +9,7 @@ import { Button } from './elements/Button';
 import { earlierMessages, useEarlier } from './composer/earlier';
 import { useAttaching } from './composer/attaching';
 import { Chips } from './composer/Chips';
-import type { IMention } from './composer/mentions';
+import { type IMention, mentionOf } from './composer/mentions';
 import { useMentions } from './composer/named';
 import { useOffers } from './composer/offers';
 import { type Chosen, PlaceSelect, afterOf } from './composer/PlaceSelect';
@@ -28,6 +28,7 @@ export function Composer(props: {
   const [text, setText] = React.useState(() => store.texts.get(notebook));
   /** Where the cells of the next message go. */
   const [chosen, setChosen] = React.useState<Chosen>(null);
+  const named = useMentions(notebook);
   const [shownFor, setShownFor] = React.useState(notebook);
   if (shownFor !== notebook) {
     setShownFor(notebook);
@@ -62,8 +63,14 @@ export function Composer(props: {
       prefilled.current = prefill;
       // What the person has begun to write stays.
       setText(now =>
-        now === before ? prefill.text : `${now}\n${prefill.text}`.trim()
+        [before, prefill.text].includes(now)
+          ? prefill.text
+          : `${now}\n${prefill.text}`.trim()
       );
+      const outline = store.notebooks.outline(notebook);
+      for (const reference of prefill.references ?? []) {
+        named.add(mentionOf(reference, outline, trans));
+      }
       field.current?.focus();
     }
   }, [prefill, notebook]);
@@ -94,7 +101,6 @@ export function Composer(props: {
   };
 
   const [caret, setCaret] = React.useState(text.length);
-  const named = useMentions(notebook);
   const attaching = useAttaching(notebook, named.add);
   const name = (mention: IMention, { start }: IWord) => {
     const before = text.slice(0, start) + mention.text;

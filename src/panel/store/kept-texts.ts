@@ -1,6 +1,7 @@
 /** What is kept in this browser over a reload: what the person is writing about each notebook, and
  * which conversation is shown for it in this tab. */
 import { ServerConnection } from '@jupyterlab/services';
+import type { Reference } from '../../protocol/protocol';
 
 /** Notebooks; of more the oldest texts are given up. */
 const MOST = 20;
@@ -8,47 +9,84 @@ const MOST = 20;
 const LONGEST = 20_000;
 const KEY = `jupyter-codeinterp:texts:${ServerConnection.makeSettings().baseUrl}`;
 
+/** What a message names, and what it is called there. */
+export interface INamed {
+  readonly reference: Reference;
+  readonly label: string;
+  readonly detail: string;
+}
+
+interface IKept {
+  readonly text: string;
+  readonly named: readonly INamed[];
+}
+
+const NOTHING: IKept = { text: '', named: [] };
+
 export class KeptTexts {
   get(notebook: string): string {
-    return this._read().get(notebook) ?? '';
+    return this._of(notebook).text;
   }
 
   set(notebook: string, text: string): void {
-    const texts = this._read();
-    texts.delete(notebook);
-    if (text.trim() && text.length <= LONGEST) {
-      texts.set(notebook, text);
-    }
-    this._write([...texts].slice(-MOST));
+    this._change(notebook, { text: text.length <= LONGEST ? text : '' });
+  }
+
+  /** What the text names, in the order in which it was chosen. */
+  named(notebook: string): readonly INamed[] {
+    return this._of(notebook).named;
+  }
+
+  name(notebook: string, named: readonly INamed[]): void {
+    this._change(notebook, { named });
   }
 
   rename(from: string, to: string): void {
-    const text = this.get(from);
-    if (text) {
-      this.set(from, '');
-      this.set(to, text);
+    const kept = this._of(from);
+    if (kept !== NOTHING) {
+      this._change(from, NOTHING);
+      this._change(to, kept);
     }
   }
 
-  private _read(): Map<string, string> {
+  private _of(notebook: string): IKept {
+    return this._read().get(notebook) ?? NOTHING;
+  }
+
+  private _change(notebook: string, change: Partial<IKept>): void {
+    const all = this._read();
+    const kept = { ...(all.get(notebook) ?? NOTHING), ...change };
+    all.delete(notebook);
+    if (kept.text.trim() || kept.named.length) {
+      all.set(notebook, kept);
+    }
+    this._write([...all].slice(-MOST));
+  }
+
+  private _read(): Map<string, IKept> {
     try {
       const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
-      return new Map(Array.isArray(kept) ? kept.filter(isText) : []);
+      return new Map(Array.isArray(kept) ? kept.flatMap(entryOf) : []);
     } catch {
       return new Map(this._here);
     }
   }
 
-  private _write(texts: [string, string][]): void {
-    this._here = texts;
+  private _write(all: [string, IKept][]): void {
+    this._here = all;
     try {
-      localStorage.setItem(KEY, JSON.stringify(texts));
+      const entries = all.map(([notebook, { text, named }]) => [
+        notebook,
+        text,
+        named
+      ]);
+      localStorage.setItem(KEY, JSON.stringify(entries));
     } catch {
       // A browser that keeps nothing: until the page is left.
     }
   }
 
-  private _here: [string, string][] = [];
+  private _here: [string, IKept][] = [];
 }
 
 const SHOWN = `jupyter-codeinterp:shown:${ServerConnection.makeSettings().baseUrl}`;
@@ -86,4 +124,28 @@ function isText(entry: unknown): entry is [string, string] {
     typeof entry[0] === 'string' &&
     typeof entry[1] === 'string'
   );
+}
+
+/** One entry as it was written, or by a version that did not keep what is named; none if it is
+ * anything else. */
+function entryOf(entry: unknown): [string, IKept][] {
+  if (!Array.isArray(entry)) {
+    return [];
+  }
+  const [notebook, text, named] = entry as unknown[];
+  if (typeof notebook !== 'string' || typeof text !== 'string') {
+    return [];
+  }
+  const whole = Array.isArray(named) ? named.filter(isNamed) : [];
+  return [[notebook, { text, named: whole }]];
+}
+
+function isNamed(named: Partial<INamed> | null): named is INamed {
+  const texts = [
+    named?.label,
+    named?.detail,
+    named?.reference?.kind,
+    named?.reference?.name
+  ];
+  return texts.every(text => typeof text === 'string');
 }

@@ -9,7 +9,11 @@ import {
   Mode
 } from '../../protocol/api';
 import { CommandFailure } from '../../protocol/client';
-import type { DoneElsewhere, SessionInfo } from '../../protocol/protocol';
+import type {
+  DoneElsewhere,
+  Reference,
+  SessionInfo
+} from '../../protocol/protocol';
 import { ISessionView, isWaiting } from '../view/view';
 import { person } from './by-person';
 import { coalesce } from './coalesce';
@@ -69,6 +73,7 @@ export interface IPanelState {
    */
   readonly prefill: {
     readonly text: string;
+    readonly references?: readonly Reference[];
     readonly notebook?: string;
   } | null;
   /** Whether the panel is open and not behind another tab of its side. */

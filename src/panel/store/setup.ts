@@ -1,5 +1,7 @@
 /** Whether a model is connected, the list of models, the demo. */
+import { ServerConnection } from '@jupyterlab/services';
 import type { IApi } from '../../protocol/api';
+import type { KeptTexts } from './kept-texts';
 import type { PanelState } from './panel-state';
 
 /** The question that the demo's recording answers. Not translated: it is looked up. */
@@ -8,7 +10,8 @@ export const DEMO_QUESTION = 'Which region grew fastest? Show it.';
 export class Setup {
   constructor(
     private _state: PanelState,
-    private _api: IApi
+    private _api: IApi,
+    private _texts: KeptTexts
   ) {}
 
   async refresh(): Promise<void> {
@@ -49,12 +52,31 @@ export class Setup {
 
   /** Make the demo's notebook; its path. The first question waits in the composer. */
   async startDemo(): Promise<string> {
-    const { notebook } = await this._api.startDemo(this._state.now.notebook);
+    const front = this._state.now.notebook || addressed();
+    const { notebook } = await this._api.startDemo(front);
     const prefill = { text: DEMO_QUESTION, notebook };
     this._state.patch({ demo: notebook, prefill });
+    if (!this._texts.get(notebook)) {
+      // Notebook 7 opens it on a page of its own.
+      this._texts.set(notebook, DEMO_QUESTION);
+    }
     return notebook;
   }
 
   /** Somebody looks at the panel. */
   private _wanted = false;
+}
+
+/**
+ * The notebook that the page's address names, '' if none: for the moment before it is in front,
+ * as a page is opened or loaded again.
+ */
+function addressed(): string {
+  const { pathname } = new URL(ServerConnection.makeSettings().baseUrl);
+  const page = location.pathname.slice(pathname.length);
+  const found =
+    /^(?:(?:lab|doc)(?:\/workspaces\/[^/]+)?\/tree|notebooks)\/(.+\.ipynb)$/.exec(
+      page
+    );
+  return found ? decodeURIComponent(found[1]) : '';
 }

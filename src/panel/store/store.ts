@@ -53,7 +53,7 @@ export class Store {
     this._api = options.api;
     this.notebooks = options.notebooks;
     this.state = new PanelState(options.trans);
-    this.setup = new Setup(this.state, this._api);
+    this.setup = new Setup(this.state, this._api, this.texts);
     this.connections = new Connections(this.state, this._api, this.setup, () =>
       this._sendWaiting()
     );
@@ -119,6 +119,7 @@ export class Store {
       const { notebook: front, model } = this.state.now;
       const mode = modeOf(this.state.now);
       const notebook = front || (await this.notebooks.createNotebook());
+      await this.notebooks.ready(notebook);
       const info = this._shownAt(notebook)?.info;
       const { session_id } = await this._client.send({
         type: 'send_message',
@@ -195,15 +196,15 @@ export class Store {
     return leftBehind(open, this.notebooks.sourcesIn(notebook));
   }
 
-  /** A queued message is not to reach the model; its text goes back into the field. */
-  async takeBack({ number, text }: IQueued): Promise<void> {
+  /** A queued message is not to reach the model; it goes back into the field. */
+  async takeBack({ number, text, references }: IQueued): Promise<void> {
     const taken = await this._command(session_id => ({
       type: 'take_back',
       session_id,
       number
     }));
     if (taken) {
-      this.prefill(text);
+      this.prefill(text, references);
     }
   }
 
@@ -389,8 +390,8 @@ export class Store {
 
   // --- the composer and the line above it --------------------------------------------
 
-  prefill(text: string): void {
-    this.state.patch({ prefill: { text } });
+  prefill(text: string, references?: readonly Reference[]): void {
+    this.state.patch({ prefill: { text, references } });
   }
 
   dismissFailure(): void {

@@ -74,8 +74,9 @@ function apply(view: ISessionView, event: Event): ISessionView {
         : running;
     }
     case 'message_queued': {
-      const { number, text } = event;
-      return { ...view, queued: [...view.queued, { number, text }] };
+      const { number, text, references } = event;
+      const queued = [...view.queued, { number, text, references }];
+      return { ...view, queued };
     }
     case 'message_taken_back':
       return unqueue(view, [event.number]);

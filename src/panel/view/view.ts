@@ -41,6 +41,8 @@ export interface IAsideItem {
 export interface IQueued {
   readonly number: number;
   readonly text: string;
+  /** What it names. */
+  readonly references: readonly Reference[];
 }
 
 /** A text block of the model. `done` when no more of it will come. */

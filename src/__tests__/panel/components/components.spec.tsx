@@ -599,7 +599,52 @@ describe('no key yet', () => {
       await drawn(shown);
     });
     expect(document.body.textContent).not.toContain(demo);
+
+    // Notebook 7 opens it on a page of its own; there, and when it is begun again, the question
+    // stands once.
+    cleanup();
+    const again = await unconfigured();
+    await act(async () => {
+      again.notebooks.show(shown.opened[0]);
+      await drawn(again);
+    });
+    expect((message() as HTMLTextAreaElement).value).toBe(
+      'Which region grew fastest? Show it.'
+    );
+    await act(async () => {
+      await again.store.setup.startDemo();
+      await drawn(again);
+    });
+    expect((message() as HTMLTextAreaElement).value).toBe(
+      'Which region grew fastest? Show it.'
+    );
   });
+
+  it.each([
+    ['/lab/tree/codeinterp-demo/sales.ipynb', 'codeinterp-demo/sales.ipynb'],
+    ['/lab/workspaces/w/tree/a%20b/x.ipynb', 'a b/x.ipynb'],
+    ['/notebooks/codeinterp-demo/sales.ipynb', 'codeinterp-demo/sales.ipynb'],
+    ['/lab/tree/sales.csv', ''],
+    ['/lab', '']
+  ])(
+    'plays the demo that the page is about to open: %s',
+    async (address, named) => {
+      const shown = await unconfigured();
+      const asked = jest.spyOn(shown.api, 'startDemo');
+      history.replaceState(null, '', address);
+      try {
+        shown.notebooks.show('');
+        await act(() => drawn(shown));
+        await shown.store.setup.startDemo();
+        shown.notebooks.show('mine.ipynb');
+        await act(() => drawn(shown));
+        await shown.store.setup.startDemo();
+      } finally {
+        history.replaceState(null, '', '/');
+      }
+      expect(asked.mock.calls).toEqual([[named], ['mine.ipynb']]);
+    }
+  );
 });
 
 describe('beside the conversation', () => {

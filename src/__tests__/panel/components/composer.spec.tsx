@@ -7,6 +7,7 @@ import {
   waitFor,
   within
 } from '@testing-library/react';
+import { ServerConnection } from '@jupyterlab/services';
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
@@ -367,6 +368,87 @@ describe('a word behind an at-sign', () => {
       { kind: 'variable', name: 'df' }
     ]);
   });
+
+  const named = () =>
+    [...document.querySelectorAll('.jp-codeinterp-Chips li')].map(
+      chip => chip.textContent
+    );
+
+  it('keeps what a message names over a reload and a renaming, until it is sent', async () => {
+    await nameable();
+    write('Plot @df');
+    await act(settled);
+    await press('Enter');
+    cleanup();
+
+    const { client, notebooks } = await nameable();
+    expect(field().value).toBe('Plot df ');
+    expect(named()).toEqual(['df']);
+    await act(async () => {
+      notebooks.renamed.emit({ from: 'sales.ipynb', to: 'new.ipynb' });
+      notebooks.show('new.ipynb');
+      await settled();
+    });
+    await waitFor(() => expect(named()).toEqual(['df']));
+    await press('Enter');
+    expect(client.ofType('send_message')[0].references).toEqual([
+      { kind: 'variable', name: 'df' }
+    ]);
+    expect(named()).toEqual([]);
+    cleanup();
+
+    await nameable();
+    expect(named()).toEqual([]);
+  });
+
+  it('gives back what a queued message named when it is taken back', async () => {
+    const { client, store } = await nameable();
+    await act(async () => {
+      await store.send('Go');
+      client.session({ running: true });
+      client.play('s1', started, {
+        type: 'message_queued',
+        number: 1,
+        text: 'like cell 3, from sales.csv',
+        window: 1,
+        references: [
+          { kind: 'cell', name: 'c3' },
+          { kind: 'file', name: 'sales.csv' },
+          { kind: 'cell', name: 'gone' }
+        ]
+      });
+      await settled();
+    });
+    await act(async () => {
+      screen.getByRole('button', { name: 'Take back' }).click();
+      await settled();
+    });
+    await waitFor(() =>
+      expect(named()).toEqual(['cell 3', 'sales.csv', 'a cell'])
+    );
+    expect(field().value).toBe('like cell 3, from sales.csv');
+  });
+
+  it.each([
+    ['[["sales.ipynb", "as it was before"]]', 'as it was before', []],
+    [
+      '[["sales.ipynb", "x", [{"label": 1}, null, {"reference": {}}]], 7, [8]]',
+      'x',
+      []
+    ],
+    ['no JSON', '', []]
+  ])(
+    'reads what another version, or nobody, has kept: %s',
+    async (kept, text, names) => {
+      localStorage.setItem(
+        `jupyter-codeinterp:texts:${ServerConnection.makeSettings().baseUrl}`,
+        kept
+      );
+      await nameable();
+      expect(field().value).toBe(text);
+      expect(named()).toEqual(names);
+    }
+  );
 });
 
 describe('where new cells go', () => {

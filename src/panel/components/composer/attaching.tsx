@@ -2,7 +2,7 @@
 import { fileUploadIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import { usePanel } from '../elements/context';
-import { IMention, bytes } from './mentions';
+import { IMention, bytes, mention } from './mentions';
 
 export interface IAttaching {
   /** What is being done, in words; '' if nothing. */
@@ -90,12 +90,11 @@ const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 function mentionOf(name: string, file: File): IMention {
   return {
-    key: `file ${name}`,
-    label: name,
-    detail: bytes(file.size),
-    text: name,
-    reference: { kind: 'file', name },
-    searched: '',
+    ...mention({
+      reference: { kind: 'file', name },
+      label: name,
+      detail: bytes(file.size)
+    }),
     picture: PICTURES.includes(file.type) ? file : undefined
   };
 }

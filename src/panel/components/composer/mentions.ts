@@ -3,16 +3,47 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { INames } from '../../../protocol/api';
 import type { Reference } from '../../../protocol/protocol';
 import type { IOutline } from '../../../tokens';
+import type { INamed } from '../../store/kept-texts';
 import type { ISuggestion } from './Suggestions';
 
-export interface IMention extends ISuggestion {
+export interface IMention extends ISuggestion, INamed {
   /** What is written into the message. */
   readonly text: string;
-  readonly reference: Reference;
   /** Label and detail in small letters. */
   readonly searched: string;
   /** What the person has given, where it is an image that can be shown small. */
   readonly picture?: File;
+}
+
+export function mention({ reference, label, detail }: INamed): IMention {
+  return {
+    key: `${reference.kind} ${reference.name}`,
+    label,
+    detail,
+    text: label,
+    reference,
+    searched: `${label} ${detail}`.toLowerCase()
+  };
+}
+
+/** What was sent by kind and name alone, as it would be named now. */
+export function mentionOf(
+  reference: Reference,
+  outline: IOutline | null,
+  trans: TranslationBundle
+): IMention {
+  const plain = mention({
+    reference,
+    label: reference.kind === 'cell' ? trans.__('a cell') : reference.name,
+    detail: ''
+  });
+  const known = allMentions(null, outline, trans);
+  return (
+    known.find(({ key }) => key === plain.key) ??
+    (reference.kind === 'error'
+      ? mention({ ...plain, label: trans.__('the last error') })
+      : plain)
+  );
 }
 
 /** All that can be named, the last error first. */
@@ -23,15 +54,8 @@ export function allMentions(
 ): IMention[] {
   const cells = outline?.cells ?? [];
   const found: IMention[] = [];
-  const add = (reference: Reference, text: string, detail: string) => {
-    found.push({
-      key: `${reference.kind} ${reference.name}`,
-      label: text,
-      detail,
-      text,
-      reference,
-      searched: `${text} ${detail}`.toLowerCase()
-    });
+  const add = (reference: Reference, label: string, detail: string) => {
+    found.push(mention({ reference, label, detail }));
   };
   const failed = cells.filter(cell => cell.failed);
   if (failed.length) {

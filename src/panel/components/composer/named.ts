@@ -2,8 +2,9 @@
 import React from 'react';
 import type { INames } from '../../../protocol/api';
 import type { IOutline } from '../../../tokens';
+import type { INamed } from '../../store/kept-texts';
 import { usePanel } from '../elements/context';
-import { IMention, allMentions } from './mentions';
+import { IMention, allMentions, mention } from './mentions';
 
 export interface INameable {
   readonly all: readonly IMention[];
@@ -57,7 +58,7 @@ export function useNameable(notebook: string, asked: boolean): INameable {
   return { all, note };
 }
 
-/** What the message about each notebook names, until it is sent. */
+/** What the message about each notebook names, until it is sent; kept with its text. */
 export function useMentions(notebook: string): {
   readonly mentions: readonly IMention[];
   /** To what the message about this notebook names. */
@@ -65,22 +66,42 @@ export function useMentions(notebook: string): {
   remove(mention: IMention): void;
   clear(notebook: string): void;
 } {
-  const [kept, setKept] = React.useState<
-    Readonly<Record<string, readonly IMention[]>>
-  >({});
-  const change = (
-    of: string,
-    make: (mentions: readonly IMention[]) => readonly IMention[]
-  ) => setKept(all => ({ ...all, [of]: make(all[of] ?? NONE) }));
-  const without = (mentions: readonly IMention[], { key }: IMention) =>
-    mentions.filter(other => other.key !== key);
+  const { texts } = usePanel().store;
+  const [changes, changed] = React.useReducer((count: number) => count + 1, 0);
+  /** Of files that were attached since the page was loaded. */
+  const pictures = React.useRef(new Map<string, File>()).current;
+  const mentions = React.useMemo(
+    () =>
+      texts.named(notebook).map(kept => {
+        const shown = mention(kept);
+        return { ...shown, picture: pictures.get(`${notebook} ${shown.key}`) };
+      }),
+    // Of what is kept only the changes that are made here are shown.
+    [texts, notebook, changes]
+  );
+  const change = (of: string, named: readonly INamed[]) => {
+    texts.name(of, named);
+    changed();
+  };
+  const without = (of: string, { key }: IMention) =>
+    texts.named(of).filter(other => mention(other).key !== key);
+  const named = ({ reference, label, detail }: IMention): INamed => ({
+    reference,
+    label,
+    detail
+  });
   return {
-    mentions: kept[notebook] ?? NONE,
-    add: (mention, of = notebook) =>
-      change(of, mentions => [...without(mentions, mention), mention]),
-    remove: mention => change(notebook, mentions => without(mentions, mention)),
-    clear: of => change(of, () => NONE)
+    mentions,
+    add: (added, of = notebook) => {
+      if (added.picture) {
+        pictures.set(`${of} ${added.key}`, added.picture);
+      }
+      change(of, [...without(of, added), named(added)]);
+    },
+    remove: removed => change(notebook, without(notebook, removed)),
+    clear: of => {
+      pictures.clear();
+      change(of, []);
+    }
   };
 }
-
-const NONE: readonly IMention[] = [];

@@ -1,0 +1,133 @@
+/** From a fresh start to the first answer: how often a person must click. */
+import { mkdirSync } from 'fs';
+import path from 'path';
+import type { Page } from '@playwright/test';
+import { expect, test as base } from '../support/fixtures';
+import { OwnServer } from '../support/own-server';
+import { LANE } from '../support/servers';
+
+/** A server on which nobody has done anything, without a key. */
+const test = base.extend<{ server: OwnServer }>({
+  server: async ({ model: _ }, use, info) => {
+    const server = new OwnServer([], {
+      ANTHROPIC_API_KEY: '',
+      ANTHROPIC_BASE_URL: ''
+    });
+    try {
+      await server.start();
+      await use(server);
+    } finally {
+      await server.stop();
+      if (info.status !== info.expectedStatus) {
+        await info.attach('server.log', { path: server.log });
+      }
+    }
+  },
+  baseURL: async ({ server }, use) => use(server.url),
+  tmpPath: async ({ server }, use) => {
+    mkdirSync(path.join(server.notebooks, 'work'));
+    await use('work');
+  },
+  cleanUp: async ({ server: _ }, use) => use(),
+  terminals: null
+});
+
+test.setTimeout(120_000);
+
+/** The names of what has been clicked with the mouse, in order; keys are no clicks. */
+async function clicks(page: Page): Promise<() => Promise<string[]>> {
+  await page.evaluate(() => {
+    const clicked: string[] = [];
+    Object.assign(window, { codeinterpClicked: clicked });
+    document.addEventListener(
+      'click',
+      event => {
+        if (event.isTrusted && event.detail > 0) {
+          const target = (event.target as Element).closest(
+            'button, input, textarea, select, [role="tab"]'
+          );
+          clicked.push(
+            target?.getAttribute('aria-label') ||
+              target?.textContent?.trim() ||
+              target?.getAttribute('title') ||
+              target?.tagName ||
+              'nothing'
+          );
+        }
+      },
+      true
+    );
+  });
+  return () =>
+    page.evaluate(
+      () => (window as unknown as { codeinterpClicked: string[] }).codeinterpClicked
+    );
+}
+
+test('three clicks to the answer of the demo: the panel, the demo, Run all', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  await page.goto('');
+  const clicked = await clicks(page);
+  await panel.tab.click();
+  await panel.log.getByRole('button', { name: 'Try the offline demo' }).click();
+  await expect.poll(() => notebook.front()).toContain('codeinterp-demo');
+  await expect(panel.message).toHaveValue('Which region grew fastest? Show it.');
+  await expect(panel.message).toBeFocused();
+  await page.keyboard.press('Enter');
+  await panel.cards.getByRole('button', { name: 'Run all in this turn' }).click();
+  await panel.ended();
+  await expect(panel.log).toContainText('grew fastest: revenue rose from');
+  expect(await clicked()).toHaveLength(3);
+});
+
+test('four clicks to the first answer with a key of one’s own', async ({
+  model,
+  page,
+  panel
+}) => {
+  await model.play('one_cell');
+  await page.goto('');
+  const clicked = await clicks(page);
+  await panel.tab.click();
+  const card = panel.log.getByRole('region', { name: 'Connect a model' });
+  await card.getByLabel('API key').click();
+  await page.keyboard.insertText('sk-ant-test-0123456789');
+  // No person's part: the stand-in for the model is elsewhere.
+  await card.getByLabel('Address').fill(LANE.model);
+  await card.getByRole('button', { name: 'Save' }).click();
+  await expect(card).toHaveCount(0);
+  await expect(panel.message).toBeFocused();
+  await page.keyboard.type('What is 1 + 1?');
+  await page.keyboard.press('Enter');
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is 2.');
+  expect(await clicked()).toHaveLength(4);
+});
+
+test('the demo that the page is about to open is played: no second copy', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  const { notebook: path } = await (
+    await page.request.post('/codeinterp/api/demo', { data: {} })
+  ).json();
+  // The page's first second, for as long as it takes to press the button.
+  let read = () => {};
+  const pressed = new Promise<void>(resolve => (read = resolve));
+  await page.route(/sales\.ipynb\?/, async route => {
+    await pressed;
+    await route.continue();
+  });
+  await page.goto(`tree/${path}?codeinterp=open`);
+  const asked = page.waitForResponse(/codeinterp\/api\/demo/);
+  await panel.log.getByRole('button', { name: 'Try the offline demo' }).click();
+  expect((await (await asked).json()).notebook).toBe(path);
+  read();
+  await expect.poll(() => notebook.front()).toBe(path);
+  await expect(panel.message).toHaveValue('Which region grew fastest? Show it.');
+});
