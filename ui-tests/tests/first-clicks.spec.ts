@@ -70,6 +70,8 @@ test('three clicks to the answer of the demo: the panel, the demo, Run all', asy
   panel
 }) => {
   await page.goto('');
+  // It takes the focus as it comes.
+  await expect(page.locator('.jp-Launcher')).toBeVisible();
   const clicked = await clicks(page);
   await panel.tab.click();
   await panel.log.getByRole('button', { name: 'Try the offline demo' }).click();
@@ -90,6 +92,8 @@ test('four clicks to the first answer with a key of one’s own', async ({
 }) => {
   await model.play('one_cell');
   await page.goto('');
+  // It takes the focus as it comes.
+  await expect(page.locator('.jp-Launcher')).toBeVisible();
   const clicked = await clicks(page);
   await panel.tab.click();
   const card = panel.log.getByRole('region', { name: 'Connect a model' });
@@ -123,7 +127,7 @@ test('the demo that the page is about to open is played: no second copy', async 
     await pressed;
     await route.continue();
   });
-  await page.goto(`tree/${path}?codeinterp=open`);
+  await page.goto(`tree/${path}?codeinterp=open`, { waitForIsReady: false });
   const asked = page.waitForResponse(/codeinterp\/api\/demo/);
   await panel.log.getByRole('button', { name: 'Try the offline demo' }).click();
   expect((await (await asked).json()).notebook).toBe(path);

@@ -19,6 +19,10 @@ test('Plan runs nothing and changes nothing', async ({
   expect(await notebook.cells()).toEqual(before);
   expect(await notebook.executed()).toEqual([]);
   await expect(panel.cards).toHaveCount(0);
+  // Nobody was asked, so nobody has rejected.
+  await expect(panel.log.getByRole('img', { name: 'not done' })).not.toHaveCount(0);
+  await expect(panel.log.getByText('rejected')).toHaveCount(0);
+  await expect(panel.log.getByRole('img', { name: 'rejected' })).toHaveCount(0);
 });
 
 test('Auto runs without asking', async ({ model, notebook, panel }) => {

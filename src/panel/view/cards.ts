@@ -125,6 +125,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   notes: [],
   mended: false,
   leftover: false,
+  stopped: false,
   said: '',
   failure: ''
 };

@@ -277,6 +277,7 @@ function endTurn(
   end: Extract<Event, { type: 'turn_ended' }>
 ): ISessionView {
   const failed = new Set(end.failed);
+  let stops = end.stop_reason === 'cancelled';
   const items = [...view.items]
     .reverse()
     .map(item => {
@@ -287,18 +288,23 @@ function endTurn(
         return { ...item, closed: true };
       }
       if (item.kind !== 'card') {
+        stops = stops && item.kind !== 'message';
         return item;
       }
       // `delete` answers true once a cell id: for the newest card of the cell.
       const leftover = failed.delete(item.cellId);
-      if (item.phase === 'done') {
-        return leftover ? { ...item, leftover } : item;
-      }
       const status =
-        item.phase === 'running'
-          ? ('interrupted' as const)
-          : ('not_started' as const);
-      return { ...item, phase: 'done' as const, status, leftover };
+        item.phase === 'done'
+          ? item.status
+          : item.phase === 'running'
+            ? ('interrupted' as const)
+            : ('not_started' as const);
+      // Nothing runs after what was stopped.
+      const stopped = stops && status === 'interrupted';
+      stops = false;
+      return item.phase === 'done' && !leftover && !stopped
+        ? item
+        : { ...item, phase: 'done' as const, status, leftover, stopped };
     })
     .reverse();
   return append(withInfo({ ...view, items }, { running: false }), key => ({

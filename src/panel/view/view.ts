@@ -107,6 +107,8 @@ export interface ICardItem {
   readonly mended: boolean;
   /** It failed, and its cell still stands in the notebook after the turn. */
   readonly leftover: boolean;
+  /** It ran when the person stopped the turn. */
+  readonly stopped: boolean;
   /** The person's words with a rejection. */
   readonly said: string;
   /** Why the last decision on it did not reach the server; "" if it did. */

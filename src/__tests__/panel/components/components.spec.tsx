@@ -285,6 +285,7 @@ describe('the composer', () => {
     ['local', { cost: 0, local: true }, 'Context 12 % · local'],
     ['nothing', { cost: 0 }, 'Context 12 %'],
     ['little', { cost: 0.0001 }, 'Context 12 % · < $0.01'],
+    ['of almost no context', { context_share: 0.001 }, 'Context < 1 % · $0.02'],
     ['without its size', { context_known: false }, 'Context unknown · $0.02']
   ])('tells a cost that is %s apart', async (_, given, words) => {
     await panel(started, { ...used, ...given });
@@ -456,6 +457,60 @@ describe('a card', () => {
       screen.getByRole('group', { name: 'Load the data' }).textContent
     ).toContain('waiting for the kernel');
   });
+
+  it.each([
+    ['rejected', true, 'rejected'],
+    // In Plan, and where a check refuses, nobody was asked.
+    ['rejected', false, 'not done'],
+    ['interrupted', true, 'interrupted'],
+    ['not_started', true, 'not run'],
+    ['timeout', true, 'stopped at its time limit']
+  ] as const)(
+    'names how it ended: %s, asked about: %s',
+    async (status, asked, words) => {
+      const before = asked ? [opened, waiting] : [opened];
+      await panel(started, ...before, done({ status }));
+      const card = screen.getByRole('group', { name: 'Load the data' });
+      expect(within(card).getByRole('img', { name: words })).toBeTruthy();
+      expect(card.textContent).toContain(words);
+    }
+  );
+
+  it('that the person has stopped is called so, no other', async () => {
+    const stopped = ended({ stop_reason: 'cancelled' });
+    await panel(started, opened, done({ status: 'interrupted' }), stopped);
+    const icon = (name: string) => screen.queryAllByRole('img', { name });
+    expect(icon('stopped')).toHaveLength(1);
+    cleanup();
+    await panel(
+      started,
+      opened,
+      done({ status: 'interrupted' }),
+      ended({}),
+      { ...started, turn: 2 } as Event,
+      ended({ turn: 2, stop_reason: 'cancelled' })
+    );
+    expect(icon('stopped')).toHaveLength(0);
+    expect(icon('interrupted')).toHaveLength(1);
+  });
+
+  it.each([
+    ['error', 'This cell failed and is still in the notebook.'],
+    ['interrupted', 'This cell was stopped and is still in the notebook.']
+  ] as const)(
+    'that is left says whether it was stopped: %s',
+    async (status, words) => {
+      await panel(
+        started,
+        opened,
+        done({ status }),
+        ended({ stop_reason: 'cancelled', failed: ['cell1'] })
+      );
+      expect(
+        screen.getByRole('group', { name: 'Load the data' }).textContent
+      ).toContain(words);
+    }
+  );
 
   it('offers to remove a failed cell that was left standing', async () => {
     const shown = await panel(
@@ -720,6 +775,35 @@ describe('streamed text', () => {
       markdown.asked.filter(one => one === source).length;
     expect(times('First block.')).toBe(1);
     expect(times('Second block.')).toBe(1);
+  });
+
+  it('that cannot be formatted stands as it was written, and what comes next is drawn', async () => {
+    const shown = makeStore();
+    const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const markdown = new CountingMarkdown();
+    const render_ = markdown.render.bind(markdown);
+    jest.spyOn(markdown, 'render').mockImplementation(async source => {
+      if (!source.endsWith('.')) {
+        throw new Error('No.');
+      }
+      return render_(source);
+    });
+    const inContext = (text: string) => (
+      <PanelContext.Provider value={surroundings(shown.store, { markdown })}>
+        <Markdown text={text} />
+      </PanelContext.Provider>
+    );
+    const { rerender, container } = render(inContext('Half a'));
+    await waitFor(() => expect(warned).toHaveBeenCalled());
+    expect(container.textContent).toContain('Half a');
+    rerender(inContext('Half a block, now whole.'));
+    await waitFor(() =>
+      expect(container.querySelector('p')?.textContent).toBe(
+        'Half a block, now whole.'
+      )
+    );
+    expect(container.querySelector('[aria-busy]')).toBeNull();
+    warned.mockRestore();
   });
 
   it('leads to the cells that it links to', async () => {

@@ -53,7 +53,7 @@ function shapeOf({ phase, status }: ICardItem): Shape {
 }
 
 export function nameOf(
-  { phase, status, draft }: ICardItem,
+  { phase, status, draft, stopped }: ICardItem,
   trans: TranslationBundle
 ): string {
   switch (phase) {
@@ -77,7 +77,7 @@ export function nameOf(
     case 'timeout':
       return trans.__('stopped at its time limit');
     case 'interrupted':
-      return trans.__('interrupted');
+      return stopped ? trans.__('stopped') : trans.__('interrupted');
     case 'rejected':
       // What nobody was asked about, nobody has rejected: the mode, or a check, said no.
       return draft?.nonce ? trans.__('rejected') : trans.__('not done');
