@@ -99,7 +99,7 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   page,
   panel
 }) => {
-  await notebook.start(['frame = [1, 2, 3]', '1 / 0']);
+  const path = await notebook.start(['frame = [1, 2, 3]', '1 / 0']);
   await notebook.run(0);
   await notebook.run(1);
   const field = panel.root.getByLabel('Message', { exact: true });
@@ -122,7 +122,14 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   await expect(chips.getByRole('listitem')).toHaveText(['frame', 'the last error']);
   await page.screenshot({ path: test.info().outputPath('chips.png') });
   await accessible(page);
+  await page.reload();
+  await notebook.attach(path);
+  await expect(field).toHaveValue('Look at frame and the last error ');
+  await expect(chips.getByRole('listitem')).toHaveText(['frame', 'the last error']);
+  // Nobody has saved its output.
+  await notebook.run(1);
   await model.play('says');
+  await field.click();
   await page.keyboard.press('Enter');
   await panel.ended();
   await expect(chips).toBeHidden();

@@ -111,27 +111,3 @@ test('four clicks to the first answer with a key of one’s own', async ({
   await expect(panel.log).toContainText('It is 2.');
   expect(await clicked()).toHaveLength(4);
 });
-
-test('the demo that the page is about to open is played: no second copy', async ({
-  notebook,
-  page,
-  panel
-}) => {
-  const { notebook: path } = await (
-    await page.request.post('/codeinterp/api/demo', { data: {} })
-  ).json();
-  // The page's first second, for as long as it takes to press the button.
-  let read = () => {};
-  const pressed = new Promise<void>(resolve => (read = resolve));
-  await page.route(/sales\.ipynb\?/, async route => {
-    await pressed;
-    await route.continue();
-  });
-  await page.goto(`tree/${path}?codeinterp=open`, { waitForIsReady: false });
-  const asked = page.waitForResponse(/codeinterp\/api\/demo/);
-  await panel.log.getByRole('button', { name: 'Try the offline demo' }).click();
-  expect((await (await asked).json()).notebook).toBe(path);
-  read();
-  await expect.poll(() => notebook.front()).toBe(path);
-  await expect(panel.message).toHaveValue('Which region grew fastest? Show it.');
-});
