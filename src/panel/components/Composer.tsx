@@ -28,7 +28,7 @@ export function Composer(props: {
   const [text, setText] = React.useState(() => store.texts.get(notebook));
   /** Where the cells of the next message go. */
   const [chosen, setChosen] = React.useState<Chosen>(null);
-  const named = useMentions(notebook);
+  const { mentions, add, remove, clear } = useMentions(notebook);
   const [shownFor, setShownFor] = React.useState(notebook);
   if (shownFor !== notebook) {
     setShownFor(notebook);
@@ -69,11 +69,11 @@ export function Composer(props: {
       );
       const outline = store.notebooks.outline(notebook);
       for (const reference of prefill.references ?? []) {
-        named.add(mentionOf(reference, outline, trans));
+        add(mentionOf(reference, outline, trans), notebook);
       }
       field.current?.focus();
     }
-  }, [prefill, notebook]);
+  }, [prefill, notebook, add, store, trans]);
 
   const send = async () => {
     const said = offers.literal ? null : commandIn(text, slash);
@@ -83,13 +83,13 @@ export function Composer(props: {
     if (!canSend) {
       return;
     }
-    const references = named.mentions.map(({ reference }) => reference);
+    const references = mentions.map(({ reference }) => reference);
     const ids = store.notebooks.places(notebook)?.ids ?? [];
     const after = places ? afterOf(chosen, ids) : '';
     const sent = await store.send(text, offered, { references, after });
     if (sent) {
       setText(shown => (shown === text ? '' : shown));
-      named.clear(notebook);
+      clear(notebook);
       setChosen(null);
       store.texts.set(notebook, '');
     }
@@ -101,13 +101,13 @@ export function Composer(props: {
   };
 
   const [caret, setCaret] = React.useState(text.length);
-  const attaching = useAttaching(notebook, named.add);
+  const attaching = useAttaching(notebook, add);
   const name = (mention: IMention, { start }: IWord) => {
     const before = text.slice(0, start) + mention.text;
     const after = text.slice(caret);
     setText(before + (/^\s/.test(after) ? after : ` ${after}`));
     goTo.current = before.length + 1;
-    named.add(mention);
+    add(mention, notebook);
   };
   /** Where the caret goes once the text is another. */
   const goTo = React.useRef(-1);
@@ -163,9 +163,9 @@ export function Composer(props: {
         onKeyDown={onKeyDown}
       />
       <Chips
-        mentions={named.mentions}
+        mentions={mentions}
         remove={mention => {
-          named.remove(mention);
+          remove(mention, notebook);
           field.current?.focus();
         }}
       />

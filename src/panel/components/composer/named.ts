@@ -60,16 +60,17 @@ export function useNameable(notebook: string, asked: boolean): INameable {
 
 /** What the message about each notebook names, until it is sent; kept with its text. */
 export function useMentions(notebook: string): {
+  /** Of the message about this notebook. */
   readonly mentions: readonly IMention[];
-  /** To what the message about this notebook names. */
-  add(mention: IMention, of?: string): void;
-  remove(mention: IMention): void;
-  clear(notebook: string): void;
+  // These stay the same; `of` is the notebook.
+  add(mention: IMention, of: string): void;
+  remove(mention: IMention, of: string): void;
+  clear(of: string): void;
 } {
   const { texts } = usePanel().store;
   const [changes, changed] = React.useReducer((count: number) => count + 1, 0);
   /** Of files that were attached since the page was loaded. */
-  const pictures = React.useRef(new Map<string, File>()).current;
+  const [pictures] = React.useState(() => new Map<string, File>());
   const mentions = React.useMemo(
     () =>
       texts.named(notebook).map(kept => {
@@ -77,31 +78,26 @@ export function useMentions(notebook: string): {
         return { ...shown, picture: pictures.get(`${notebook} ${shown.key}`) };
       }),
     // Of what is kept only the changes that are made here are shown.
-    [texts, notebook, changes]
+    [texts, pictures, notebook, changes]
   );
-  const change = (of: string, named: readonly INamed[]) => {
-    texts.name(of, named);
-    changed();
-  };
-  const without = (of: string, { key }: IMention) =>
-    texts.named(of).filter(other => mention(other).key !== key);
-  const named = ({ reference, label, detail }: IMention): INamed => ({
-    reference,
-    label,
-    detail
-  });
-  return {
-    mentions,
-    add: (added, of = notebook) => {
-      if (added.picture) {
-        pictures.set(`${of} ${added.key}`, added.picture);
-      }
-      change(of, [...without(of, added), named(added)]);
-    },
-    remove: removed => change(notebook, without(notebook, removed)),
-    clear: of => {
-      pictures.clear();
-      change(of, []);
-    }
-  };
+  const [add, remove, clear] = React.useMemo(() => {
+    const change = (of: string, named: readonly INamed[]) => {
+      texts.name(of, named);
+      changed();
+    };
+    const without = (of: string, { key }: IMention) =>
+      texts.named(of).filter(other => mention(other).key !== key);
+    return [
+      (added: IMention, of: string) => {
+        const { reference, label, detail, picture } = added;
+        if (picture) {
+          pictures.set(`${of} ${added.key}`, picture);
+        }
+        change(of, [...without(of, added), { reference, label, detail }]);
+      },
+      (removed: IMention, of: string) => change(of, without(of, removed)),
+      (of: string) => change(of, [])
+    ] as const;
+  }, [texts, pictures]);
+  return { mentions, add, remove, clear };
 }
