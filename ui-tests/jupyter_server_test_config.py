@@ -28,6 +28,9 @@ c.JupyterNotebookApp.expose_app_in_browser = True
 # A turn whose window is gone goes on in the file soon, but not during a reload.
 c.CodeInterp.window_grace = 6
 
+# Prices of one of the fake model's models; those of the others are not known.
+c.CodeInterp.prices = {"claude-opus-5-5": (5.0, 25.0, 6.25, 0.5)}
+
 # No model server that really runs here is found; a test may say where one stands in for Ollama.
 c.CodeInterp.local_addresses = elsewhere(ollama=os.environ.get("CODEINTERP_TEST_OLLAMA", NOBODY))
 

@@ -1,8 +1,11 @@
 /** The message field: words behind a slash, what was said before, and what it can name. */
+import { readFileSync, writeFileSync } from 'fs';
+import path from 'path';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
 import type { IBlock } from '../support/model';
+import { LANE } from '../support/servers';
 
 async function accessible(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page })
@@ -44,6 +47,8 @@ test('with the keyboard: what is behind a slash, and what was said before', asyn
   await expect(help).toBeHidden();
 
   await field.click();
+  // Tab is a person's act by itself, however long ago the last one was.
+  await page.waitForTimeout(1100);
   await page.keyboard.type('/pl');
   await page.keyboard.press('Tab');
   await expect(panel.mode).toHaveValue('plan');
@@ -176,8 +181,8 @@ test('a file that is attached is saved beside the notebook, never over another',
   page,
   panel
 }) => {
-  const path = await notebook.start(['x = 1']);
-  const folder = path.slice(0, path.lastIndexOf('/'));
+  const file = await notebook.start(['x = 1']);
+  const folder = path.posix.dirname(file);
   const field = panel.root.getByLabel('Message', { exact: true });
   const chips = panel.root.getByRole('list', { name: 'Named in this message' });
   const choose = (text: string) =>
@@ -206,6 +211,41 @@ test('a file that is attached is saved beside the notebook, never over another',
   expect(sent).toContain('file beside the notebook: sales (1).csv 2 B');
 });
 
+test('a file that is dropped is saved, and another of the folder is named behind an at-sign', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.create(['x = 1']);
+  const beside = path.join(LANE.notebooks, path.dirname(file));
+  writeFileSync(path.join(beside, 'orders.csv'), 'a,b\n');
+  await notebook.open(file);
+  const field = panel.root.getByLabel('Message', { exact: true });
+  const chips = panel.root.getByRole('list', { name: 'Named in this message' });
+  await field.evaluate(node => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['c\n'], 'dropped.csv', { type: 'text/csv' }));
+    const options = { dataTransfer, bubbles: true, cancelable: true };
+    node.dispatchEvent(new DragEvent('dragover', options));
+    node.dispatchEvent(new DragEvent('drop', options));
+  });
+  await expect(chips.getByRole('listitem')).toHaveText(['dropped.csv']);
+  expect(readFileSync(path.join(beside, 'dropped.csv'), 'utf8')).toBe('c\n');
+  await field.click();
+  await page.keyboard.type('Read @ord');
+  const list = panel.root.getByRole('listbox', { name: 'What to name' });
+  await expect(list.getByRole('option')).toHaveText(['orders.csv4 B']);
+  await page.keyboard.press('Enter');
+  await expect(chips.getByRole('listitem')).toHaveText(['dropped.csv', 'orders.csv']);
+  await model.play('says');
+  await page.keyboard.press('Enter');
+  await panel.ended();
+  const sent = JSON.stringify(await model.requests());
+  expect(sent).toContain('file beside the notebook: dropped.csv 2 B');
+  expect(sent).toContain('file beside the notebook: orders.csv 4 B');
+});
+
 /** One navy pixel. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -216,7 +256,7 @@ test('an image that is pasted is shown small, and goes to the model as an image'
   page,
   panel
 }) => {
-  const path = await notebook.start(['x = 1']);
+  const file = await notebook.start(['x = 1']);
   const field = panel.root.getByLabel('Message', { exact: true });
   const chips = panel.root
     .locator('.jp-codeinterp-Composer')
@@ -247,7 +287,7 @@ test('an image that is pasted is shown small, and goes to the model as an image'
   expect(JSON.stringify(blocks)).toContain('PNG of 1x1 pixels, shown below');
   // As it was, whatever becomes of the file; also after a reload.
   await page.reload();
-  await notebook.attach(path);
+  await notebook.attach(file);
   const sent = panel.log.getByRole('list', { name: 'Named in this message' });
   await expect(sent.getByRole('listitem')).toHaveText(['pasted.png']);
   await page.screenshot({ path: test.info().outputPath('sent.png') });

@@ -86,7 +86,10 @@ test('a wrong key, then a right one, which is nowhere in the page; then another,
 
   await model.play('one_cell');
   await card.getByLabel('API key').fill(canary);
-  await card.getByRole('button', { name: 'Save' }).click();
+  await card.getByRole('button', { name: 'Save' }).focus();
+  await page.keyboard.press('Enter');
+  // The button is gone; the focus is not.
+  await expect(panel.message).toBeFocused();
   await panel.decide('Run');
   await panel.ended();
   await expect(panel.log).toContainText('It is 2.');

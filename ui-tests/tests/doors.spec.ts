@@ -29,7 +29,7 @@ test('doors lead to the panel, which opens wide enough and then as it was left',
 
   // The menus.
   // By text: Lumino gives an item that opens a submenu no role.
-  const item = (name: string) =>
+  const item = (name: string | RegExp) =>
     page.locator('.lm-Menu-item').filter({ hasText: name });
   await page.keyboard.press('Escape');
   await page.menu.openLocator('View');
@@ -39,9 +39,11 @@ test('doors lead to the panel, which opens wide enough and then as it was left',
   await expect(item('Go to the Next Draft')).toHaveAttribute('aria-disabled', 'true');
   await page.keyboard.press('Escape');
   for (const [entry, message] of [
+    [/^Explain$/, 'Explain what cell cell-0 does'],
+    ['Document', 'Document cell cell-0 with comments'],
     ['Improve', 'Improve cell cell-0: make it clearer'],
     ['Continue Below', 'Continue below cell cell-0']
-  ]) {
+  ] as const) {
     await notebook.cell(0).click({ button: 'right' });
     await item('Code Interpreter').click();
     await item(entry).click();
@@ -142,6 +144,29 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
     .click();
   await panel.ended();
   expect(await notebook.executed()).toHaveLength(4);
+});
+
+test('shortcuts reject a draft, stop a turn and lead to the message', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await panel.add(model);
+  await page.keyboard.press('Control+Shift+Backspace');
+  await panel.ended();
+  expect(await notebook.sources()).toEqual(['x = 1']);
+  expect(await model.told()).toContain('status=rejected');
+  await model.play('slow_text');
+  await panel.ask('Tell me');
+  await expect(panel.log).toContainText('Paragraph 0');
+  await notebook.cell(0).locator('.cm-content').click();
+  await page.keyboard.press('Shift+F8');
+  await panel.ended();
+  await expect(panel.log).toContainText('Stopped.');
+  await page.keyboard.press('Control+Shift+Y');
+  await expect(panel.message).toBeFocused();
 });
 
 test('a prompt in a cell changes that cell, as a draft', async ({

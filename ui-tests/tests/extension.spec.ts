@@ -73,6 +73,13 @@ test('another extension draws the result of its tool, and sends by a click in it
   await page.evaluate(() => window.wordsCard.interpreter.compose('Look at it'));
   await expect(panel.message).toHaveValue('Look at it');
 
+  // A word of its own behind a slash.
+  await panel.message.fill('/wo');
+  const commands = panel.root.getByRole('listbox', { name: 'Commands' });
+  await expect(commands.getByRole('option')).toHaveText([/\/words.*how many words/]);
+  await page.keyboard.press('Enter');
+  await expect(panel.message).toHaveValue('How many words?');
+
   await card.getByRole('button', { name: 'And the letters?' }).click();
   await expect(panel.said).toHaveText(['Count', 'How many letters?']);
   await panel.ended();

@@ -65,6 +65,33 @@ test.describe('without a key', () => {
   });
 });
 
+test.describe('with the offline demo', () => {
+  test.use({ baseURL: LANE.keyless });
+
+  test('the recording answers in its own folder alone, and a model can be connected from it', async ({
+    notebook,
+    panel
+  }) => {
+    const other = await notebook.start(['x = 1']);
+    await startDemo(notebook, panel);
+    await panel.waiting('Look at the data');
+    await panel.root.getByRole('button', { name: 'Connect a model' }).click();
+    const connections = panel.root.getByRole('region', { name: 'Connections to models' });
+    await expect(connections.getByRole('button', { name: 'Add', exact: true })).toBeVisible();
+    await panel.root.getByRole('button', { name: 'Connections' }).click();
+    await expect(connections).toHaveCount(0);
+
+    await notebook.command('docmanager:open', { path: other });
+    await notebook.attach(other);
+    await expect(panel.root).not.toContainText('Offline demo: recorded code');
+    await panel.ask('Which region grew fastest?');
+    await panel.ended();
+    await expect(panel.log).toContainText('wants an API key');
+    await expect(panel.log.getByRole('region', { name: 'Connect a model' })).toBeVisible();
+    expect(await notebook.sources()).toEqual(['x = 1']);
+  });
+});
+
 test('with no notebook open the first message makes one', async ({
   model,
   notebook,

@@ -139,6 +139,10 @@ test('an answer is read at 300 px: money, numbers, wide things', async ({
   await button('Copy answer').click();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain('From $1,200 to $3,400');
+  await button('Copy code').click();
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toMatch(/^totals = orders.*reset_index\(\)\n?$/);
 });
 
 /** What is looked at besides the panel, where it is there. */

@@ -1,4 +1,10 @@
+import { writeFileSync } from 'fs';
+import path from 'path';
+import { galata } from '@jupyterlab/galata';
+import type { Locator } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
+import type { Panel } from '../support/panel';
+import { LANE } from '../support/servers';
 
 test('tables and plots show in the cells, and the plot reaches the model', async ({
   model,
@@ -124,4 +130,67 @@ test('text that the model writes into the notebook needs no decision', async ({
   ).toHaveText(/What was found/);
   const [, note] = await notebook.cells();
   expect(note.cell_type).toBe('markdown');
+});
+
+/** What the newest message says that the person is shown of what was sent. */
+async function sent(panel: Panel): Promise<Locator> {
+  await panel.root.getByRole('button', { name: /Show what was sent/ }).click();
+  const dialog = panel.page.getByRole('dialog');
+  await expect(dialog).toContainText('What was sent to the model');
+  return dialog;
+}
+
+for (const wanted of [true, false]) {
+  test.describe(`AGENTS.md, ${wanted ? 'as it comes' : 'off in the settings'}`, () => {
+    const RULES = 'Every axis has a unit.';
+    test.use({
+      mockSettings: {
+        ...galata.DEFAULT_SETTINGS,
+        ...(!wanted && { 'jupyter-codeinterp:core': { readRuleFiles: false } })
+      }
+    });
+
+    test(`its rules are ${wanted ? '' : 'not '}in what was sent`, async ({
+      model,
+      notebook,
+      panel
+    }) => {
+      const file = await notebook.create(['x = 1']);
+      const beside = path.join(LANE.notebooks, path.dirname(file));
+      writeFileSync(path.join(beside, 'AGENTS.md'), RULES);
+      await notebook.open(file);
+      await model.play('says');
+      await panel.ask('Say\nHello.');
+      await panel.ended();
+      const shown = await sent(panel);
+      const all = (await shown.locator('pre').allTextContents()).join();
+      expect(all.includes(RULES)).toBe(wanted);
+    });
+  });
+}
+
+test('what a turn and the conversation cost is said, and where it is not known, that', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await panel.add(model);
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log.getByText('This turn: cost unknown')).toHaveCount(1);
+  const gauge = panel.root.getByRole('button', { name: /^Show what was sent/ });
+  await expect(gauge).toHaveAccessibleName(/cost unknown/);
+
+  // One whose prices the test's server knows.
+  await panel.newConversation();
+  await panel.root.getByRole('button', { name: /^Model: / }).click();
+  const models = panel.root.getByRole('listbox', { name: 'Models' });
+  await models.getByRole('option', { name: /Opus/ }).click();
+  await expect(models).toHaveCount(0);
+  await panel.add(model);
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log.getByText(/This turn: (< )?\$\d+\.\d\d$/)).toHaveCount(1);
+  await expect(gauge).toHaveAccessibleName(/· (< )?\$\d+\.\d\d/);
 });

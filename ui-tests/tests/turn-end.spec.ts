@@ -1,6 +1,7 @@
 /** What a turn leaves behind for a person who did not look on. */
 import { rmSync, writeFileSync } from 'fs';
 import path from 'path';
+import { galata } from '@jupyterlab/galata';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
 import { LANE } from '../support/servers';
@@ -150,3 +151,41 @@ test('figures that cells of a turn show can be looked at, gone to and downloaded
   const cell = page.locator('.jp-CodeCell').filter({ hasText: 'Squares' });
   await expect(cell.locator('.jp-OutputArea img')).toBeInViewport();
 });
+
+for (const wanted of [true, false]) {
+  test.describe(`notifications of the system ${wanted ? 'turned on' : 'as they come'}`, () => {
+    test.use({
+      permissions: ['notifications'],
+      mockSettings: {
+        ...galata.DEFAULT_SETTINGS,
+        ...(wanted && { 'jupyter-codeinterp:core': { systemNotifications: true } })
+      }
+    });
+
+    test(`${wanted ? 'one' : 'none'} tells of a turn that ends out of view`, async ({
+      model,
+      notebook,
+      page,
+      panel
+    }) => {
+      // The system's are not seen by the page: what is given to the browser is written down.
+      await page.addInitScript(() => {
+        const told: string[][] = [];
+        Object.assign(window, { told });
+        window.Notification = class extends window.Notification {
+          constructor(title: string, options?: NotificationOptions) {
+            super(title, options);
+            told.push([title, options?.body ?? '']);
+          }
+        };
+      });
+      await notebook.start(['secret_of_mine = 1']);
+      await model.play('says');
+      await show(page, 'hidden');
+      await panel.ask('Say\nHello.');
+      await expect(page).toHaveTitle(/^● /);
+      const told = await page.evaluate(() => (window as unknown as { told: string[][] }).told);
+      expect(told).toEqual(wanted ? [['Code Interpreter', 'A turn has ended.']] : []);
+    });
+  });
+}

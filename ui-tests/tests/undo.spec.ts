@@ -81,6 +81,8 @@ test(
     await expect(steps).toContainText('1 of 3');
     await steps.getByRole('button', { name: 'Next change' }).click();
     await expect(steps).toContainText('2 of 3');
+    await steps.getByRole('button', { name: 'Previous change' }).click();
+    await expect(steps).toContainText('1 of 3');
 
     await added.getByRole('button', { name: 'Keep' }).click();
     await expect(added).toContainText('Kept');
@@ -174,7 +176,7 @@ test('in a narrow panel the review fits', async ({
   }
 });
 
-test('after an undo the notebook does not stand scrolled away over nothing', async ({
+test('after keep, undo and Undo turn the notebook does not stand scrolled away over nothing', async ({
   model,
   notebook,
   page,
@@ -189,15 +191,67 @@ test('after an undo the notebook does not stand scrolled away over nothing', asy
   await panel.ended();
   const frame = page.locator('.jp-WindowedPanel-outer').first();
   await frame.evaluate(node => node.scrollTo(0, node.scrollHeight));
+  const standsWell = () =>
+    expect
+      .poll(() =>
+        frame.evaluate(node => {
+          const cells = node.querySelectorAll('.jp-Cell');
+          const { bottom } = cells[cells.length - 1].getBoundingClientRect();
+          return node.getBoundingClientRect().bottom - bottom;
+        })
+      )
+      .toBeLessThan(40);
+  // One by one, the last first; what is kept loses its room.
+  await panel.log.getByRole('button', { name: 'Review changes' }).click();
+  const rows = page.locator('.jp-Notebook').getByRole('group', { name: /^Added/ });
+  await expect(rows).toHaveCount(3);
+  await frame.evaluate(node => node.scrollTo(0, node.scrollHeight));
+  await rows.nth(2).getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => notebook.sources()).toHaveLength(14);
+  await standsWell();
+  await rows.nth(1).getByRole('button', { name: 'Keep' }).click();
+  await expect(rows.nth(1)).toContainText('Kept');
+  await standsWell();
+  await frame.evaluate(node => node.scrollTo(0, node.scrollHeight));
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
-  await expect.poll(() => notebook.sources()).toHaveLength(12);
-  await expect
-    .poll(() =>
-      frame.evaluate(node => {
-        const cells = node.querySelectorAll('.jp-Cell');
-        const { bottom } = cells[cells.length - 1].getBoundingClientRect();
-        return node.getBoundingClientRect().bottom - bottom;
-      })
-    )
-    .toBeLessThan(40);
+  await expect.poll(() => notebook.sources()).toHaveLength(13);
+  await standsWell();
+});
+
+test('what is opened in the panel, and the change that is gone to, is scrolled to', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  const long = Array(40).fill('n = 1').join('\n');
+  await notebook.start(['one = 1', '# Two', long, long]);
+  const talk = async () => {
+    await model.play('says');
+    await panel.ask(`Say\n${Array(20).fill('- a line').join('\n')}`);
+    await panel.ended();
+  };
+  await talk();
+  await panel.tidy(model);
+  await talk();
+  // The line of the card is the last that can be seen: what opens would be out of sight.
+  const card = panel.log.getByRole('group', { name: 'Add a cell' });
+  await card.evaluate(node => node.scrollIntoView({ block: 'end' }));
+  await card.getByRole('button', { name: 'Code and result' }).click();
+  await expect(card.getByText('added = 1')).toBeInViewport({ ratio: 1 });
+
+  const open = panel.log.getByRole('button', { name: 'Review changes' });
+  await open.evaluate(node => node.scrollIntoView({ block: 'end' }));
+  await open.click();
+  const steps = panel.log.getByRole('group', { name: 'Changes of this turn' });
+  const added = notebook.cell('added = 1').getByRole('group', { name: /^Added/ });
+  const edited = notebook.cell(0).getByRole('group', { name: /^Edited/ });
+  await expect(steps).toContainText('1 of 3Added: added = 1');
+  await expect(steps).toBeInViewport({ ratio: 1 });
+  await expect(added).toBeInViewport();
+  await steps.getByRole('button', { name: 'Next change' }).click();
+  await expect(steps).toContainText('2 of 3Edited: edited = True');
+  await expect(edited).toBeInViewport();
+  await steps.getByRole('button', { name: 'Previous change' }).click();
+  await expect(steps).toContainText('1 of 3');
+  await expect(added).toBeInViewport();
 });

@@ -79,7 +79,9 @@ function subject(event: Event): About | null {
       const runs = (enter && shiftKey) || ctrlKey || altKey || metaKey;
       return runs ? 'a decision' : null;
     }
-    return enter ? 'something else' : null;
+    // Tab takes what is offered in the list at the message field, as Enter does.
+    const takes = key === 'Tab' && target.matches('[aria-activedescendant]');
+    return enter || takes ? 'something else' : null;
   }
   if (event.type === 'click') {
     const button = target.closest('button');

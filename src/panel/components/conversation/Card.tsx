@@ -15,6 +15,12 @@ import { StateIcon, nameOf } from './StateIcon';
 export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
+  const frame = React.useRef<HTMLDivElement>(null);
+  React.useEffect(() => {
+    if (open) {
+      frame.current!.scrollIntoView?.({ block: 'nearest' });
+    }
+  }, [open]);
   const undecided = isUndecided(card.phase) && card.phase !== 'writing';
   const title = card.title || fallbackTitle(card, trans);
   const waiting = useWaiting(card);
@@ -24,6 +30,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const foldable = Boolean(source || result) && !renderer;
   return (
     <div
+      ref={frame}
       className="jp-codeinterp-Card"
       role="group"
       aria-label={undecided ? trans.__('Review cell') : title}

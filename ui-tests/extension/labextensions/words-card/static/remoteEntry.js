@@ -8,12 +8,12 @@
   const load = async name => (await Object.values(shared[name])[0].get())();
 
   const extension = async () => {
-    const { ICodeInterpreter, IToolRenderers } =
+    const { ICodeInterpreter, ISlashCommands, IToolRenderers } =
       await load('jupyter-codeinterp');
     const React = await load('react');
     const h = React.createElement;
 
-    const activate = (app, renderers, interpreter) => {
+    const activate = (app, renderers, interpreter, slash) => {
       const Words = ({ call }) => {
         const [failure, setFailure] = React.useState('');
         const ask = () =>
@@ -30,12 +30,17 @@
         );
       };
       renderers.add('count_words', Words);
+      slash.add({
+        name: 'words',
+        caption: 'Ask how many words there are',
+        execute: () => interpreter.compose('How many words?')
+      });
       globalThis.wordsCard = { interpreter, renderers, React };
     };
     return {
       id: 'words-card:plugin',
       autoStart: true,
-      requires: [IToolRenderers, ICodeInterpreter],
+      requires: [IToolRenderers, ICodeInterpreter, ISlashCommands],
       activate
     };
   };
