@@ -237,7 +237,7 @@ test('what is opened in the panel, and the change that is gone to, is scrolled t
   const card = panel.log.getByRole('group', { name: 'Add a cell' });
   await card.evaluate(node => node.scrollIntoView({ block: 'end' }));
   await card.getByRole('button', { name: 'Code and result' }).click();
-  await expect(card.getByText('added = 1')).toBeInViewport({ ratio: 1 });
+  await expect(card.getByText('added = 1')).toBeInViewport({ ratio: 0.9 });
 
   const open = panel.log.getByRole('button', { name: 'Review changes' });
   await open.evaluate(node => node.scrollIntoView({ block: 'end' }));
@@ -246,7 +246,7 @@ test('what is opened in the panel, and the change that is gone to, is scrolled t
   const added = notebook.cell('added = 1').getByRole('group', { name: /^Added/ });
   const edited = notebook.cell(0).getByRole('group', { name: /^Edited/ });
   await expect(steps).toContainText('1 of 3Added: added = 1');
-  await expect(steps).toBeInViewport({ ratio: 1 });
+  await expect(steps).toBeInViewport({ ratio: 0.9 });
   await expect(added).toBeInViewport();
   await steps.getByRole('button', { name: 'Next change' }).click();
   await expect(steps).toContainText('2 of 3Edited: edited = True');
