@@ -144,17 +144,28 @@ async function openNames(page) {
   return times.slice(1);
 }
 
+/** A field of no one's in the page, outside of the panel: what a key costs there by itself. */
+async function bareField(page) {
+  await page.evaluate(() => {
+    const field = document.createElement('textarea');
+    field.setAttribute('aria-label', 'Bare');
+    field.style.cssText = 'position: fixed; left: 300px; top: 0; z-index: 9999';
+    document.body.append(field);
+  });
+  return page.getByRole('textbox', { name: 'Bare' });
+}
+
 /**
- * Type into the message field while an answer streams below a conversation: for each key, the
+ * Type into a field while an answer streams below a conversation: for each key, the
  * milliseconds by the clock from the browser's key to the end of the next frame.
  */
-async function typeInStream(page) {
+async function typeInStream(page, field) {
   const panel = page.locator('#codeinterp-panel');
   const message = panel.getByRole('textbox', { name: 'Message' });
   await page.evaluate(() => (window.codeinterpBench.ended = false));
   await message.fill('And now tell me all of it.');
   await message.press('Enter');
-  await panel.getByText('Paragraph 3:').last().waitFor();
+  await panel.locator('[role="log"][aria-busy="true"]').waitFor();
   await page.evaluate(
     ({ KEY, PAINTED }) => {
       const times = (window.codeinterpTyped = []);
@@ -174,7 +185,7 @@ async function typeInStream(page) {
     },
     { KEY, PAINTED }
   );
-  await message.pressSequentially(TYPED, { delay: TYPING });
+  await field.pressSequentially(TYPED, { delay: TYPING });
   const times = await page.evaluate(async count => {
     while (window.codeinterpTyped.length < count) {
       await new Promise(resolve => setTimeout(resolve, 50));
@@ -249,10 +260,26 @@ async function open(browser, url) {
   return page;
 }
 
-/** What typing costs, a key each: by the clock, and in processor time. */
+/**
+ * What a key costs in a field, by the clock and in processor time: in the bare one, then in the
+ * message field, each during an answer of its own.
+ */
 async function typing(browser, page) {
-  const [clock, trace] = await traced(browser, page, typeInStream);
-  return { clock, processor: processorTimes(trace, KEY, PAINTED) };
+  const bare = await bareField(page);
+  const panel = page.locator('#codeinterp-panel');
+  const message = panel.getByRole('textbox', { name: 'Message' });
+  const seen = {};
+  for (const [name, field] of Object.entries({ bare, message })) {
+    const [clock, trace] = await traced(browser, page, () =>
+      typeInStream(page, field)
+    );
+    seen[name] = { clock, processor: processorTimes(trace, KEY, PAINTED) };
+    await page.waitForFunction(() => window.codeinterpBench.ended, null, {
+      timeout: 60_000
+    });
+    await atRest(page);
+  }
+  return seen;
 }
 
 async function main() {

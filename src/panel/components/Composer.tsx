@@ -17,7 +17,10 @@ import { IWord, commandIn } from './composer/word';
 import { usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
 
-/** Where the person writes. Enter sends, Shift+Enter begins a new line. */
+/**
+ * Where the person writes. Enter sends, Shift+Enter begins a new line. A key draws this alone:
+ * what stands around the field is drawn when something else has changed.
+ */
 export function Composer(props: {
   view: ISessionView | null;
   state: IPanelState;
@@ -37,12 +40,17 @@ export function Composer(props: {
     setText(shownFor ? kept : kept || text);
     setChosen(null);
   }
+  React.useEffect(
+    () => store.texts.set(notebook, text),
+    [store, notebook, text]
+  );
   React.useEffect(() => {
-    store.texts.set(notebook, text);
+    // It has come along.
     if (notebook && store.texts.get('') === text) {
       store.texts.set('', '');
     }
-  }, [store, notebook, text]);
+    return store.texts.keep;
+  }, [store, notebook]);
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
   const offered = enter(view);
@@ -101,6 +109,13 @@ export function Composer(props: {
   };
 
   const [caret, setCaret] = React.useState(text.length);
+  const unname = React.useCallback(
+    (mention: IMention) => {
+      remove(mention, notebook);
+      field.current?.focus();
+    },
+    [remove, notebook]
+  );
   const attaching = useAttaching(notebook, add);
   const name = (mention: IMention, { start }: IWord) => {
     const before = text.slice(0, start) + mention.text;
@@ -162,13 +177,7 @@ export function Composer(props: {
         }}
         onKeyDown={onKeyDown}
       />
-      <Chips
-        mentions={mentions}
-        remove={mention => {
-          remove(mention, notebook);
-          field.current?.focus();
-        }}
-      />
+      <Chips mentions={mentions} remove={unname} />
       <div id={hint} className="jp-codeinterp-Composer-hint" aria-live="polite">
         {attaching.doing || (running && text.trim() !== '' && words.hint)}
       </div>
@@ -257,7 +266,7 @@ function fitHeight(field: HTMLTextAreaElement): void {
 /** From the most careful to the freest. */
 const MODES: readonly Mode[] = ['plan', 'review', 'auto'];
 
-function ModeSelect(props: {
+const ModeSelect = React.memo(function ModeSelect(props: {
   view: ISessionView | null;
   state: IPanelState;
 }): JSX.Element {
@@ -294,7 +303,7 @@ function ModeSelect(props: {
       ))}
     </select>
   );
-}
+});
 
 function meaning(mode: Mode, trans: TranslationBundle): string {
   return {

@@ -7,6 +7,8 @@ import type { Reference } from '../../protocol/protocol';
 const MOST = 20;
 /** Characters of a text that is kept. */
 const LONGEST = 20_000;
+/** Milliseconds until what is written is kept: not at every key. */
+const SOON = 300;
 const KEY = `jupyter-codeinterp:texts:${ServerConnection.makeSettings().baseUrl}`;
 
 /** What a message names, and what it is called there. */
@@ -24,6 +26,12 @@ interface IKept {
 const NOTHING: IKept = { text: '', named: [] };
 
 export class KeptTexts {
+  constructor() {
+    // The page may go, or be frozen, then.
+    window.addEventListener('pagehide', this.keep);
+    document.addEventListener('visibilitychange', this.keep);
+  }
+
   get(notebook: string): string {
     return this._of(notebook).text;
   }
@@ -43,24 +51,39 @@ export class KeptTexts {
 
   rename(from: string, to: string): void {
     const kept = this._of(from);
-    if (kept !== NOTHING) {
+    if (kept.text || kept.named.length) {
       this._change(from, NOTHING);
       this._change(to, kept);
     }
   }
 
+  /** Keep now what has changed; what other tabs have kept meanwhile stays. */
+  readonly keep = (): void => {
+    window.clearTimeout(this._timer);
+    this._timer = undefined;
+    if (!this._changed.size) {
+      return;
+    }
+    const all = this._read();
+    for (const [notebook, kept] of this._changed) {
+      all.delete(notebook);
+      if (kept.text.trim() || kept.named.length) {
+        all.set(notebook, kept);
+      }
+    }
+    this._changed.clear();
+    this._write([...all].slice(-MOST));
+  };
+
   private _of(notebook: string): IKept {
-    return this._read().get(notebook) ?? NOTHING;
+    return (
+      this._changed.get(notebook) ?? this._read().get(notebook) ?? NOTHING
+    );
   }
 
   private _change(notebook: string, change: Partial<IKept>): void {
-    const all = this._read();
-    const kept = { ...(all.get(notebook) ?? NOTHING), ...change };
-    all.delete(notebook);
-    if (kept.text.trim() || kept.named.length) {
-      all.set(notebook, kept);
-    }
-    this._write([...all].slice(-MOST));
+    this._changed.set(notebook, { ...this._of(notebook), ...change });
+    this._timer ??= window.setTimeout(this.keep, SOON);
   }
 
   private _read(): Map<string, IKept> {
@@ -87,6 +110,9 @@ export class KeptTexts {
   }
 
   private _here: [string, IKept][] = [];
+  /** What is not kept yet. */
+  private _changed = new Map<string, IKept>();
+  private _timer: number | undefined;
 }
 
 const SHOWN = `jupyter-codeinterp:shown:${ServerConnection.makeSettings().baseUrl}`;

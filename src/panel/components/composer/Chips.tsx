@@ -17,7 +17,7 @@ function Small({ picture }: { picture: File }): JSX.Element | null {
 }
 
 /** What the message names, under the field; each can be taken out again. */
-export function Chips(props: {
+export const Chips = React.memo(function Chips(props: {
   mentions: readonly IMention[];
   remove: (mention: IMention) => void;
 }): JSX.Element | null {
@@ -47,4 +47,4 @@ export function Chips(props: {
       ))}
     </ul>
   );
-}
+});

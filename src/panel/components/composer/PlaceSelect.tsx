@@ -9,7 +9,7 @@ import { usePanel } from '../elements/context';
 export type Chosen = { readonly cell: string } | 'end' | null;
 
 /** Where the cells of the next message go, and the way to change that for it alone. */
-export function PlaceSelect(props: {
+export const PlaceSelect = React.memo(function PlaceSelect(props: {
   view: ISessionView | null;
   state: IPanelState;
   chosen: Chosen;
@@ -82,7 +82,7 @@ export function PlaceSelect(props: {
       ))}
     </select>
   );
-}
+});
 
 /** The cell after which the chosen place is; '' if none is chosen. */
 export function afterOf(chosen: Chosen, ids: readonly string[]): string {

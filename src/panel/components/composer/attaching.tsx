@@ -21,7 +21,6 @@ export function useAttaching(
 ): IAttaching {
   const { store, trans } = usePanel();
   const [doing, setDoing] = React.useState('');
-  const input = React.useRef<HTMLInputElement>(null);
   const attach = async (files: readonly File[]) => {
     store.dismissFailure();
     for (const file of files) {
@@ -42,37 +41,15 @@ export function useAttaching(
       void attach(files);
     }
   };
-  const label = trans.__('Attach files');
+  const latest = React.useRef(attach);
+  latest.current = attach;
+  const chosen = React.useCallback(
+    (files: readonly File[]) => void latest.current(files),
+    []
+  );
   return {
     doing,
-    button: (
-      <>
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          aria-label={trans.__('Files to attach')}
-          onChange={({ target }) => {
-            const files = [...(target.files ?? [])];
-            target.value = '';
-            void attach(files);
-          }}
-        />
-        <button
-          type="button"
-          className="jp-codeinterp-Button jp-mod-icon jp-codeinterp-Attach"
-          aria-label={label}
-          title={trans.__(
-            'Attach files: they are saved beside the notebook; images and PDFs are shown to the model, of others it is told'
-          )}
-          disabled={!notebook || doing !== ''}
-          onClick={() => input.current?.click()}
-        >
-          <fileUploadIcon.react />
-        </button>
-      </>
-    ),
+    button: <AttachButton disabled={!notebook || !!doing} chosen={chosen} />,
     handlers: {
       onPaste: event => take(event, event.clipboardData),
       onDragOver: event => {
@@ -84,6 +61,43 @@ export function useAttaching(
     }
   };
 }
+
+const AttachButton = React.memo(function AttachButton(props: {
+  disabled: boolean;
+  chosen: (files: readonly File[]) => void;
+}): JSX.Element {
+  const { disabled, chosen } = props;
+  const { trans } = usePanel();
+  const input = React.useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={trans.__('Files to attach')}
+        onChange={({ target }) => {
+          const files = [...(target.files ?? [])];
+          target.value = '';
+          chosen(files);
+        }}
+      />
+      <button
+        type="button"
+        className="jp-codeinterp-Button jp-mod-icon jp-codeinterp-Attach"
+        aria-label={trans.__('Attach files')}
+        title={trans.__(
+          'Attach files: they are saved beside the notebook; images and PDFs are shown to the model, of others it is told'
+        )}
+        disabled={disabled}
+        onClick={() => input.current?.click()}
+      >
+        <fileUploadIcon.react />
+      </button>
+    </>
+  );
+});
 
 /** Kinds that a browser draws and that run nothing. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];

@@ -7,7 +7,7 @@ import { Button } from './Button';
 import { usePanel } from './context';
 
 /** The share of the model's context that is used, and what the conversation has cost. */
-export function Gauge({
+export const Gauge = React.memo(function Gauge({
   view
 }: {
   view: ISessionView | null;
@@ -41,7 +41,7 @@ export function Gauge({
       {known ? figures : share}
     </Button>
   );
-}
+});
 
 /** What a turn has cost; nothing where no model was paid. */
 export function TurnCost({ cost }: { cost: Cost | null }): JSX.Element | null {
