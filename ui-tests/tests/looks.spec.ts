@@ -1,5 +1,5 @@
 import AxeBuilder from '@axe-core/playwright';
-import type { Locator } from '@playwright/test';
+import type { Locator, Page, TestInfo } from '@playwright/test';
 import { expect, test } from '../support/fixtures';
 import { line } from '../support/line';
 
@@ -145,6 +145,39 @@ test('an answer is read at 300 px: money, numbers, wide things', async ({
     .toMatch(/^totals = orders.*reset_index\(\)\n?$/);
 });
 
+test('a narrower panel stays at the end of the conversation, and where the person reads', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['']);
+  await page.sidebar.setWidth(600, 'right');
+  await model.play('says');
+  await panel.ask(`${WIDE}\n${'A line of words. '.repeat(200)}`);
+  await panel.ended();
+  const log = panel.root.locator('.jp-codeinterp-Log');
+  const fromEnd = () =>
+    log.evaluate(node => node.scrollHeight - node.clientHeight - node.scrollTop);
+  await expect.poll(fromEnd).toBeLessThan(2);
+  const high = await log.evaluate(node => node.scrollHeight);
+  await page.sidebar.setWidth(300, 'right');
+  await expect.poll(() => log.evaluate(node => node.scrollHeight)).toBeGreaterThan(high);
+  await expect.poll(fromEnd).toBeLessThan(2);
+
+  await log.hover();
+  await page.mouse.wheel(0, -300);
+  await expect.poll(fromEnd).toBeGreaterThan(200);
+  await page.sidebar.setWidth(600, 'right');
+  await page.sidebar.setWidth(300, 'right');
+  await page.waitForTimeout(300);
+  expect(await fromEnd()).toBeGreaterThan(100);
+});
+
+/** One navy pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 /** What is looked at besides the panel, where it is there. */
 const OUTSIDE = [
   '.jp-codeinterp-bar',
@@ -155,34 +188,85 @@ const OUTSIDE = [
   '.jp-codeinterp-Help'
 ];
 
+/** A picture of it, and what axe finds. */
+async function accessible(page: Page, info: TestInfo, name: string): Promise<void> {
+  const path = info.outputPath(`${name}.png`);
+  await page.screenshot({ path });
+  let parts = new AxeBuilder({ page }).include('#codeinterp-panel');
+  for (const part of OUTSIDE) {
+    if (await page.locator(part).count()) {
+      parts = parts.include(part);
+    }
+  }
+  const { violations } = await parts.analyze();
+  expect(
+    violations.map(({ id, nodes }) => [name, id, ...nodes.map(node => node.html)])
+  ).toEqual([]);
+}
+
 for (const theme of [
   'JupyterLab Light',
   'JupyterLab Dark',
   'JupyterLab Dark High Contrast'
 ]) {
+  test(`${theme}: attachments, figures, files and branches`, async ({
+    model,
+    notebook,
+    page,
+    panel
+  }, info) => {
+    test.setTimeout(240_000);
+    await notebook.start(['x = 1']);
+    await page.theme.setTheme(theme);
+    const check = async (name: string) => {
+      for (const width of [600, 300]) {
+        await page.sidebar.setWidth(width, 'right');
+        expect([name, width, await cutOff(panel.root)]).toEqual([name, width, []]);
+        await accessible(page, info, `${name}-${width}`);
+      }
+    };
+    const message = panel.log.locator('[data-kind="message"]').last();
+    const button = (name: string) => message.getByRole('button', { name });
+    await panel.choose('Auto');
+    await panel.root.getByLabel('Files to attach').setInputFiles([
+      {
+        name: 'the-dashboard-of-last-year-as-it-was-in-december.png',
+        mimeType: 'image/png',
+        buffer: Buffer.from(PIXEL, 'base64')
+      },
+      { name: 'report.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4') }
+    ]);
+    const chips = panel.root.locator('.jp-codeinterp-Composer').getByRole('listitem');
+    await expect(chips).toHaveCount(2);
+    await check('attached');
+    await model.play('plot');
+    await panel.ask('What do these two say?');
+    await panel.ended();
+    await panel.log.getByRole('button', { name: 'Show figures' }).click();
+    await expect(panel.log.getByRole('img', { name: 'Figure 1' })).toBeVisible();
+    await check('figures');
+    await button('Edit').click();
+    await check('edit');
+    await page.keyboard.press('Escape');
+    await model.play('makes_file');
+    await message.hover();
+    await button('Ask again').click();
+    await panel.log.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect(panel.log.getByRole('group', { name: 'Branch' })).toHaveText('2 of 2');
+    await panel.ended();
+    await panel.log.getByRole('button', { name: 'Show the first rows of out.csv' }).click();
+    await expect(panel.log.getByRole('table')).toBeVisible();
+    await check('files');
+    await message.hover();
+    await check('branch');
+  });
+
   test(`${theme}: accessible`, async ({ model, notebook, page, panel }, info) => {
     test.setTimeout(240_000);
     const connection = await line(page);
     await notebook.start(['x = 1', '1 / 0']);
     await page.theme.setTheme(theme);
-    const check = async (name: string) => {
-      const path = info.outputPath(`${name}.png`);
-      await page.screenshot({ path });
-      let parts = new AxeBuilder({ page }).include('#codeinterp-panel');
-      for (const part of OUTSIDE) {
-        if (await page.locator(part).count()) {
-          parts = parts.include(part);
-        }
-      }
-      const { violations } = await parts.analyze();
-      expect(
-        violations.map(({ id, nodes }) => [
-          name,
-          id,
-          ...nodes.map(node => node.html)
-        ])
-      ).toEqual([]);
-    };
+    const check = (name: string) => accessible(page, info, name);
     const button = (name: string | RegExp) =>
       panel.root.getByRole('button', { name });
 

@@ -44,9 +44,11 @@ export function Composer(props: {
     () => store.texts.set(notebook, text),
     [store, notebook, text]
   );
+  const written = React.useRef(text);
+  written.current = text;
   React.useEffect(() => {
     // It has come along.
-    if (notebook && store.texts.get('') === text) {
+    if (notebook && store.texts.get('') === written.current) {
       store.texts.set('', '');
     }
     return store.texts.keep;

@@ -917,6 +917,21 @@ describe('what is being written', () => {
     expect(text()).toBe('');
   });
 
+  it('is not written to the browser at every key, but when the page is left', async () => {
+    inPanel(<Panel />);
+    await act(settled);
+    const keep = jest.spyOn(Storage.prototype, 'setItem');
+    write('a');
+    write('ab');
+    const kept = () => JSON.stringify({ ...localStorage });
+    expect(keep).not.toHaveBeenCalled();
+    window.dispatchEvent(new Event('pagehide'));
+    expect(kept()).toContain('ab');
+    expect(keep).toHaveBeenCalledTimes(1);
+    keep.mockRestore();
+    write('');
+  });
+
   it('goes along into the first notebook, if nothing is begun there', async () => {
     const shown = inPanel(<Panel />);
     await act(settled);
