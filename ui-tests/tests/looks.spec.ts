@@ -240,7 +240,9 @@ for (const theme of [
     await expect(chips).toHaveCount(2);
     await check('attached');
     await model.play('plot');
-    await panel.ask('What do these two say?');
+    await panel.message.fill('What do these two say?');
+    await panel.message.press('Enter');
+    await expect(panel.said).toHaveCount(1);
     await panel.ended();
     await panel.log.getByRole('button', { name: 'Show figures' }).click();
     await expect(panel.log.getByRole('img', { name: 'Figure 1' })).toBeVisible();
