@@ -165,13 +165,14 @@ test('a narrower panel stays at the end of the conversation, and where the perso
   await expect.poll(() => log.evaluate(node => node.scrollHeight)).toBeGreaterThan(high);
   await expect.poll(fromEnd).toBeLessThan(2);
 
+  await page.sidebar.setWidth(600, 'right');
+  await expect.poll(fromEnd).toBeLessThan(2);
   await log.hover();
   await page.mouse.wheel(0, -300);
   await expect.poll(fromEnd).toBeGreaterThan(200);
-  await page.sidebar.setWidth(600, 'right');
   await page.sidebar.setWidth(300, 'right');
-  await page.waitForTimeout(300);
-  expect(await fromEnd()).toBeGreaterThan(100);
+  await expect.poll(() => log.evaluate(node => node.scrollHeight)).toBeGreaterThan(high);
+  expect(await fromEnd()).toBeGreaterThan(200);
 });
 
 /** One navy pixel. */

@@ -76,9 +76,7 @@ export class KeptTexts {
   };
 
   private _of(notebook: string): IKept {
-    return (
-      this._changed.get(notebook) ?? this._read().get(notebook) ?? NOTHING
-    );
+    return this._changed.get(notebook) ?? this._read().get(notebook) ?? NOTHING;
   }
 
   private _change(notebook: string, change: Partial<IKept>): void {
