@@ -1,0 +1,284 @@
+/**
+ * Which notebooks are open in this window. Each is announced to the server, and what the server
+ * sends about one is given to its hands (`LiveNotebook`); each panel has its bars.
+ */
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { DocumentRegistry } from '@jupyterlab/docregistry';
+import type {
+  INotebookModel,
+  INotebookTracker,
+  NotebookPanel
+} from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+import type { Lease, ServerFrame } from '../protocol/protocol';
+import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
+import { KernelWatch } from './kernels';
+import { LiveNotebook } from './live';
+import { DraftBars } from './review/draft-bars';
+import { KnownDrafts } from './review/known';
+import { Seen } from './review/seen';
+
+type Context = DocumentRegistry.IContext<INotebookModel>;
+
+/** Drives whose files are the server's own: the default one, and that of collaboration. */
+const SERVER_DRIVES = ['', 'RTC'];
+
+export interface IOpenNotebooksOptions {
+  tracker: INotebookTracker;
+  client: IClient;
+  docManager: IDocumentManager;
+  editorServices: IEditorServices;
+  trans: TranslationBundle;
+}
+
+export class OpenNotebooks implements IDisposable {
+  /** What changes is told in the name of `_sender`. */
+  constructor(
+    private readonly _sender: INotebooks,
+    private readonly _options: IOpenNotebooksOptions
+  ) {
+    const { tracker, client } = _options;
+    client.frames.connect(this._receive, this);
+    client.connectedChanged.connect(this._onConnected, this);
+    tracker.widgetAdded.connect((_, panel) => this.add(panel), this);
+    tracker.currentChanged.connect(this._onCurrent, this);
+    tracker.forEach(panel => this.add(panel));
+    document.addEventListener('visibilitychange', this._onVisibility);
+  }
+
+  readonly seen = new Seen();
+  readonly currentChanged = new Signal<INotebooks, string>(this._sender);
+  readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
+    this._sender
+  );
+  readonly leaseChanged = new Signal<INotebooks, string>(this._sender);
+  readonly kernelChanged = new Signal<INotebooks, string>(this._sender);
+  readonly placesChanged = new Signal<INotebooks, string>(this._sender);
+
+  // --- what is open -----------------------------------------------------------------
+
+  get currentPath(): string {
+    const panel = this._options.tracker.currentWidget;
+    return panel ? (this._pathOf(panel.context) ?? '') : '';
+  }
+
+  find(path: string): LiveNotebook | undefined {
+    return [...this._live.values()].find(live => live.path === path);
+  }
+
+  /** The panel in front if it shows this notebook, else any that does. */
+  panelOf(path: string): NotebookPanel | undefined {
+    const panels = [...(this.find(path)?.panels ?? [])];
+    const front = this._options.tracker.currentWidget;
+    return panels.find(panel => panel === front) ?? panels[0];
+  }
+
+  barsOf(panel: NotebookPanel): DraftBars | undefined {
+    return this._bars.get(panel);
+  }
+
+  kernelOf(live: LiveNotebook): KernelWatch | undefined {
+    return this._kernels.get(live);
+  }
+
+  /** Whether this path of the contents manager is one of the server's own. */
+  isOurs(path: string): boolean {
+    const { contents } = this._options.docManager.services;
+    return SERVER_DRIVES.includes(contents.driveName(path));
+  }
+
+  // --- drafts -----------------------------------------------------------------------
+
+  /** Show the open drafts under their cells from now on. */
+  follow(drafts: IDrafts): void {
+    this._drafts = drafts;
+    drafts.draftsChanged.connect(this._onDrafts, this);
+    this._onDrafts();
+  }
+
+  draftsOf(path: string): readonly IDraftView[] {
+    return this._drafts?.of(path) ?? [];
+  }
+
+  decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {
+    void this._drafts?.decide(draftId, action, all);
+  }
+
+  // --- lifecycle --------------------------------------------------------------------
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    document.removeEventListener('visibilitychange', this._onVisibility);
+    this._live.forEach(live => live.dispose());
+    this._live.clear();
+    Signal.clearData(this);
+  }
+
+  /** Nothing happens if it is known already, or if its file is on a foreign drive. */
+  add(panel: NotebookPanel): void {
+    const path = this._pathOf(panel.context);
+    if (path === undefined || this._bars.has(panel)) {
+      return;
+    }
+    const live =
+      this._live.get(panel.context) ?? this._open(panel.context, path);
+    live.panels.add(panel);
+    live.goneTo.follow(panel);
+    const bars = new DraftBars(panel.content, {
+      drafts: () => this.draftsOf(live.path),
+      decide: (id, action, all) => this.decide(id, action, all),
+      proposal: id => live.proposals.get(id),
+      source: draft => live.sourceOf(draft) ?? '',
+      seen: this.seen,
+      editors: this._options.editorServices,
+      trans: this._options.trans
+    });
+    this._bars.set(panel, bars);
+    panel.content.activeCellChanged.connect(() =>
+      this.placesChanged.emit(live.path)
+    );
+    panel.disposed.connect(() => {
+      this._bars.delete(panel);
+      bars.dispose();
+      live.panels.delete(panel);
+      if (!live.panels.size) {
+        this._close(live);
+      }
+    });
+  }
+
+  private _open(context: Context, path: string): LiveNotebook {
+    const { client, docManager } = this._options;
+    const live: LiveNotebook = new LiveNotebook(context, {
+      path,
+      drafts: () => this.draftsOf(live.path),
+      isOver: callId => !!this._drafts?.isOver(callId),
+      known: this._known,
+      contents: docManager.services.contents,
+      post: command => client.post(command)
+    });
+    this._live.set(context, live);
+    const kernels = new KernelWatch(
+      context.sessionContext,
+      docManager.services.sessions,
+      () => this.kernelChanged.emit(live.path)
+    );
+    this._kernels.set(live, kernels);
+    context.pathChanged.connect(() => this._onPath(live));
+    const places = () => this.placesChanged.emit(live.path);
+    context.model.contentChanged.connect(places);
+    live.goneTo.changed.connect(places);
+    void context.ready.then(() => {
+      live.ready();
+      this._onDrafts();
+    });
+    return live;
+  }
+
+  private _close(live: LiveNotebook): void {
+    this._live.delete(live.context);
+    live.dispose();
+    this._options.client.post({ type: 'close_notebook', notebook: live.path });
+    this.leaseChanged.emit(live.path);
+  }
+
+  private _onPath(live: LiveNotebook): void {
+    const from = live.path;
+    const to = this._pathOf(live.context);
+    if (to === undefined || from === to) {
+      return;
+    }
+    live.path = to;
+    this._options.client.post({ type: 'rename_notebook', notebook: from, to });
+    this.renamed.emit({ from, to });
+    this._onCurrent();
+  }
+
+  private _onConnected(_: IClient, connected: boolean): void {
+    for (const live of this._live.values()) {
+      if (connected) {
+        live.announce();
+      } else {
+        live.lease = undefined;
+        this.leaseChanged.emit(live.path);
+      }
+    }
+  }
+
+  private _onCurrent(): void {
+    this.currentChanged.emit(this.currentPath);
+  }
+
+  private _onDrafts(): void {
+    for (const live of this._live.values()) {
+      live.followDrafts(this.draftsOf(live.path));
+    }
+    for (const bars of this._bars.values()) {
+      bars.update();
+    }
+  }
+
+  /** Nobody knows whether a hidden page comes back. */
+  private readonly _onVisibility = (): void => {
+    if (document.visibilityState === 'hidden') {
+      this._live.forEach(live => live.saveWork());
+    }
+  };
+
+  // --- frames -----------------------------------------------------------------------
+
+  private _receive(_: IClient, frame: ServerFrame): void {
+    switch (frame.type) {
+      case 'lease':
+        return this._setLease(frame);
+      case 'reload':
+        return this._reload(frame.notebook);
+      case 'op':
+      case 'stream':
+      case 'outputs':
+      case 'display':
+      case 'read':
+        return this.find(frame.notebook)?.receive(frame);
+    }
+  }
+
+  private _reload(path: string): void {
+    const live = this.find(path);
+    live?.reload().catch((reason: unknown) => {
+      console.warn(`${path} could not be read anew`, reason);
+      live.announce();
+    });
+  }
+
+  private _setLease(frame: Lease): void {
+    const live = this.find(frame.notebook);
+    if (live?.takeLease(frame)) {
+      this.leaseChanged.emit(live.path);
+    }
+  }
+
+  /** The path as the server knows it; undefined if the file is on a foreign drive. */
+  private _pathOf(context: Context): string | undefined {
+    const contents = this._options.docManager.services.contents;
+    return this.isOurs(context.path)
+      ? contents.localPath(context.path)
+      : undefined;
+  }
+
+  private _drafts: IDrafts | null = null;
+  private readonly _known = new KnownDrafts();
+  private readonly _live = new Map<Context, LiveNotebook>();
+  private readonly _bars = new Map<NotebookPanel, DraftBars>();
+  private readonly _kernels = new WeakMap<LiveNotebook, KernelWatch>();
+  private _isDisposed = false;
+}
