@@ -136,7 +136,7 @@ export class CodeInterpreterPanel extends ReactWidget {
 
   private async _showSent(): Promise<void> {
     const { store, trans } = this._options;
-    const request = await store.sent();
+    const request = await store.conversation.sent();
     if (request) {
       await showDialog({
         title: trans.__('What was sent to the model'),

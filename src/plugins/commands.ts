@@ -57,7 +57,7 @@ export function addCommands(options: {
     label: trans.__('Stop the Code Interpreter'),
     describedBy,
     isEnabled: () => store.shown?.info.running ?? false,
-    execute: () => store.stop()
+    execute: () => store.conversation.stop()
   });
   commands.addCommand(BACK, {
     label: trans.__('Back to the Notebook'),

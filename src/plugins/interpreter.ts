@@ -2,7 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { CodeInterpreter } from '../panel/store/interpreter';
+import { CodeInterpreter } from '../panel/interpreter';
 import type { Store } from '../panel/store/store';
 import { ICodeInterpreter } from '../tokens';
 import { openPanel } from './commands';

@@ -145,8 +145,8 @@ const panel: JupyterFrontEndPlugin<void> = {
 /** For the prompt in a cell: what is said there is about nothing that waits. */
 function conversationOf(store: Store, open: () => void): IConversation {
   return {
-    send: text => store.send(text, { does: 'begin', about: '' }),
-    stop: () => store.stop(),
+    send: text => store.conversation.send(text, { does: 'begin', about: '' }),
+    stop: () => store.conversation.stop(),
     get works() {
       const view = store.shown;
       return !!view?.info.running && !isWaiting(view);

@@ -96,7 +96,10 @@ export function Composer(props: {
     const references = mentions.map(({ reference }) => reference);
     const ids = store.notebooks.places(notebook)?.ids ?? [];
     const after = places ? afterOf(chosen, ids) : '';
-    const sent = await store.send(text, offered, { references, after });
+    const sent = await store.conversation.send(text, offered, {
+      references,
+      after
+    });
     if (sent) {
       setText(shown => (shown === text ? '' : shown));
       clear(notebook);
@@ -200,7 +203,7 @@ export function Composer(props: {
             look="icon"
             aria-label={trans.__('Stop')}
             title={trans.__('Stop')}
-            onClick={() => void store.stop()}
+            onClick={() => void store.conversation.stop()}
           >
             <svg viewBox="0 0 16 16" aria-hidden="true">
               <rect x="4" y="4" width="8" height="8" rx="1" />
@@ -285,7 +288,7 @@ const ModeSelect = React.memo(function ModeSelect(props: {
       aria-label={trans.__('Permission mode')}
       title={meaning(mode, trans)}
       value={mode}
-      onChange={event => store.setMode(event.target.value as Mode)}
+      onChange={event => store.conversation.setMode(event.target.value as Mode)}
     >
       {(['review', 'auto', 'plan'] as const).map(one => (
         <option

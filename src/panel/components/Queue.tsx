@@ -17,14 +17,17 @@ export function Queue({ view }: { view: ISessionView }): JSX.Element | null {
             <span title={message.text}>
               {trans.__('Queued: %1', message.text.slice(0, 300))}
             </span>
-            <Button look="link" onClick={() => void store.takeBack(message)}>
+            <Button
+              look="link"
+              onClick={() => void store.conversation.takeBack(message)}
+            >
               {trans.__('Take back')}
             </Button>
           </li>
         ))}
       </ul>
       {!view.info.running && (
-        <Button look="link" onClick={() => void store.send('')}>
+        <Button look="link" onClick={() => void store.conversation.send('')}>
           {trans.__('Send now')}
         </Button>
       )}

@@ -4,15 +4,8 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
+import type { IApi, INames } from '../../protocol/api';
 import type {
-  IApi,
-  INames,
-  IReview,
-  Mode,
-  SentRequest
-} from '../../protocol/api';
-import type {
-  Command,
   DoneElsewhere,
   Event,
   Reference,
@@ -20,27 +13,17 @@ import type {
   SessionInfo
 } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
-import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { Ends } from '../view/ends';
-import { IEnter, enter } from '../view/enter';
-import { IQueued, ISessionView, cutOff } from '../view/view';
+import { ISessionView, cutOff } from '../view/view';
 import { Connections } from './connections';
+import { Conversation } from './conversation';
 import { Drafts } from './drafts';
-
 import { History } from './history';
-import { Others } from './others';
 import { KeptShown, KeptTexts } from './kept-texts';
-import { PanelState, modeOf, shownView, waitsForKey } from './panel-state';
+import { Others } from './others';
+import { PanelState, shownView } from './panel-state';
 import { Sessions } from './sessions';
 import { Setup } from './setup';
-
-/** What goes with a message. */
-export interface IAlong {
-  /** What it names. */
-  readonly references?: readonly Reference[];
-  /** The cell after which new ones are to go; '' for where they belong. */
-  readonly after?: string;
-}
 
 export class Store {
   constructor(options: {
@@ -55,7 +38,7 @@ export class Store {
     this.state = new PanelState(options.trans);
     this.setup = new Setup(this.state, this._api, this.texts);
     this.connections = new Connections(this.state, this._api, this.setup, () =>
-      this._sendWaiting()
+      this.conversation.sendWaiting()
     );
     this.others = new Others(this.state, this._client);
     this._sessions = new Sessions(this.state, this._client);
@@ -67,6 +50,16 @@ export class Store {
       sessions: this._sessions,
       client: this._client,
       notebooks: this.notebooks
+    });
+    this.conversation = new Conversation({
+      state: this.state,
+      sessions: this._sessions,
+      client: this._client,
+      api: this._api,
+      notebooks: this.notebooks,
+      drafts: this.drafts,
+      setup: this.setup,
+      show: (notebook, sessionId) => this._show(notebook, sessionId)
     });
     this._client.frames.connect((_, frame) => this._receive(frame));
     this._client.connectedChanged.connect((_, connected) => {
@@ -91,6 +84,7 @@ export class Store {
   readonly setup: Setup;
   readonly connections: Connections;
   readonly history: History;
+  readonly conversation: Conversation;
   /** What is being written. */
   readonly texts = new KeptTexts();
   readonly others: Others;
@@ -98,198 +92,6 @@ export class Store {
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
-  }
-
-  // --- the turn ----------------------------------------------------------------------
-
-  /**
-   * Say something: what becomes of it is what the person was offered. False, with `failure`
-   * set, if the server did not take it.
-   */
-  async send(
-    text: string,
-    offered: IEnter = enter(this.shown),
-    { references = [], after = '' }: IAlong = {}
-  ): Promise<boolean> {
-    if (this.state.now.sending || !this.state.byPerson()) {
-      return false;
-    }
-    this.state.patch({ sending: true, failure: '' });
-    const sent = await this.state.attempt(async () => {
-      const { notebook: front, model } = this.state.now;
-      const mode = modeOf(this.state.now);
-      const notebook = front || (await this.notebooks.createNotebook());
-      await this.notebooks.ready(notebook);
-      const info = this._shownAt(notebook)?.info;
-      const { session_id } = await this._client.send({
-        type: 'send_message',
-        text,
-        notebook,
-        session_id: info?.session_id ?? '',
-        mode,
-        model: info?.model ?? model,
-        about: offered.about,
-        source: this.drafts.sourceOf(offered.draftId),
-        references: [...references],
-        after,
-        rule_files: this.state.now.ruleFiles
-      });
-      this._show(notebook, session_id as string);
-    });
-    const begun = sent && offered.does === 'begin' ? 1 : 0;
-    this.state.patch({ sending: false, said: this.state.now.said + begun });
-    if (sent && this.state.now.status?.warning) {
-      // What kept conversations from being saved is gone, it seems.
-      void this.setup.refresh();
-    }
-    return sent;
-  }
-
-  /**
-   * Say something in the place of the message that began a turn, in a branch of the conversation
-   * shown, which is shown then. False, with `failure` set, if the server did not take it.
-   */
-  async branch(said: {
-    readonly turn: number;
-    readonly text: string;
-    readonly references: readonly Reference[];
-    /** Whether what came after is put back in the notebook first. */
-    readonly undo: boolean;
-  }): Promise<boolean> {
-    const view = this.shown;
-    if (!view || this.state.now.sending || !this.state.byPerson()) {
-      return false;
-    }
-    const { model, notebook, session_id: from } = view.info;
-    this.state.patch({ sending: true, failure: '' });
-    const sent = await this.state.attempt(async () => {
-      const { session_id } = await this._client.send({
-        type: 'branch',
-        session_id: from,
-        ...said,
-        references: [...said.references],
-        mode: modeOf(this.state.now),
-        model,
-        rule_files: this.state.now.ruleFiles
-      });
-      this._show(notebook, session_id as string);
-    });
-    const begun = sent ? 1 : 0;
-    this.state.patch({ sending: false, said: this.state.now.said + begun });
-    return sent;
-  }
-
-  /** Turns of the conversation shown, from this one on, that a branch there may undo. */
-  turnsToUndo(turn: number): number[] {
-    return this.shown ? turnsToUndo(this.shown, turn) : [];
-  }
-
-  /** What a branch at this turn of the conversation shown would leave behind. */
-  async leftBehind(turn: number): Promise<ILeftBehind> {
-    const { notebook } = this.state.now;
-    const reviews = await Promise.all(
-      this.turnsToUndo(turn).map(later => this.changes(later))
-    );
-    const open = reviews.flatMap(review =>
-      (review?.changes ?? []).filter(({ state }) => state === 'open')
-    );
-    return leftBehind(open, this.notebooks.sourcesIn(notebook));
-  }
-
-  /** A queued message is not to reach the model; it goes back into the field. */
-  async takeBack({ number, text, references }: IQueued): Promise<void> {
-    const taken = await this._command(session_id => ({
-      type: 'take_back',
-      session_id,
-      number
-    }));
-    if (taken) {
-      this.prefill(text, references);
-    }
-  }
-
-  stop(): Promise<boolean> {
-    return this._command(session_id => ({ type: 'cancel', session_id }));
-  }
-
-  async retry(): Promise<boolean> {
-    return (
-      this.state.byPerson() &&
-      this._command(session_id => ({ type: 'retry', session_id }))
-    );
-  }
-
-  async answer(call_id: string, text: string): Promise<boolean> {
-    return (
-      this.state.byPerson() &&
-      this._command(session_id => ({
-        type: 'answer',
-        session_id,
-        call_id,
-        text
-      }))
-    );
-  }
-
-  /** Put cells back as they were before a turn; without ids all that are left. */
-  undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
-    return this._command(session_id => ({
-      type: 'undo_turn',
-      session_id,
-      turn,
-      cells
-    }));
-  }
-
-  keepChanges(turn: number, cells: string[]): Promise<boolean> {
-    return this._command(session_id => ({
-      type: 'keep_changes',
-      session_id,
-      turn,
-      cells
-    }));
-  }
-
-  /** What a turn of the conversation shown has changed; null on failure. */
-  async changes(turn: number): Promise<IReview | null> {
-    const view = this.shown;
-    let review: IReview | null = null;
-    await this.state.attempt(async () => {
-      if (view) {
-        review = await this._api.changes(view.info.session_id, turn);
-      }
-    });
-    return review;
-  }
-
-  removeCell(cell_id: string): Promise<boolean> {
-    return this._command(session_id => ({
-      type: 'remove_cell',
-      session_id,
-      cell_id
-    }));
-  }
-
-  /** For this conversation and the new ones to come about this notebook. */
-  setMode(mode: Mode): void {
-    if (!this.state.byPerson()) {
-      return;
-    }
-    const { modes, notebook } = this.state.now;
-    this.state.patch({ modes: { ...modes, [notebook]: mode } });
-    void this._command(session_id => ({ type: 'set_mode', session_id, mode }));
-  }
-
-  setModel(model: string): void {
-    if (!this.state.byPerson()) {
-      return;
-    }
-    this.state.patch({ model });
-    void this._command(session_id => ({
-      type: 'set_model',
-      session_id,
-      model
-    }));
   }
 
   // --- which conversation ------------------------------------------------------------
@@ -307,18 +109,6 @@ export class Store {
   /** Show a conversation once its notebook comes to the front. */
   showIn(notebook: string, sessionId: string): void {
     this._show(notebook, sessionId);
-  }
-
-  /** What was sent in the newest step of the conversation shown; null on failure. */
-  async sent(): Promise<SentRequest | null> {
-    const view = this.shown;
-    let request: SentRequest | null = null;
-    await this.state.attempt(async () => {
-      if (view) {
-        request = await this._api.sent(view.info.session_id, view.step);
-      }
-    });
-    return request;
   }
 
   /** What another server has added to the conversation shown. */
@@ -443,10 +233,6 @@ export class Store {
     this._sessions.follow(sessionId, notebook);
   }
 
-  private _shownAt(notebook: string): ISessionView | null {
-    return this._sessions.get(this.state.now.shown[notebook] ?? '');
-  }
-
   private _receive(frame: ServerFrame): void {
     if (frame.type === 'session') {
       const { session_id, notebook, running } = frame.session;
@@ -510,31 +296,6 @@ export class Store {
       this.state.patch({ shown: { ...shown, [to]: sessionId } });
     }
     this._sessions.rename(from, to);
-  }
-
-  /** What was asked before there was a key is sent now, to a model that can be asked. */
-  private async _sendWaiting(): Promise<void> {
-    const view = this.shown;
-    if (!view || !waitsForKey(view)) {
-      return;
-    }
-    const { models, status } = this.state.now;
-    const model = status?.default_model ?? '';
-    if (model && !models.some(({ id }) => id === view.info.model)) {
-      await this._command(id => ({ type: 'set_model', session_id: id, model }));
-    }
-    await this._command(session_id => ({ type: 'retry', session_id }));
-  }
-
-  /** A command about the conversation shown; false if there is none, or it failed. */
-  private async _command(
-    make: (sessionId: string) => Command
-  ): Promise<boolean> {
-    const view = this.shown;
-    return (
-      view !== null &&
-      this.state.attempt(() => this._client.send(make(view.info.session_id)))
-    );
   }
 
   private _kept = new KeptShown();

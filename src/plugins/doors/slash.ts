@@ -39,7 +39,7 @@ export function addSlashCommands(options: {
     {
       name: 'plan',
       caption: trans.__('Switch to Plan: nothing runs, nothing changes'),
-      execute: () => store.setMode('plan')
+      execute: () => store.conversation.setMode('plan')
     },
     {
       name: 'clear',

@@ -70,7 +70,7 @@ async function panel(...events: Event[]): Promise<IShown> {
   const shown = inPanel(<Panel />);
   await act(settled);
   await act(async () => {
-    await shown.store.send('Go');
+    await shown.store.conversation.send('Go');
     shown.client.session({ running: true });
     shown.client.play('s1', ...events);
     await drawn(shown);

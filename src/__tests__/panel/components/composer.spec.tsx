@@ -80,7 +80,7 @@ describe('the Up arrow in an empty field', () => {
         worked: []
       });
       made.client.play('s0', ...said(1, 'oldest'));
-      await made.store.send('first');
+      await made.store.conversation.send('first');
       made.client.session({ changed: 5 });
       made.client.play('s1', ...said(1, 'first'), ...said(2, 'a\nlast'));
       made.client.frames.emit({
@@ -404,7 +404,7 @@ describe('a word behind an at-sign', () => {
   it('gives back what a queued message named when it is taken back', async () => {
     const { client, store } = await nameable();
     await act(async () => {
-      await store.send('Go');
+      await store.conversation.send('Go');
       client.session({ running: true });
       client.play('s1', started, {
         type: 'message_queued',
@@ -514,7 +514,7 @@ describe('where new cells go', () => {
   it('is after the last of the agent’s cells that is there', async () => {
     const { client, store } = await placed();
     await act(async () => {
-      await store.send('Go');
+      await store.conversation.send('Go');
       client.session({}, ['a', 'c', 'gone']);
       await settled();
     });
@@ -525,7 +525,7 @@ describe('where new cells go', () => {
   it('is not said where a message puts no cells anywhere', async () => {
     const { client, store } = await placed();
     await act(async () => {
-      await store.send('Go');
+      await store.conversation.send('Go');
       client.session({ running: true });
       await settled();
     });

@@ -172,7 +172,7 @@ it('has no form where keys are the admin’s', async () => {
 it('sends the question that waited after a right key, and no old error stays', async () => {
   const { client, store } = await panel();
   await act(async () => {
-    await store.send('What grew?');
+    await store.conversation.send('What grew?');
     client.session({ running: true });
     client.play(
       's1',
@@ -203,7 +203,7 @@ it('sends the question that waited after a right key, and no old error stays', a
 it('asks a model that can be asked, where the one before cannot', async () => {
   const { client, store, api } = await panel();
   await act(async () => {
-    await store.send('What grew?');
+    await store.conversation.send('What grew?');
     client.session({ running: true });
     client.play(
       's1',

@@ -48,7 +48,7 @@ describe('what the panel says of the journal', () => {
     expect(screen.getByText(warning)).toBeTruthy();
     made.api.current = { ...made.api.current, warning: '' };
     await act(async () => {
-      await made.store.send('Go');
+      await made.store.conversation.send('Go');
       await settled();
     });
     expect(made.store.state.now.status?.warning).toBe('');
@@ -57,7 +57,7 @@ describe('what the panel says of the journal', () => {
   it('names the server that a conversation is open on', async () => {
     const made = await shown();
     await act(async () => {
-      await made.store.send('Go');
+      await made.store.conversation.send('Go');
       made.client.session({ ...info(), held: 'lab-2 (process 4711)' });
       await settled();
     });

@@ -136,7 +136,7 @@ describe('what another window has done', () => {
 describe('what no person has done', () => {
   it('decides nothing, and the panel says so', async () => {
     const made = await told();
-    await made.store.send('Go');
+    await made.store.conversation.send('Go');
     made.client.session({ running: true });
     const waiting = { type: 'draft_waiting', draft: draft() } as const;
     made.client.play('s1', started, opened, waiting);
@@ -147,9 +147,9 @@ describe('what no person has done', () => {
     fireEvent.change(screen.getByLabelText('Permission mode'), {
       target: { value: 'auto' }
     });
-    await made.store.answer('c1', 'Yes');
-    await made.store.retry();
-    await made.store.send('Go on');
+    await made.store.conversation.answer('c1', 'Yes');
+    await made.store.conversation.retry();
+    await made.store.conversation.send('Go on');
     await expect(
       made.store.connections.connect('anthropic', { key: 'x' })
     ).rejects.toThrow('click');

@@ -17,7 +17,7 @@ const waiting = { type: 'draft_waiting', draft: draft() } as const;
 async function withDraft() {
   const made = makeStore();
   await settled();
-  await made.store.send('Go');
+  await made.store.conversation.send('Go');
   made.client.session({ running: true });
   made.client.play('s1', started, opened, waiting);
   return made;
@@ -30,7 +30,7 @@ describe('sending', () => {
   it('starts a session for the notebook in front, and shows it', async () => {
     const { store, client } = makeStore();
     await settled();
-    await expect(store.send('Go')).resolves.toBe(true);
+    await expect(store.conversation.send('Go')).resolves.toBe(true);
     expect(client.ofType('send_message')).toMatchObject([
       {
         text: 'Go',
@@ -50,7 +50,7 @@ describe('sending', () => {
       await settled();
       expect(store.state.now.ruleFiles).toBe(true);
       store.state.patch({ ruleFiles: given });
-      await store.send('Go');
+      await store.conversation.send('Go');
       expect(client.ofType('send_message')[0].rule_files).toBe(given);
     }
   );
@@ -58,14 +58,14 @@ describe('sending', () => {
   it('goes on in the session that is shown', async () => {
     const { store, client } = await withDraft();
     client.play('s1', ended());
-    await store.send('More');
+    await store.conversation.send('More');
     expect(client.ofType('send_message')[1].session_id).toBe('s1');
   });
 
   it('makes a notebook where none is open', async () => {
     const { store, client, notebooks } = makeStore();
     notebooks.show('');
-    await store.send('Go');
+    await store.conversation.send('Go');
     expect(client.ofType('send_message')[0].notebook).toBe('Untitled.ipynb');
     expect(store.shown?.info.session_id).toBe('s1');
   });
@@ -73,7 +73,10 @@ describe('sending', () => {
   it('sends once, however often it is asked to in one moment', async () => {
     const { store, client } = makeStore();
     await settled();
-    const both = await Promise.all([store.send('Go'), store.send('Go')]);
+    const both = await Promise.all([
+      store.conversation.send('Go'),
+      store.conversation.send('Go')
+    ]);
     expect(both).toEqual([true, false]);
     expect(client.ofType('send_message')).toHaveLength(1);
   });
@@ -84,7 +87,7 @@ describe('sending', () => {
     client.answer = async () => {
       throw new CommandFailure('busy', 'A turn is running.');
     };
-    await expect(store.send('Go')).resolves.toBe(false);
+    await expect(store.conversation.send('Go')).resolves.toBe(false);
     expect(store.state.now).toMatchObject({
       failure: 'A turn is running.',
       sending: false
@@ -203,7 +206,7 @@ describe('which conversation', () => {
     // Another notebook gets the old name.
     notebooks.show('sales.ipynb');
     expect(store.shown).toBeNull();
-    await store.send('Go');
+    await store.conversation.send('Go');
     expect(client.ofType('send_message').pop()).toMatchObject({
       notebook: 'sales.ipynb',
       session_id: ''
@@ -278,9 +281,9 @@ describe('the model', () => {
   it('of a new conversation is the one that was chosen', async () => {
     const { store, client } = makeStore();
     await settled();
-    store.setModel('claude-opus-5-5');
-    store.setMode('plan');
-    await store.send('Go');
+    store.conversation.setModel('claude-opus-5-5');
+    store.conversation.setMode('plan');
+    await store.conversation.send('Go');
     expect(client.ofType('send_message')[0]).toMatchObject({
       model: 'claude-opus-5-5',
       mode: 'plan'

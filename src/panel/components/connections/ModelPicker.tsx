@@ -58,7 +58,7 @@ export function ModelPicker({
           opener={opener}
           choose={id => {
             remember(id);
-            store.setModel(id);
+            store.conversation.setModel(id);
             close();
           }}
           close={close}

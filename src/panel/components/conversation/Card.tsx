@@ -113,7 +113,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
             : trans.__('This cell failed and is still in the notebook.')}{' '}
           <Button
             look="link"
-            onClick={() => void store.removeCell(card.cellId)}
+            onClick={() => void store.conversation.removeCell(card.cellId)}
           >
             {trans.__('Remove')}
           </Button>

@@ -45,7 +45,7 @@ export function EditMessage(props: {
     setSending(true);
     const cells = left.cells > 0;
     const { turn } = item;
-    const sent = await store.branch({
+    const sent = await store.conversation.branch({
       turn,
       text,
       references,
@@ -144,7 +144,9 @@ function useLeftBehind(turn: number): ILeftBehind | null {
   const [left, setLeft] = React.useState<ILeftBehind | null>(null);
   React.useEffect(() => {
     let shown = true;
-    void store.leftBehind(turn).then(found => shown && setLeft(found));
+    void store.conversation
+      .leftBehind(turn)
+      .then(found => shown && setLeft(found));
     return () => {
       shown = false;
     };

@@ -97,11 +97,11 @@ export function Message(props: {
   }, [editing]);
   const why = cannot(info, trans.__.bind(trans));
   const again = () => {
-    if (store.turnsToUndo(item.turn).length) {
+    if (store.conversation.turnsToUndo(item.turn).length) {
       setEditing('again');
     } else {
       const { references, text, turn } = item;
-      void store.branch({ turn, text, references, undo: false });
+      void store.conversation.branch({ turn, text, references, undo: false });
     }
   };
   if (editing) {

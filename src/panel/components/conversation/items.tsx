@@ -78,7 +78,7 @@ function Question({ item }: { item: IQuestionItem }): JSX.Element {
   const [sending, setSending] = React.useState(false);
   const answer = async (words: string) => {
     setSending(true);
-    await store.answer(item.callId, words);
+    await store.conversation.answer(item.callId, words);
     setSending(false);
   };
   return (

@@ -11,7 +11,7 @@ export function ContinueButton({ code }: { code: string }): JSX.Element {
   const lost = useLost();
   const retry = async () => {
     setBusy(true);
-    await store.retry();
+    await store.conversation.retry();
     setBusy(false);
   };
   return (

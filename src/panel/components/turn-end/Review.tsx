@@ -22,7 +22,9 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
   const { turn } = item.end;
   React.useEffect(() => {
     let shown = true;
-    void store.changes(turn).then(found => shown && setReview(found));
+    void store.conversation
+      .changes(turn)
+      .then(found => shown && setReview(found));
     return () => {
       shown = false;
     };
@@ -199,7 +201,7 @@ function Row(props: {
   ) => {
     setBusy(true);
     held.current = true;
-    await command.call(store, item.end.turn, [change.cell_id]);
+    await command.call(store.conversation, item.end.turn, [change.cell_id]);
     setBusy(false);
     // Its button may be gone, and the focus must not go with it.
     row.current?.focus();
@@ -245,7 +247,7 @@ function Row(props: {
           <Button
             disabled={busy}
             aria-label={trans.__('Keep: %1', name)}
-            onClick={() => void once(store.keepChanges)}
+            onClick={() => void once(store.conversation.keepChanges)}
           >
             {trans.__('Keep')}
           </Button>
@@ -254,7 +256,7 @@ function Row(props: {
           <Button
             disabled={busy}
             aria-label={trans.__('Undo: %1', name)}
-            onClick={() => void once(store.undoTurn)}
+            onClick={() => void once(store.conversation.undoTurn)}
           >
             {trans.__('Undo')}
           </Button>

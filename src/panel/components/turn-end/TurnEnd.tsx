@@ -73,7 +73,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const [busy, setBusy] = React.useState(false);
   const undo = async () => {
     setBusy(true);
-    await store.undoTurn(end.turn);
+    await store.conversation.undoTurn(end.turn);
     setBusy(false);
   };
   const isOpen = changedCells(item).some(cellId => !(cellId in reviewed));

@@ -1,9 +1,9 @@
 /** The conversations, as other extensions get at them. */
 import { ISignal, Signal } from '@lumino/signaling';
-import type { IApi } from '../../protocol/api';
-import type { ServerFrame, SessionInfo } from '../../protocol/protocol';
-import type { ICodeInterpreter, IClient, ISessionEvent } from '../../tokens';
-import type { Store } from './store';
+import type { IApi } from '../protocol/api';
+import type { ServerFrame, SessionInfo } from '../protocol/protocol';
+import type { ICodeInterpreter, IClient, ISessionEvent } from '../tokens';
+import type { Store } from './store/store';
 
 export class CodeInterpreter implements ICodeInterpreter {
   constructor(
@@ -37,7 +37,7 @@ export class CodeInterpreter implements ICodeInterpreter {
       throw new Error(store.state.trans.__(words));
     }
     // What is sent must come of the person: the store asks, as for the panel's own buttons.
-    if (!(await store.send(text))) {
+    if (!(await store.conversation.send(text))) {
       throw new Error(store.state.now.failure);
     }
     return this.current!.session_id;

@@ -1,7 +1,7 @@
-import { person } from '../../../panel/store/by-person';
-import { CodeInterpreter } from '../../../panel/store/interpreter';
-import type { ISessionEvent } from '../../../tokens';
-import { info, makeStore, settled, started } from '../panel-fakes';
+import { person } from '../../panel/store/by-person';
+import { CodeInterpreter } from '../../panel/interpreter';
+import type { ISessionEvent } from '../../tokens';
+import { info, makeStore, settled, started } from './panel-fakes';
 
 function make() {
   const made = makeStore();
