@@ -20,6 +20,7 @@ import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { KnownDrafts } from './review/known';
 import { Seen } from './review/seen';
+import { nameDraftType } from './viewport/draft-type';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
@@ -144,9 +145,10 @@ export class OpenNotebooks implements IDisposable {
       trans: this._options.trans
     });
     this._bars.set(panel, bars);
-    panel.content.activeCellChanged.connect(() =>
-      this.placesChanged.emit(live.path)
-    );
+    panel.content.activeCellChanged.connect(() => {
+      this._nameType(panel);
+      this.placesChanged.emit(live.path);
+    });
     panel.disposed.connect(() => {
       this._bars.delete(panel);
       bars.dispose();
@@ -155,6 +157,15 @@ export class OpenNotebooks implements IDisposable {
         this._close(live);
       }
     });
+  }
+
+  /** What the toolbar calls the active cell. */
+  private _nameType(panel: NotebookPanel): void {
+    const cell = panel.content.activeCell?.model;
+    const drafts = this.draftsOf(this._live.get(panel.context)?.path ?? '');
+    const isDraft =
+      cell?.type === 'raw' && drafts.some(draft => draft.cell_id === cell.id);
+    nameDraftType(panel, isDraft, this._options.trans.__('Draft'));
   }
 
   private _open(context: Context, path: string): LiveNotebook {
@@ -223,8 +234,9 @@ export class OpenNotebooks implements IDisposable {
     for (const live of this._live.values()) {
       live.followDrafts(this.draftsOf(live.path));
     }
-    for (const bars of this._bars.values()) {
+    for (const [panel, bars] of this._bars) {
       bars.update();
+      this._nameType(panel);
     }
   }
 

@@ -36,6 +36,11 @@ test('a draft runs at the first click, and at the first Shift+Enter after a clic
     bar.getByRole('button', { name: 'Run', exact: true })
   ).toBeEnabled();
   await page.locator('.jp-codeinterp-draft .cm-content').click();
+  // A raw cell to Jupyter, a draft to the person.
+  const kind = page
+    .locator('.jp-Notebook-toolbarCellTypeDropdown option[value="raw"]')
+    .first();
+  await expect(kind).toHaveAttribute('label', 'Draft');
   await notebook.keysDecide();
   await page.keyboard.press('Shift+Enter');
   await expect.poll(() => notebook.executed()).toHaveLength(2);
@@ -47,6 +52,7 @@ test('a draft runs at the first click, and at the first Shift+Enter after a clic
   const cells = await notebook.sources();
   await notebook.select(cells.length - 2);
   await notebook.cell(cells.length - 2).focus();
+  await expect(kind).not.toHaveAttribute('label');
   await page.keyboard.press('ArrowDown');
   await notebook.keysDecide();
   await shot('third');
