@@ -5,7 +5,8 @@
  *   light-answer.png, dark-answer.png   the demo's end: chart and answer
  *   magic.png                           code of %%ai waits under its buttons
  *   terminal.png                        the command line asks whether to run a cell
- *   names, prompt, completion, review   what docs/working.md tells of
+ *   names, prompt, completion, review,
+ *   failed, branch                      what docs/working.md tells of
  */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { galata } from '@jupyterlab/galata';
@@ -165,4 +166,38 @@ test('picture of changes in review', async ({
     page.locator('.jp-Notebook').getByRole('group', { name: /Edited/ })
   ).toBeVisible();
   await page.screenshot({ path: picture('review') });
+});
+
+test('picture of a cell that has failed', async ({ notebook, page, panel }) => {
+  await notebook.start(['prices = {"tea": 3}', 'prices["coffee"]']);
+  await room(page);
+  await notebook.run(0);
+  await notebook.run(1);
+  await notebook.select(1);
+  const bar = page.locator('.jp-cell-toolbar:visible');
+  await expect(bar.getByRole('button', { name: 'Fix' })).toBeVisible();
+  await expect(panel.message).toBeVisible();
+  await page.screenshot({ path: picture('failed') });
+});
+
+test('picture of a branch', async ({ model, notebook, page, panel }) => {
+  await notebook.start(['x = 20']);
+  await room(page);
+  await panel.choose('Auto');
+  await model.play('codes');
+  await panel.ask('Hold\none');
+  await panel.ended();
+  await panel.ask('Hold\ntwo');
+  await panel.ended();
+  const last = panel.log.locator('[data-kind="message"]').nth(1);
+  await last.hover();
+  await last.getByRole('button', { name: 'Edit' }).click();
+  const form = panel.log.getByRole('group', { name: 'Edit the message' });
+  await form.getByRole('textbox').fill('Hold\nthree');
+  await page.keyboard.press('Enter');
+  const place = panel.log.getByRole('group', { name: 'Branch' });
+  await expect(place).toHaveText('2 of 2');
+  await panel.ended();
+  await place.hover();
+  await page.screenshot({ path: picture('branch') });
 });

@@ -30,8 +30,8 @@ export const FOLDER = once('CODEINTERP_TEST_FOLDER', () => {
   return servers;
 });
 
-/** How many tests run at a time. */
-export const WORKERS = 2;
+/** How many tests run at a time. With two cores two would leave a third of them idle: tests wait. */
+export const WORKERS = 3;
 
 export interface ILane {
   model: string;

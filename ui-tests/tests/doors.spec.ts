@@ -146,7 +146,7 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   expect(await notebook.executed()).toHaveLength(4);
 });
 
-test('shortcuts reject a draft, stop a turn and lead to the message', async ({
+test('shortcuts reject a draft, stop a turn and lead to the message', BOTH, async ({
   model,
   notebook,
   page,
