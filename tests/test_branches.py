@@ -201,11 +201,14 @@ async def test_branches_of_branches_know_their_siblings(site: Site, api: FakeAnt
     assert info(site, first).branches == (c.BranchPoint(a, 1),)
 
 
+def blank(session_id: str) -> c.SessionInfo:
+    return c.SessionInfo(session_id, "n.ipynb", "", "m", "review", False, 0.0, 0.0)
+
+
 def test_points_over_several_branches() -> None:
     def session(session_id: str, *at: tuple[str, int]) -> c.SessionInfo:
         points = tuple(c.BranchPoint(*point) for point in at)
-        given = ("n.ipynb", "", "m", "review", False, 0.0, 0.0)
-        return c.SessionInfo(session_id, *given, branches=points)  # type: ignore[arg-type]
+        return msgspec.structs.replace(blank(session_id), branches=points)
 
     z = session("z", ("a", 2), ("b", 5))
     assert points(z, 1) == (c.BranchPoint("a", 1),)
@@ -267,13 +270,12 @@ async def test_it_is_taken_up_as_it_was(site: Site, api: FakeAnthropic) -> None:
 
 def test_a_branch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "journal")
-    given = ("n.ipynb", "", "m", "review", False, 0.0, 0.0)
-    store.create(c.SessionInfo("old", *given))  # type: ignore[arg-type]
+    store.create(blank("old"))
     store.append_events("old", [(1, e.TurnStarted(1, "Go", "review", "m", messages=0))])
     begins = beginning(1, store.events("old"), [], lambda: ())
     twice = msgspec.structs.replace(begins, events=[(1, e.Note("a")), (1, e.Note("b"))])
     with pytest.raises(StoreError):
-        store.create_branch(c.SessionInfo("new", *given), "old", twice)  # type: ignore[arg-type]
+        store.create_branch(blank("new"), "old", twice)
     assert store.get("new") is None and store.events("new") == []
     store.close()
 

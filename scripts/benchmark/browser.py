@@ -100,32 +100,20 @@ def measure() -> list[Figure]:
             "ms",
             (Bound(16, "p95"),),
         ),
-        Figure(
-            "… in a bare field in the same page",
-            seen["typing"]["bare"]["processor"],
-            "ms",
-        ),
-        Figure(
-            "… by the clock, with the wait for the next frame",
-            seen["typing"]["message"]["clock"],
-            "ms",
-        ),
-        Figure(
-            "… by the clock, in a bare field in the same page",
-            seen["typing"]["bare"]["clock"],
-            "ms",
-        ),
-        Figure(
-            "… in a notebook of 1,000 cells",
-            seen["typingLong"]["message"]["processor"],
-            "ms",
-        ),
-        Figure(
-            "… there, in a bare field in the same page",
-            seen["typingLong"]["bare"]["processor"],
-            "ms",
+        *(
+            Figure(name, seen[notebook][field][time], "ms")
+            for name, notebook, field, time in _BESIDE_TYPING
         ),
     ]
+
+
+_BESIDE_TYPING = (
+    ("… in a bare field in the same page", "typing", "bare", "processor"),
+    ("… by the clock, with the wait for the next frame", "typing", "message", "clock"),
+    ("… by the clock, in a bare field in the same page", "typing", "bare", "clock"),
+    ("… in a notebook of 1,000 cells", "typingLong", "message", "processor"),
+    ("… there, in a bare field in the same page", "typingLong", "bare", "processor"),
+)
 
 
 def _of(seen: Any, kinds: set[str]) -> list[dict[str, Any]]:

@@ -1,36 +1,9 @@
 /** How a model is connected: a server on this machine, a remote one with a key; change, forget. */
-import { mkdirSync } from 'fs';
-import path from 'path';
-import { expect, test as base } from '../support/fixtures';
-import { OwnServer } from '../support/own-server';
+import { expect, NO_KEY, test } from '../support/on-own-server';
 import { LANE } from '../support/servers';
 
 /** A server without a key, on whose machine the fake model stands in for Ollama. */
-const test = base.extend<{ server: OwnServer }>({
-  server: async ({ model: _ }, use, info) => {
-    const server = new OwnServer([], {
-      ANTHROPIC_API_KEY: '',
-      ANTHROPIC_BASE_URL: '',
-      CODEINTERP_TEST_OLLAMA: LANE.model
-    });
-    try {
-      await server.start();
-      await use(server);
-    } finally {
-      await server.stop();
-      if (info.status !== info.expectedStatus) {
-        await info.attach('server.log', { path: server.log });
-      }
-    }
-  },
-  baseURL: async ({ server }, use) => use(server.url),
-  tmpPath: async ({ server }, use) => {
-    mkdirSync(path.join(server.notebooks, 'work'));
-    await use('work');
-  },
-  cleanUp: async ({ server: _ }, use) => use(),
-  terminals: null
-});
+test.use({ environment: { ...NO_KEY, CODEINTERP_TEST_OLLAMA: LANE.model } });
 
 test.setTimeout(120_000);
 

@@ -1,8 +1,6 @@
 /** An extension of another package: it has a tool, draws its results, and talks for the person. */
-import { mkdirSync } from 'fs';
 import path from 'path';
-import { expect, test as base } from '../support/fixtures';
-import { OwnServer } from '../support/own-server';
+import { expect, test } from '../support/on-own-server';
 
 declare global {
   interface Window {
@@ -18,29 +16,10 @@ declare global {
   }
 }
 
-const test = base.extend<{ server: OwnServer }>({
-  server: async ({ model: _ }, use, info) => {
-    const server = new OwnServer([], {
-      CODEINTERP_TEST_EXTENSION: path.join(path.dirname(__dirname), 'extension')
-    });
-    try {
-      await server.start();
-      await use(server);
-    } finally {
-      await server.stop();
-      if (info.status !== info.expectedStatus) {
-        await info.attach('server.log', { path: server.log });
-      }
-    }
-  },
-  baseURL: async ({ server }, use) => use(server.url),
-  // The folder goes with the server, and so do conversations and kernels.
-  tmpPath: async ({ server }, use) => {
-    mkdirSync(path.join(server.notebooks, 'work'));
-    await use('work');
-  },
-  cleanUp: async ({ server: _ }, use) => use(),
-  terminals: null
+test.use({
+  environment: {
+    CODEINTERP_TEST_EXTENSION: path.join(path.dirname(__dirname), 'extension')
+  }
 });
 
 test.setTimeout(120_000);

@@ -1,36 +1,10 @@
 /** From a fresh start to the first answer: how often a person must click. */
-import { mkdirSync } from 'fs';
-import path from 'path';
 import type { Page } from '@playwright/test';
-import { expect, test as base } from '../support/fixtures';
-import { OwnServer } from '../support/own-server';
+import { expect, NO_KEY, test } from '../support/on-own-server';
 import { LANE } from '../support/servers';
 
 /** A server on which nobody has done anything, without a key. */
-const test = base.extend<{ server: OwnServer }>({
-  server: async ({ model: _ }, use, info) => {
-    const server = new OwnServer([], {
-      ANTHROPIC_API_KEY: '',
-      ANTHROPIC_BASE_URL: ''
-    });
-    try {
-      await server.start();
-      await use(server);
-    } finally {
-      await server.stop();
-      if (info.status !== info.expectedStatus) {
-        await info.attach('server.log', { path: server.log });
-      }
-    }
-  },
-  baseURL: async ({ server }, use) => use(server.url),
-  tmpPath: async ({ server }, use) => {
-    mkdirSync(path.join(server.notebooks, 'work'));
-    await use('work');
-  },
-  cleanUp: async ({ server: _ }, use) => use(),
-  terminals: null
-});
+test.use({ environment: NO_KEY });
 
 test.setTimeout(120_000);
 

@@ -1,40 +1,7 @@
 /** What becomes of a turn when its server is killed, and when it culls idle kernels. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'fs';
+import { existsSync, readFileSync, writeFileSync } from 'fs';
 import path from 'path';
-import { expect, test as base } from '../support/fixtures';
-import { OwnServer } from '../support/own-server';
-
-interface IOwn {
-  /** Of the server, beside those in its configuration file. */
-  traits: string[];
-  server: OwnServer;
-}
-
-const test = base.extend<IOwn>({
-  traits: [[], { option: true }],
-  server: async ({ traits }, use, info) => {
-    const server = new OwnServer(traits);
-    try {
-      await server.start();
-      await use(server);
-    } finally {
-      await server.stop();
-      if (info.status !== info.expectedStatus) {
-        await info.attach('server.log', { path: server.log });
-      }
-    }
-    await expect.poll(() => server.kernels()).toEqual([]);
-  },
-  baseURL: async ({ server }, use) => use(server.url),
-  // The folder goes with the server, and so do conversations and kernels.
-  tmpPath: async ({ server }, use) => {
-    mkdirSync(path.join(server.notebooks, 'work'));
-    await use('work');
-  },
-  cleanUp: async ({ server: _ }, use) => use(),
-  // Galata would ask the server itself in the page's place, and fail where there is none.
-  terminals: null
-});
+import { expect, test } from '../support/on-own-server';
 
 test.setTimeout(240_000);
 

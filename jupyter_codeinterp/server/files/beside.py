@@ -6,14 +6,13 @@ import asyncio
 import base64
 import binascii
 import logging
-from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async
-from jupyter_server.services.contents.fileio import FileManagerMixin
 from tornado import web
 
 from ...adapters.rule_file import within
+from .on_disk import root_of
 
 LISTING_TIMEOUT = 1.0
 """Seconds. A folder of tens of thousands of files takes longer; nobody waits for that."""
@@ -56,10 +55,9 @@ async def read_beside(contents: Any, notebook: str, name: str, most: int) -> byt
 
 
 async def _read(contents: Any, path: str, most: int) -> bytes | None:
-    if isinstance(contents, FileManagerMixin):
-        root = Path(contents.root_dir)  # type: ignore[attr-defined]
-        if await asyncio.to_thread(within, root, path) is None:
-            return None
+    root = root_of(contents)
+    if root is not None and await asyncio.to_thread(within, root, path) is None:
+        return None
     about = await ensure_async(contents.get(path, content=False, type="file"))
     if (about.get("size") or 0) > most:
         return None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.turn.files import Seen
+from .on_disk import root_of
 
 DEEPEST = 3
 """Folders below the notebook's."""
@@ -22,11 +23,9 @@ NOT_THE_PERSONS = frozenset({"__pycache__", "node_modules"})
 async def look_around(contents: Any, notebook: str) -> Seen | None:
     """Beside the event loop; all but the notebook itself. None where the files are not in a
     folder of this machine."""
-    from jupyter_server.services.contents.filemanager import FileContentsManager
-
-    if not isinstance(contents, FileContentsManager):
+    root = root_of(contents)
+    if root is None:
         return None
-    root = Path(contents.root_dir)
     seen = await asyncio.to_thread(look, root, notebook.rpartition("/")[0])
     files = {path: file for path, file in seen.files.items() if path != notebook}
     return Seen(seen.root, files, seen.depth)

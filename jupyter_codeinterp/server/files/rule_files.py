@@ -10,15 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from jupyter_core.utils import ensure_async
-from jupyter_server.services.contents.fileio import FileManagerMixin
 from tornado import web
 
 from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, TOO_LARGE, read_file, within
 from ...core.model_view.rule_files import RuleFile
+from .on_disk import root_of
 
 MOST_FOLDERS = 10
 """The notebook's and those above it: the nearest."""
@@ -55,8 +54,8 @@ def _folders(notebook: str) -> Iterator[str]:
 
 
 async def _read(contents: Any, path: str, *, hidden: bool) -> str | None:
-    if isinstance(contents, FileManagerMixin):
-        root = Path(contents.root_dir)  # type: ignore[attr-defined]
+    root = root_of(contents)
+    if root is not None:
         there = await asyncio.to_thread(within, root, path)
         if there is None:
             return None
