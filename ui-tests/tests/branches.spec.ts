@@ -1,6 +1,6 @@
 /** A message is edited after it was sent: a branch of the conversation. */
-import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 import type { NotebookHelper } from '../support/notebook';
 import type { Panel } from '../support/panel';
@@ -158,10 +158,7 @@ for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
       await expect(place).toHaveText('2 of 2');
       await panel.ended();
       const looks = async (name: string) => {
-        const found = await new AxeBuilder({ page })
-          .include('#codeinterp-panel')
-          .analyze();
-        expect(found.violations).toEqual([]);
+        expect(await findings(page, '#codeinterp-panel')).toEqual([]);
         const path = info.outputPath(`${name}-${width}.png`);
         await page.screenshot({ path });
         await info.attach(name, { path });

@@ -1,17 +1,14 @@
 /** The message field: words behind a slash, what was said before, and what it can name. */
 import { readFileSync, writeFileSync } from 'fs';
 import path from 'path';
-import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 import type { IBlock } from '../support/model';
 import { LANE } from '../support/servers';
 
 async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .include('.jp-codeinterp-Composer')
-    .analyze();
-  expect(violations.map(({ id, nodes }) => [id, ...nodes.map(n => n.html)])).toEqual([]);
+  expect(await findings(page, '.jp-codeinterp-Composer')).toEqual([]);
 }
 
 test('with the keyboard: what is behind a slash, and what was said before', async ({
@@ -66,7 +63,9 @@ test('with the keyboard: what is behind a slash, and what was said before', asyn
   await field.fill('');
   await page.keyboard.type('/model');
   await page.keyboard.press('Enter');
-  await expect(panel.root.getByRole('listbox', { name: 'Models' })).toBeVisible();
+  await expect(
+    panel.root.getByRole('listbox', { name: 'Models' })
+  ).toBeVisible();
   await page.keyboard.press('Escape');
 
   // A path is text; and what was said comes back.
@@ -112,9 +111,15 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   const chips = panel.root.getByRole('list', { name: 'Named in this message' });
   await field.click();
   await page.keyboard.type('Look at @');
-  await expect(list.getByRole('option', { name: 'frame list 3' })).toBeVisible();
-  await expect(list.getByRole('option', { name: /cell 1 frame = / })).toBeVisible();
-  await expect(list.getByRole('option').first()).toHaveText('the last errorcell 2');
+  await expect(
+    list.getByRole('option', { name: 'frame list 3' })
+  ).toBeVisible();
+  await expect(
+    list.getByRole('option', { name: /cell 1 frame = / })
+  ).toBeVisible();
+  await expect(list.getByRole('option').first()).toHaveText(
+    'the last errorcell 2'
+  );
   await page.screenshot({ path: test.info().outputPath('at.png') });
   await accessible(page);
   await page.keyboard.type('fram');
@@ -124,13 +129,19 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   await page.keyboard.type('and @err');
   await page.keyboard.press('Tab');
   await expect(field).toHaveValue('Look at frame and the last error ');
-  await expect(chips.getByRole('listitem')).toHaveText(['frame', 'the last error']);
+  await expect(chips.getByRole('listitem')).toHaveText([
+    'frame',
+    'the last error'
+  ]);
   await page.screenshot({ path: test.info().outputPath('chips.png') });
   await accessible(page);
   await page.reload();
   await notebook.attach(path);
   await expect(field).toHaveValue('Look at frame and the last error ');
-  await expect(chips.getByRole('listitem')).toHaveText(['frame', 'the last error']);
+  await expect(chips.getByRole('listitem')).toHaveText([
+    'frame',
+    'the last error'
+  ]);
   // Nobody has saved its output.
   await notebook.run(1);
   await model.play('says');
@@ -152,7 +163,9 @@ test('it is said where cells go, and changed for one message', async ({
   panel
 }) => {
   await notebook.start(['a = 1', 'b = 2', 'c = 3']);
-  const place = panel.root.getByRole('combobox', { name: 'Where new cells go' });
+  const place = panel.root.getByRole('combobox', {
+    name: 'Where new cells go'
+  });
   const shown = place.locator('option:checked');
   await expect(shown).toHaveText('After cell 3');
   await notebook.cell(0).click();
@@ -164,7 +177,12 @@ test('it is said where cells go, and changed for one message', async ({
   await panel.add(model);
   await panel.decide('Run', 'Add');
   await panel.ended();
-  expect(await notebook.sources()).toEqual(['a = 1', 'b = 2', 'c = 3', '1 + 1']);
+  expect(await notebook.sources()).toEqual([
+    'a = 1',
+    'b = 2',
+    'c = 3',
+    '1 + 1'
+  ]);
   // The next goes after the agent's, until the person goes elsewhere.
   await expect(shown).toHaveText('After cell 4');
   await notebook.cell(1).click();
@@ -194,15 +212,23 @@ test('a file that is attached is saved beside the notebook, never over another',
   await choose('a,b\n');
   await expect(chips.getByRole('listitem')).toHaveText(['sales.csv']);
   await choose('c\n');
-  await expect(chips.getByRole('listitem')).toHaveText(['sales.csv', 'sales (1).csv']);
+  await expect(chips.getByRole('listitem')).toHaveText([
+    'sales.csv',
+    'sales (1).csv'
+  ]);
   await page.screenshot({ path: test.info().outputPath('attached.png') });
   await accessible(page);
   const saved = async (name: string) => {
     const url = `/api/contents/${folder}/${encodeURIComponent(name)}`;
     return (await (await page.request.get(url)).json()).content;
   };
-  expect([await saved('sales.csv'), await saved('sales (1).csv')]).toEqual(['a,b\n', 'c\n']);
-  await chips.getByRole('button', { name: 'Do not send sales.csv along' }).click();
+  expect([await saved('sales.csv'), await saved('sales (1).csv')]).toEqual([
+    'a,b\n',
+    'c\n'
+  ]);
+  await chips
+    .getByRole('button', { name: 'Do not send sales.csv along' })
+    .click();
   await model.play('says');
   await field.fill('Read it');
   await page.keyboard.press('Enter');
@@ -225,7 +251,9 @@ test('a file that is dropped is saved, and another of the folder is named behind
   const chips = panel.root.getByRole('list', { name: 'Named in this message' });
   await field.evaluate(node => {
     const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File(['c\n'], 'dropped.csv', { type: 'text/csv' }));
+    dataTransfer.items.add(
+      new File(['c\n'], 'dropped.csv', { type: 'text/csv' })
+    );
     const options = { dataTransfer, bubbles: true, cancelable: true };
     node.dispatchEvent(new DragEvent('dragover', options));
     node.dispatchEvent(new DragEvent('drop', options));
@@ -237,7 +265,10 @@ test('a file that is dropped is saved, and another of the folder is named behind
   const list = panel.root.getByRole('listbox', { name: 'What to name' });
   await expect(list.getByRole('option')).toHaveText(['orders.csv4 B']);
   await page.keyboard.press('Enter');
-  await expect(chips.getByRole('listitem')).toHaveText(['dropped.csv', 'orders.csv']);
+  await expect(chips.getByRole('listitem')).toHaveText([
+    'dropped.csv',
+    'orders.csv'
+  ]);
   await model.play('says');
   await page.keyboard.press('Enter');
   await panel.ended();
@@ -264,14 +295,18 @@ test('an image that is pasted is shown small, and goes to the model as an image'
   await field.evaluate(async (node, pixel) => {
     const image = await (await fetch(`data:image/png;base64,${pixel}`)).blob();
     const clipboardData = new DataTransfer();
-    clipboardData.items.add(new File([image], 'pasted.png', { type: 'image/png' }));
+    clipboardData.items.add(
+      new File([image], 'pasted.png', { type: 'image/png' })
+    );
     const options = { clipboardData, bubbles: true, cancelable: true };
     node.dispatchEvent(new ClipboardEvent('paste', options));
   }, PIXEL);
   await expect(chips.getByRole('listitem')).toHaveText(['pasted.png']);
   const small = chips.locator('img');
   await expect(small).toBeVisible();
-  expect(await small.evaluate(node => (node as HTMLImageElement).naturalWidth)).toBe(1);
+  expect(
+    await small.evaluate(node => (node as HTMLImageElement).naturalWidth)
+  ).toBe(1);
   await page.screenshot({ path: test.info().outputPath('pasted.png') });
   await accessible(page);
   await model.play('says');
@@ -281,7 +316,10 @@ test('an image that is pasted is shown small, and goes to the model as an image'
   const [{ body }] = await model.requests();
   const blocks = body.messages[0].content as IBlock[];
   expect(blocks.slice(-2)).toMatchObject([
-    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PIXEL } },
+    {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: PIXEL }
+    },
     { type: 'text', text: 'What is it?' }
   ]);
   expect(JSON.stringify(blocks)).toContain('PNG of 1x1 pixels, shown below');

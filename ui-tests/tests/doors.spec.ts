@@ -3,85 +3,98 @@ import { expect, test } from '../support/fixtures';
 
 const BOTH = { tag: '@notebook7' };
 
-test('doors lead to the panel, which opens wide enough and then as it was left', BOTH, async ({
-  app,
-  notebook,
-  page,
-  panel
-}) => {
-  const path = await notebook.create(['x = 1', '1 / 0']);
-  await notebook.open(path, { panel: false });
-  await expect(panel.root).toBeHidden();
-  const width = () =>
-    panel.root.evaluate(node => (node as HTMLElement).offsetWidth);
+test(
+  'doors lead to the panel, which opens wide enough and then as it was left',
+  BOTH,
+  async ({ app, notebook, page, panel }) => {
+    const path = await notebook.create(['x = 1', '1 / 0']);
+    await notebook.open(path, { panel: false });
+    await expect(panel.root).toBeHidden();
+    const width = () =>
+      panel.root.evaluate(node => (node as HTMLElement).offsetWidth);
 
-  // The toolbar.
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
-  await expect(panel.message).toBeFocused();
-  await expect.poll(width).toBeGreaterThan(377);
-  expect(await width()).toBeLessThan(383);
-
-  // Back to the notebook, and here again.
-  await page.keyboard.press('Escape');
-  await expect(page.locator('.jp-Notebook .jp-mod-active:focus')).toHaveCount(1);
-  await page.keyboard.press('Control+Shift+Y');
-  await expect(panel.message).toBeFocused();
-
-  // The menus.
-  // By text: Lumino gives an item that opens a submenu no role.
-  const item = (name: string | RegExp) =>
-    page.locator('.lm-Menu-item').filter({ hasText: name });
-  await page.keyboard.press('Escape');
-  await page.menu.openLocator('View');
-  await item('Ask the Code Interpreter').click();
-  await expect(panel.message).toBeFocused();
-  await page.menu.openLocator('Run');
-  await expect(item('Go to the Next Draft')).toHaveAttribute('aria-disabled', 'true');
-  await page.keyboard.press('Escape');
-  for (const [entry, message] of [
-    [/^Explain$/, 'Explain what cell cell-0 does'],
-    ['Document', 'Document cell cell-0 with comments'],
-    ['Improve', 'Improve cell cell-0: make it clearer'],
-    ['Continue Below', 'Continue below cell cell-0']
-  ] as const) {
-    await notebook.cell(0).click({ button: 'right' });
-    await item('Code Interpreter').click();
-    await item(entry).click();
-    await expect(panel.message).toHaveValue(new RegExp(message));
+    // The toolbar.
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await expect(panel.message).toBeFocused();
-  }
+    await expect.poll(width).toBeGreaterThan(377);
+    expect(await width()).toBeLessThan(383);
 
-  // At the output of a cell that has failed.
-  await notebook.run(1);
-  await notebook.cell(1).getByRole('button', { name: 'Explain', exact: true }).click();
-  await expect(panel.message).toHaveValue(/Explain the error in cell cell-1/);
-  await page.screenshot({ path: test.info().outputPath('failed.png') });
-
-  // The launcher, which Notebook 7 has not.
-  if (app === 'lab') {
-    await notebook.command('launcher:create');
-    await page.locator('.jp-LauncherCard', { hasText: 'Ask the Code' }).click();
+    // Back to the notebook, and here again.
+    await page.keyboard.press('Escape');
+    await expect(page.locator('.jp-Notebook .jp-mod-active:focus')).toHaveCount(
+      1
+    );
+    await page.keyboard.press('Control+Shift+Y');
     await expect(panel.message).toBeFocused();
-  }
 
-  // It stays as wide as the person makes it.
-  if (app === 'lab') {
-    await page.sidebar.setWidth(450, 'right');
-  } else {
-    const handle = page.locator('#main-split-panel > .lm-SplitPanel-handle:visible').last();
-    const box = (await handle.boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, 400);
-    await page.mouse.down();
-    await page.mouse.move(box.x - 70, 400, { steps: 5 });
-    await page.mouse.up();
+    // The menus.
+    // By text: Lumino gives an item that opens a submenu no role.
+    const item = (name: string | RegExp) =>
+      page.locator('.lm-Menu-item').filter({ hasText: name });
+    await page.keyboard.press('Escape');
+    await page.menu.openLocator('View');
+    await item('Ask the Code Interpreter').click();
+    await expect(panel.message).toBeFocused();
+    await page.menu.openLocator('Run');
+    await expect(item('Go to the Next Draft')).toHaveAttribute(
+      'aria-disabled',
+      'true'
+    );
+    await page.keyboard.press('Escape');
+    for (const [entry, message] of [
+      [/^Explain$/, 'Explain what cell cell-0 does'],
+      ['Document', 'Document cell cell-0 with comments'],
+      ['Improve', 'Improve cell cell-0: make it clearer'],
+      ['Continue Below', 'Continue below cell cell-0']
+    ] as const) {
+      await notebook.cell(0).click({ button: 'right' });
+      await item('Code Interpreter').click();
+      await item(entry).click();
+      await expect(panel.message).toHaveValue(new RegExp(message));
+      await expect(panel.message).toBeFocused();
+    }
+
+    // At the output of a cell that has failed.
+    await notebook.run(1);
+    await notebook
+      .cell(1)
+      .getByRole('button', { name: 'Explain', exact: true })
+      .click();
+    await expect(panel.message).toHaveValue(/Explain the error in cell cell-1/);
+    await page.screenshot({ path: test.info().outputPath('failed.png') });
+
+    // The launcher, which Notebook 7 has not.
+    if (app === 'lab') {
+      await notebook.command('launcher:create');
+      await page
+        .locator('.jp-LauncherCard', { hasText: 'Ask the Code' })
+        .click();
+      await expect(panel.message).toBeFocused();
+    }
+
+    // It stays as wide as the person makes it.
+    if (app === 'lab') {
+      await page.sidebar.setWidth(450, 'right');
+    } else {
+      const handle = page
+        .locator('#main-split-panel > .lm-SplitPanel-handle:visible')
+        .last();
+      const box = (await handle.boundingBox())!;
+      await page.mouse.move(box.x + box.width / 2, 400);
+      await page.mouse.down();
+      await page.mouse.move(box.x - 70, 400, { steps: 5 });
+      await page.mouse.up();
+    }
+    await expect.poll(width).toBeGreaterThan(420);
+    const chosen = await width();
+    await page.reload();
+    await notebook.attach(path);
+    await expect(panel.message).toBeVisible();
+    await expect
+      .poll(async () => Math.abs((await width()) - chosen))
+      .toBeLessThan(4);
   }
-  await expect.poll(width).toBeGreaterThan(420);
-  const chosen = await width();
-  await page.reload();
-  await notebook.attach(path);
-  await expect(panel.message).toBeVisible();
-  await expect.poll(async () => Math.abs((await width()) - chosen)).toBeLessThan(4);
-});
+);
 
 test('with the keyboard alone from draft to draft, and the focus is never lost', async ({
   model,
@@ -110,7 +123,9 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   await page.keyboard.press('Control+Shift+Enter');
   await expect.poll(() => notebook.executed()).toHaveLength(2);
   // The same cell again, with an edit.
-  await expect(notebook.bar('Sum').locator('.jp-codeinterp-diff')).toBeVisible();
+  await expect(
+    notebook.bar('Sum').locator('.jp-codeinterp-diff')
+  ).toBeVisible();
   await panel.waiting('Sum the revenue');
   await page.keyboard.press('Escape');
   await expect(page.locator('.jp-Notebook :focus')).toHaveCount(1);
@@ -131,7 +146,9 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   await panel.add(model);
   await page.keyboard.press('Control+Shift+C');
   await page.locator('.lm-CommandPalette-input').fill('Reject Draft');
-  await expect(page.locator('.lm-CommandPalette-item.lm-mod-active')).toContainText('Reject Draft');
+  await expect(
+    page.locator('.lm-CommandPalette-item.lm-mod-active')
+  ).toContainText('Reject Draft');
   await page.keyboard.press('Enter');
   await panel.ended();
   await panel.add(model);
@@ -146,28 +163,27 @@ test('with the keyboard alone from draft to draft, and the focus is never lost',
   expect(await notebook.executed()).toHaveLength(4);
 });
 
-test('shortcuts reject a draft, stop a turn and lead to the message', BOTH, async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
-  await notebook.start(['x = 1']);
-  await panel.add(model);
-  await page.keyboard.press('Control+Shift+Backspace');
-  await panel.ended();
-  expect(await notebook.sources()).toEqual(['x = 1']);
-  expect(await model.told()).toContain('status=rejected');
-  await model.play('slow_text');
-  await panel.ask('Tell me');
-  await expect(panel.log).toContainText('Paragraph 0');
-  await notebook.cell(0).locator('.cm-content').click();
-  await page.keyboard.press('Shift+F8');
-  await panel.ended();
-  await expect(panel.log).toContainText('Stopped.');
-  await page.keyboard.press('Control+Shift+Y');
-  await expect(panel.message).toBeFocused();
-});
+test(
+  'shortcuts reject a draft, stop a turn and lead to the message',
+  BOTH,
+  async ({ model, notebook, page, panel }) => {
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    await page.keyboard.press('Control+Shift+Backspace');
+    await panel.ended();
+    expect(await notebook.sources()).toEqual(['x = 1']);
+    expect(await model.told()).toContain('status=rejected');
+    await model.play('slow_text');
+    await panel.ask('Tell me');
+    await expect(panel.log).toContainText('Paragraph 0');
+    await notebook.cell(0).locator('.cm-content').click();
+    await page.keyboard.press('Shift+F8');
+    await panel.ended();
+    await expect(panel.log).toContainText('Stopped.');
+    await page.keyboard.press('Control+Shift+Y');
+    await expect(panel.message).toBeFocused();
+  }
+);
 
 test('a prompt in a cell changes that cell, as a draft', async ({
   model,
@@ -178,7 +194,9 @@ test('a prompt in a cell changes that cell, as a draft', async ({
   await model.play('edit_theirs');
   await notebook.start(['x = 1', 'y = 2']);
   const cell = notebook.cell(0);
-  const field = cell.getByRole('textbox', { name: 'How is this cell to change?' });
+  const field = cell.getByRole('textbox', {
+    name: 'How is this cell to change?'
+  });
   await cell.locator('.cm-content').click();
   await page.keyboard.press('Control+Shift+Space');
   await expect(field).toBeFocused();
@@ -194,9 +212,13 @@ test('a prompt in a cell changes that cell, as a draft', async ({
   await page.keyboard.press('Enter');
   await panel.waiting('Mend the cell');
   await expect(field).toHaveCount(0);
-  await expect(cell.getByText('The code interpreter is at work…')).toHaveCount(0);
+  await expect(cell.getByText('The code interpreter is at work…')).toHaveCount(
+    0
+  );
   const [{ body }] = await model.requests();
-  expect(JSON.stringify(body.messages)).toContain('Change cell cell-0: Make it');
+  expect(JSON.stringify(body.messages)).toContain(
+    'Change cell cell-0: Make it'
+  );
   expect((await notebook.sources())[0]).toBe('x = 1');
   await panel.decide('Run', 'Mend the cell');
   await panel.ended();

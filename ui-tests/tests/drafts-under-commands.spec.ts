@@ -93,12 +93,7 @@ const WAITS: [string, [string[], string[][]][]][] = [
   ],
   [
     'Ctrl+A, Shift+M: all of it waits',
-    [
-      [
-        ['Control+a', 'Shift+M'],
-        [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]
-      ]
-    ]
+    [[['Control+a', 'Shift+M'], [['raw', `${ABOVE}\n\n${DRAFT}\n\n${BELOW}`]]]]
   ]
 ];
 

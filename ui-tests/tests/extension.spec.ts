@@ -55,7 +55,9 @@ test('another extension draws the result of its tool, and sends by a click in it
   // A word of its own behind a slash.
   await panel.message.fill('/wo');
   const commands = panel.root.getByRole('listbox', { name: 'Commands' });
-  await expect(commands.getByRole('option')).toHaveText([/\/words.*how many words/]);
+  await expect(commands.getByRole('option')).toHaveText([
+    /\/words.*how many words/
+  ]);
   await page.keyboard.press('Enter');
   await expect(panel.message).toHaveValue('How many words?');
 

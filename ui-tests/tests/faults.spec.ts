@@ -74,9 +74,7 @@ test('a wrong key: a card with the way out; the message is kept and sent again',
   await expect(
     panel.log.getByRole('region', { name: 'Connect a model' })
   ).toBeVisible();
-  await expect(panel.said).toHaveText(
-    'Keep these words'
-  );
+  await expect(panel.said).toHaveText('Keep these words');
 
   await model.play('one_cell');
   await panel.log.getByRole('button', { name: 'Try again' }).click();

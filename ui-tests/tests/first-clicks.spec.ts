@@ -34,7 +34,8 @@ async function clicks(page: Page): Promise<() => Promise<string[]>> {
   });
   return () =>
     page.evaluate(
-      () => (window as unknown as { codeinterpClicked: string[] }).codeinterpClicked
+      () =>
+        (window as unknown as { codeinterpClicked: string[] }).codeinterpClicked
     );
 }
 
@@ -50,10 +51,14 @@ test('three clicks to the answer of the demo: the panel, the demo, Run all', asy
   await panel.tab.click();
   await panel.log.getByRole('button', { name: 'Try the offline demo' }).click();
   await expect.poll(() => notebook.front()).toContain('codeinterp-demo');
-  await expect(panel.message).toHaveValue('Which region grew fastest? Show it.');
+  await expect(panel.message).toHaveValue(
+    'Which region grew fastest? Show it.'
+  );
   await expect(panel.message).toBeFocused();
   await page.keyboard.press('Enter');
-  await panel.cards.getByRole('button', { name: 'Run all in this turn' }).click();
+  await panel.cards
+    .getByRole('button', { name: 'Run all in this turn' })
+    .click();
   await panel.ended();
   await expect(panel.log).toContainText('grew fastest: revenue rose from');
   expect(await clicked()).toHaveLength(3);

@@ -15,9 +15,7 @@ test.describe('without a key', () => {
     await expect(card.getByRole('button', { name: 'Save' })).toBeDisabled();
     await panel.message.fill('Plot it');
     await panel.sendButton.click();
-    await expect(panel.said).toHaveText(
-      'Plot it'
-    );
+    await expect(panel.said).toHaveText('Plot it');
     await panel.ended();
     await expect(panel.log).toContainText('wants an API key');
     await expect(card).toHaveCount(1);
@@ -76,8 +74,12 @@ test.describe('with the offline demo', () => {
     await startDemo(notebook, panel);
     await panel.waiting('Look at the data');
     await panel.root.getByRole('button', { name: 'Connect a model' }).click();
-    const connections = panel.root.getByRole('region', { name: 'Connections to models' });
-    await expect(connections.getByRole('button', { name: 'Add', exact: true })).toBeVisible();
+    const connections = panel.root.getByRole('region', {
+      name: 'Connections to models'
+    });
+    await expect(
+      connections.getByRole('button', { name: 'Add', exact: true })
+    ).toBeVisible();
     await panel.root.getByRole('button', { name: 'Connections' }).click();
     await expect(connections).toHaveCount(0);
 
@@ -87,7 +89,9 @@ test.describe('with the offline demo', () => {
     await panel.ask('Which region grew fastest?');
     await panel.ended();
     await expect(panel.log).toContainText('wants an API key');
-    await expect(panel.log.getByRole('region', { name: 'Connect a model' })).toBeVisible();
+    await expect(
+      panel.log.getByRole('region', { name: 'Connect a model' })
+    ).toBeVisible();
     expect(await notebook.sources()).toEqual(['x = 1']);
   });
 });

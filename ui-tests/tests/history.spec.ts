@@ -1,7 +1,7 @@
 /** An old conversation: found, renamed, taken along, deleted. */
 import { readFile } from 'fs/promises';
-import AxeBuilder from '@axe-core/playwright';
-import type { Locator, Page } from '@playwright/test';
+import type { Locator } from '@playwright/test';
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 import type { Panel } from '../support/panel';
 
@@ -26,7 +26,9 @@ class History {
   /** Choose from the menu of the conversation with this title. */
   async choose(title: string, item: string): Promise<void> {
     const { page } = this._panel;
-    await this.list.getByRole('button', { name: `More for “${title}”` }).click();
+    await this.list
+      .getByRole('button', { name: `More for “${title}”` })
+      .click();
     await page.getByRole('menuitem', { name: item }).click();
   }
 
@@ -153,7 +155,11 @@ test('a conversation is taken along as Markdown and as a recording', async ({
     .trim()
     .split('\n')
     .map(line => JSON.parse(line));
-  expect(header).toMatchObject({ title: 'Add', version: 1, questions: ['Add'] });
+  expect(header).toMatchObject({
+    title: 'Add',
+    version: 1,
+    questions: ['Add']
+  });
   expect(first.role).toBe('assistant');
   expect(JSON.stringify(first)).toContain('"source":"1 + 1"');
 });
@@ -177,15 +183,6 @@ test('a conversation is deleted', async ({ notebook, page, panel }) => {
   expect((await left.json()).sessions).toEqual([]);
 });
 
-async function serious(page: Page): Promise<unknown[]> {
-  const { violations } = await new AxeBuilder({ page })
-    .include('#codeinterp-panel')
-    .analyze();
-  return violations
-    .filter(({ impact }) => ['serious', 'critical'].includes(impact ?? ''))
-    .map(({ id, nodes }) => [id, ...nodes.map(node => node.html)]);
-}
-
 for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
   test(`${theme}: the history at 300 px, and who cannot see it`, async ({
     notebook,
@@ -194,7 +191,7 @@ for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
   }, info) => {
     const shot = async (name: string) => {
       await page.screenshot({ path: info.outputPath(`${name}.png`) });
-      expect(await serious(page)).toEqual([]);
+      expect(await findings(page, '#codeinterp-panel')).toEqual([]);
     };
     await notebook.start(['x = 1'], { name: 'orders-of-2025.ipynb' });
     await page.theme.setTheme(theme);

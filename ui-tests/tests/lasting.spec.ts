@@ -223,9 +223,9 @@ test('of two windows on a notebook one is told, and can take over', async ({
   await expect(second.locator('.jp-Notebook .jp-Cell')).toHaveCount(2);
   await other.decide('Run');
   await other.ended();
-  await expect(
-    second.locator('.jp-Notebook .jp-Cell').nth(1)
-  ).toContainText('2');
+  await expect(second.locator('.jp-Notebook .jp-Cell').nth(1)).toContainText(
+    '2'
+  );
   await expect(other.log).toContainText('It is 2.');
   await expect(panel.log).toContainText('It is 2.');
   expect(await notebook.executed()).toEqual(['1 + 1']);

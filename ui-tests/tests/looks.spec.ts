@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page, TestInfo } from '@playwright/test';
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 import { line } from '../support/line';
 
@@ -12,14 +12,18 @@ async function cutOff(root: Locator): Promise<string[]> {
         const box = node.getBoundingClientRect();
         const { overflowX, textOverflow } = getComputedStyle(node);
         const hides = ['hidden', 'clip'].includes(overflowX);
-        const scrolled = node.parentElement?.closest('pre, .jp-RenderedHTMLCommon');
+        const scrolled = node.parentElement?.closest(
+          'pre, .jp-RenderedHTMLCommon'
+        );
         return (
           // What is for ears alone.
           !node.matches('mjx-assistive-mml, mjx-assistive-mml *') &&
           ((hides &&
             textOverflow !== 'ellipsis' &&
             node.scrollWidth > node.clientWidth + 1) ||
-          (!scrolled && box.width > 1 && (box.right > right + 1 || box.left < left - 1)))
+            (!scrolled &&
+              box.width > 1 &&
+              (box.right > right + 1 || box.left < left - 1)))
         );
       })
       .map(node => `${node.tagName} ${node.getAttribute('class')}`);
@@ -98,7 +102,12 @@ test('an answer is read at 300 px: money, numbers, wide things', async ({
   await info.attach('wide', { path });
 
   // No cell breaks within a number, and what is wide scrolls for itself.
-  for (const number of ['1,234,567.89', '$2,000,000.00', '−12.5 %', '2024-01-15']) {
+  for (const number of [
+    '1,234,567.89',
+    '$2,000,000.00',
+    '−12.5 %',
+    '2024-01-15'
+  ]) {
     const cell = panel.log.getByRole('cell', { name: number, exact: true });
     const lines = await cell.evaluate(node => {
       const range = document.createRange();
@@ -158,11 +167,15 @@ test('a narrower panel stays at the end of the conversation, and where the perso
   await panel.ended();
   const log = panel.root.locator('.jp-codeinterp-Log');
   const fromEnd = () =>
-    log.evaluate(node => node.scrollHeight - node.clientHeight - node.scrollTop);
+    log.evaluate(
+      node => node.scrollHeight - node.clientHeight - node.scrollTop
+    );
   await expect.poll(fromEnd).toBeLessThan(2);
   const high = await log.evaluate(node => node.scrollHeight);
   await page.sidebar.setWidth(300, 'right');
-  await expect.poll(() => log.evaluate(node => node.scrollHeight)).toBeGreaterThan(high);
+  await expect
+    .poll(() => log.evaluate(node => node.scrollHeight))
+    .toBeGreaterThan(high);
   await expect.poll(fromEnd).toBeLessThan(2);
 
   await page.sidebar.setWidth(600, 'right');
@@ -171,7 +184,9 @@ test('a narrower panel stays at the end of the conversation, and where the perso
   await page.mouse.wheel(0, -300);
   await expect.poll(fromEnd).toBeGreaterThan(200);
   await page.sidebar.setWidth(300, 'right');
-  await expect.poll(() => log.evaluate(node => node.scrollHeight)).toBeGreaterThan(high);
+  await expect
+    .poll(() => log.evaluate(node => node.scrollHeight))
+    .toBeGreaterThan(high);
   expect(await fromEnd()).toBeGreaterThan(200);
 });
 
@@ -190,19 +205,16 @@ const OUTSIDE = [
 ];
 
 /** A picture of it, and what axe finds. */
-async function accessible(page: Page, info: TestInfo, name: string): Promise<void> {
+async function accessible(
+  page: Page,
+  info: TestInfo,
+  name: string
+): Promise<void> {
   const path = info.outputPath(`${name}.png`);
   await page.screenshot({ path });
-  let parts = new AxeBuilder({ page }).include('#codeinterp-panel');
-  for (const part of OUTSIDE) {
-    if (await page.locator(part).count()) {
-      parts = parts.include(part);
-    }
-  }
-  const { violations } = await parts.analyze();
-  expect(
-    violations.map(({ id, nodes }) => [name, id, ...nodes.map(node => node.html)])
-  ).toEqual([]);
+  expect([name, await findings(page, '#codeinterp-panel', ...OUTSIDE)]).toEqual(
+    [name, []]
+  );
 }
 
 for (const theme of [
@@ -222,7 +234,11 @@ for (const theme of [
     const check = async (name: string) => {
       for (const width of [600, 300]) {
         await page.sidebar.setWidth(width, 'right');
-        expect([name, width, await cutOff(panel.root)]).toEqual([name, width, []]);
+        expect([name, width, await cutOff(panel.root)]).toEqual([
+          name,
+          width,
+          []
+        ]);
         await accessible(page, info, `${name}-${width}`);
       }
     };
@@ -235,9 +251,15 @@ for (const theme of [
         mimeType: 'image/png',
         buffer: Buffer.from(PIXEL, 'base64')
       },
-      { name: 'report.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4') }
+      {
+        name: 'report.pdf',
+        mimeType: 'application/pdf',
+        buffer: Buffer.from('%PDF-1.4')
+      }
     ]);
-    const chips = panel.root.locator('.jp-codeinterp-Composer').getByRole('listitem');
+    const chips = panel.root
+      .locator('.jp-codeinterp-Composer')
+      .getByRole('listitem');
     await expect(chips).toHaveCount(2);
     await check('attached');
     await model.play('plot');
@@ -246,7 +268,9 @@ for (const theme of [
     await expect(panel.said).toHaveCount(1);
     await panel.ended();
     await panel.log.getByRole('button', { name: 'Show figures' }).click();
-    await expect(panel.log.getByRole('img', { name: 'Figure 1' })).toBeVisible();
+    await expect(
+      panel.log.getByRole('img', { name: 'Figure 1' })
+    ).toBeVisible();
     await check('figures');
     await button('Edit').click();
     await check('edit');
@@ -255,16 +279,25 @@ for (const theme of [
     await message.hover();
     await button('Ask again').click();
     await panel.log.getByRole('button', { name: 'Send', exact: true }).click();
-    await expect(panel.log.getByRole('group', { name: 'Branch' })).toHaveText('2 of 2');
+    await expect(panel.log.getByRole('group', { name: 'Branch' })).toHaveText(
+      '2 of 2'
+    );
     await panel.ended();
-    await panel.log.getByRole('button', { name: 'Show the first rows of out.csv' }).click();
+    await panel.log
+      .getByRole('button', { name: 'Show the first rows of out.csv' })
+      .click();
     await expect(panel.log.getByRole('table')).toBeVisible();
     await check('files');
     await message.hover();
     await check('branch');
   });
 
-  test(`${theme}: accessible`, async ({ model, notebook, page, panel }, info) => {
+  test(`${theme}: accessible`, async ({
+    model,
+    notebook,
+    page,
+    panel
+  }, info) => {
     test.setTimeout(240_000);
     const connection = await line(page);
     await notebook.start(['x = 1', '1 / 0']);
@@ -277,7 +310,9 @@ for (const theme of [
       await check('empty');
       await button(/^Model: /).click();
       const models = panel.root.getByRole('listbox', { name: 'Models' });
-      await expect(models.getByRole('option', { selected: true })).toContainText('price unknown');
+      await expect(
+        models.getByRole('option', { selected: true })
+      ).toContainText('price unknown');
       await check('models');
       await page.keyboard.press('Escape');
       await expect(models).toHaveCount(0);
@@ -304,10 +339,14 @@ for (const theme of [
       await help.getByRole('button', { name: 'Close' }).click();
       await panel.message.click();
       await page.keyboard.type('Look at @');
-      await expect(panel.root.getByRole('option').first()).toContainText('the last error');
+      await expect(panel.root.getByRole('option').first()).toContainText(
+        'the last error'
+      );
       await check('names');
       await page.keyboard.press('Enter');
-      await expect(panel.root.getByRole('listitem')).toHaveText(['the last error']);
+      await expect(panel.root.getByRole('listitem')).toHaveText([
+        'the last error'
+      ]);
       await check('named');
       await button('Do not send the last error along').click();
       await panel.message.fill('');
@@ -356,14 +395,21 @@ for (const theme of [
       await panel.decide('Run', 'Load the orders');
       await panel.decide('Run', 'Parse the dates');
       // The edit of it.
-      await expect(notebook.bar('Parse the dates').locator('.cm-changedLine')).not.toHaveCount(0);
+      await expect(
+        notebook.bar('Parse the dates').locator('.cm-changedLine')
+      ).not.toHaveCount(0);
       card = await panel.waiting('Parse the dates');
       await check('edit');
       await card.getByRole('button', { name: 'Run all in this turn' }).click();
       await panel.ended();
       await expect(panel.log).toContainText('North grew fastest');
-      await panel.log.getByRole('button', { name: 'Review changes' }).last().click();
-      await expect(page.locator('.jp-codeinterp-room .cm-content')).not.toHaveCount(0);
+      await panel.log
+        .getByRole('button', { name: 'Review changes' })
+        .last()
+        .click();
+      await expect(
+        page.locator('.jp-codeinterp-room .cm-content')
+      ).not.toHaveCount(0);
       await check('changes');
       await panel.log.getByRole('button', { name: 'Undo turn' }).click();
       await expect(panel.log).toContainText('3 cells removed');
@@ -378,7 +424,9 @@ for (const theme of [
       await panel.ask('Write it');
       await panel.decide('Run');
       await panel.ended();
-      await expect(panel.log.getByRole('group', { name: 'Files of this turn' })).toBeVisible();
+      await expect(
+        panel.log.getByRole('group', { name: 'Files of this turn' })
+      ).toBeVisible();
       await check('files');
       await button('History').click();
       await check('history');
@@ -390,7 +438,9 @@ for (const theme of [
       await panel.ask('Divide');
       await panel.decide('Run');
       await panel.ended();
-      await panel.log.getByRole('button', { name: 'Show', exact: true }).click();
+      await panel.log
+        .getByRole('button', { name: 'Show', exact: true })
+        .click();
       await check('failed');
       await connection.cut();
       await expect(panel.root).toContainText(/connection .* is lost/);
@@ -408,7 +458,9 @@ for (const theme of [
       await panel.ended();
       await check('key');
       await button('Connections').click();
-      await panel.root.getByRole('button', { name: 'Add', exact: true }).click();
+      await panel.root
+        .getByRole('button', { name: 'Add', exact: true })
+        .click();
       await check('connections');
     });
   });
@@ -461,9 +513,7 @@ test('a message is written with the keyboard alone', async ({
   await page.keyboard.press('Shift+Enter');
   await page.keyboard.type('two');
   await page.keyboard.press('Enter');
-  await expect(panel.said).toHaveText(
-    'one\ntwo'
-  );
+  await expect(panel.said).toHaveText('one\ntwo');
   await panel.ended();
   await expect(panel.message).toHaveValue('');
 });

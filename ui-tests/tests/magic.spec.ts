@@ -46,7 +46,13 @@ test('code of %%ai is edited, discarded, or put into a new cell below', async ({
   page
 }, info) => {
   await model.play('one_cell');
-  await notebook.start([LOAD, '%%ai\nadd', '%%ai\nagain', '%%ai\nbelow', 'last']);
+  await notebook.start([
+    LOAD,
+    '%%ai\nadd',
+    '%%ai\nagain',
+    '%%ai\nbelow',
+    'last'
+  ]);
   await notebook.run(0);
   await notebook.run(1);
   const asked = notebook.cell(1);

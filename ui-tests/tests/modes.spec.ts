@@ -20,7 +20,9 @@ test('Plan runs nothing and changes nothing', async ({
   expect(await notebook.executed()).toEqual([]);
   await expect(panel.cards).toHaveCount(0);
   // Nobody was asked, so nobody has rejected.
-  await expect(panel.log.getByRole('img', { name: 'not done' })).not.toHaveCount(0);
+  await expect(
+    panel.log.getByRole('img', { name: 'not done' })
+  ).not.toHaveCount(0);
   await expect(panel.log.getByText('rejected')).toHaveCount(0);
   await expect(panel.log.getByRole('img', { name: 'rejected' })).toHaveCount(0);
 });
@@ -68,7 +70,9 @@ test("Auto asks before it deletes the person's cell", async ({
   expect(await notebook.sources()).toEqual(['keep = 1', 'other = 2']);
 
   await panel.ask('Tidy up');
-  await panel.cards.getByRole('button', { name: 'Delete', exact: true }).click();
+  await panel.cards
+    .getByRole('button', { name: 'Delete', exact: true })
+    .click();
   await panel.ended();
   expect(await notebook.sources()).toEqual(['other = 2']);
 });

@@ -35,8 +35,6 @@ test('closed in mid-turn, renamed in the file browser and opened: all is there',
   await expect(panel.log).toContainText('I have counted to six.', {
     timeout: 60_000
   });
-  await expect
-    .poll(() => notebook.sources())
-    .toEqual(['x = 1', ...COUNTED]);
+  await expect.poll(() => notebook.sources()).toEqual(['x = 1', ...COUNTED]);
   expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
 });

@@ -25,7 +25,10 @@ const ODD: Record<string, object> = {
   'format 4.0': { ...BOOK, nbformat_minor: 0, cells: [BARE] },
   'format 4.2': { ...BOOK, nbformat_minor: 2, cells: [BARE, BARE] },
   'no kernelspec': { ...BOOK, metadata: {} },
-  'a source in lines': { ...BOOK, cells: [{ ...CODE, source: ['x = 20\n', 'x'] }] },
+  'a source in lines': {
+    ...BOOK,
+    cells: [{ ...CODE, source: ['x = 20\n', 'x'] }]
+  },
   'ids missing': { ...BOOK, cells: [BARE, BARE] },
   'ids twice': { ...BOOK, cells: [CODE, CODE] },
   'an odd id': { ...BOOK, cells: [{ ...CODE, id: '<b> / ü' }] },
@@ -36,7 +39,9 @@ const ODD: Record<string, object> = {
   'metadata of anything': {
     ...BOOK,
     metadata: { ...BOOK.metadata, codeinterp: 7, language_info: [], odd: null },
-    cells: [{ ...CODE, metadata: { codeinterp: 'x', jupyter: 3, editable: {} } }]
+    cells: [
+      { ...CODE, metadata: { codeinterp: 'x', jupyter: 3, editable: {} } }
+    ]
   },
   'unknown keys': {
     ...BOOK,

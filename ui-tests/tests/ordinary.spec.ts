@@ -59,7 +59,9 @@ test('a draft runs at the first click, and at the first Shift+Enter after a clic
   await page.keyboard.press('Shift+Enter');
   await expect.poll(() => notebook.executed()).toHaveLength(3);
 
-  await panel.cards.getByRole('button', { name: 'Run all in this turn' }).click();
+  await panel.cards
+    .getByRole('button', { name: 'Run all in this turn' })
+    .click();
   await panel.ended();
   expect(await notebook.executed()).toHaveLength(6);
   await shot('ended');

@@ -112,7 +112,9 @@ test('a question of the model is answered with a button', async ({
   await expect(question).toContainText('Which year?');
   await question.getByRole('button', { name: '2025' }).click();
   await panel.ended();
-  await expect(panel.log).toContainText('Understood: The person answered: 2025');
+  await expect(panel.log).toContainText(
+    'Understood: The person answered: 2025'
+  );
   await expect(question.getByRole('button')).toHaveCount(0);
 });
 
@@ -125,9 +127,9 @@ test('text that the model writes into the notebook needs no decision', async ({
   await model.play('markdown');
   await panel.ask('Note it');
   await panel.ended();
-  await expect(
-    notebook.cell('What was found').getByRole('heading')
-  ).toHaveText(/What was found/);
+  await expect(notebook.cell('What was found').getByRole('heading')).toHaveText(
+    /What was found/
+  );
   const [, note] = await notebook.cells();
   expect(note.cell_type).toBe('markdown');
 });
@@ -191,6 +193,8 @@ test('what a turn and the conversation cost is said, and where it is not known, 
   await panel.add(model);
   await panel.decide('Run');
   await panel.ended();
-  await expect(panel.log.getByText(/This turn: (< )?\$\d+\.\d\d$/)).toHaveCount(1);
+  await expect(panel.log.getByText(/This turn: (< )?\$\d+\.\d\d$/)).toHaveCount(
+    1
+  );
   await expect(gauge).toHaveAccessibleName(/· (< )?\$\d+\.\d\d/);
 });

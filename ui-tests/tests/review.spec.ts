@@ -64,7 +64,10 @@ test(
     }).toPass();
     await panel.ended();
 
-    expect(await notebook.executed()).toEqual(['mine = 20', 'made = mine + 22']);
+    expect(await notebook.executed()).toEqual([
+      'mine = 20',
+      'made = mine + 22'
+    ]);
     expect(await notebook.value('made')).toBe('42');
     expect(await notebook.sources()).toEqual(['mine = 20', 'made = mine + 22']);
     expect(await model.told()).toContain(

@@ -39,9 +39,9 @@ for (const way of ['stays open', 'is reloaded'] as const) {
     await panel.choose('Auto');
     await model.play('held');
     await panel.ask('Convert the prices');
-    await expect(
-      notebook.cell(2).locator('.jp-OutputArea-output')
-    ).toHaveText('waiting …');
+    await expect(notebook.cell(2).locator('.jp-OutputArea-output')).toHaveText(
+      'waiting …'
+    );
     await expect(items).toHaveCount(3);
     const before = await items.allInnerTexts();
     expect(await model.requests()).toHaveLength(2);
@@ -148,9 +148,9 @@ test.describe('a server that culls idle kernels', () => {
     await panel.choose('Auto');
     await model.play('kept');
     await panel.ask('Keep a number');
-    await expect(
-      notebook.cell(1).locator('.jp-OutputArea-output')
-    ).toHaveText('asleep');
+    await expect(notebook.cell(1).locator('.jp-OutputArea-output')).toHaveText(
+      'asleep'
+    );
 
     // Lab asks whether to leave: something is not saved.
     page.on('dialog', dialog => void dialog.accept());

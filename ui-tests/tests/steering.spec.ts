@@ -15,7 +15,9 @@ test(
     await notebook.start(['x = 1']);
     const say = async (words: string, button: string) => {
       await panel.message.fill(words);
-      await expect(panel.root.getByRole('button', { name: button })).toBeVisible();
+      await expect(
+        panel.root.getByRole('button', { name: button })
+      ).toBeVisible();
       await panel.message.press('Enter');
       await expect(panel.message).toHaveValue('');
     };

@@ -7,7 +7,11 @@ import type { Panel } from '../support/panel';
 import { LANE } from '../support/servers';
 
 /** The next message works at once. */
-async function goesOn(model: FakeModel, notebook: NotebookHelper, panel: Panel) {
+async function goesOn(
+  model: FakeModel,
+  notebook: NotebookHelper,
+  panel: Panel
+) {
   const before = await notebook.executed();
   await panel.add(model);
   await panel.decide('Run', 'Add');

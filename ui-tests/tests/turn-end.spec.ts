@@ -7,10 +7,7 @@ import { expect, test } from '../support/fixtures';
 import { LANE } from '../support/servers';
 
 /** As a browser does when another of its tabs comes to the front. */
-async function show(
-  page: Page,
-  state: DocumentVisibilityState
-): Promise<void> {
+async function show(page: Page, state: DocumentVisibilityState): Promise<void> {
   await page.evaluate(value => {
     Object.defineProperty(document, 'visibilityState', {
       configurable: true,
@@ -118,8 +115,13 @@ test('a file that a turn has made is in the tray, also after a reload, and opens
   await page.reload();
   await notebook.attach(path);
   await expect(tray.getByRole('listitem')).toHaveCount(2);
-  await tray.getByRole('button', { name: 'Show the first rows of out.csv' }).click();
-  await expect(tray.getByRole('table').getByRole('row')).toHaveText(['ab', '12']);
+  await tray
+    .getByRole('button', { name: 'Show the first rows of out.csv' })
+    .click();
+  await expect(tray.getByRole('table').getByRole('row')).toHaveText([
+    'ab',
+    '12'
+  ]);
   await page.screenshot({ path: test.info().outputPath('rows.png') });
   await tray.getByRole('button', { name: 'out.csv', exact: true }).click();
   await expect(page.getByRole('tab', { name: 'out.csv' })).toBeVisible();
@@ -138,16 +140,22 @@ test('figures that cells of a turn show can be looked at, gone to and downloaded
   await panel.ended();
   await page.reload();
   await notebook.attach(path);
-  const figures = panel.log.getByRole('group', { name: 'Figures of this turn' });
+  const figures = panel.log.getByRole('group', {
+    name: 'Figures of this turn'
+  });
   await figures.getByRole('button', { name: 'Show figures' }).click();
   const image = figures.getByRole('img', { name: 'Figure 1' });
   await expect(image).toBeVisible();
-  expect(await image.evaluate(node => (node as HTMLImageElement).naturalWidth)).toBeGreaterThan(99);
+  expect(
+    await image.evaluate(node => (node as HTMLImageElement).naturalWidth)
+  ).toBeGreaterThan(99);
   await page.screenshot({ path: test.info().outputPath('figures.png') });
   const download = page.waitForEvent('download');
   await figures.getByRole('link', { name: 'Download figure 1' }).click();
   expect((await download).suggestedFilename()).toBe('figure-1.png');
-  await figures.getByRole('button', { name: 'Go to the cell of figure 1' }).click();
+  await figures
+    .getByRole('button', { name: 'Go to the cell of figure 1' })
+    .click();
   const cell = page.locator('.jp-CodeCell').filter({ hasText: 'Squares' });
   await expect(cell.locator('.jp-OutputArea img')).toBeInViewport();
 });
@@ -158,7 +166,9 @@ for (const wanted of [true, false]) {
       permissions: ['notifications'],
       mockSettings: {
         ...galata.DEFAULT_SETTINGS,
-        ...(wanted && { 'jupyter-codeinterp:core': { systemNotifications: true } })
+        ...(wanted && {
+          'jupyter-codeinterp:core': { systemNotifications: true }
+        })
       }
     });
 
@@ -184,8 +194,12 @@ for (const wanted of [true, false]) {
       await show(page, 'hidden');
       await panel.ask('Say\nHello.');
       await expect(page).toHaveTitle(/^● /);
-      const told = await page.evaluate(() => (window as unknown as { told: string[][] }).told);
-      expect(told).toEqual(wanted ? [['Code Interpreter', 'A turn has ended.']] : []);
+      const told = await page.evaluate(
+        () => (window as unknown as { told: string[][] }).told
+      );
+      expect(told).toEqual(
+        wanted ? [['Code Interpreter', 'A turn has ended.']] : []
+      );
     });
   });
 }

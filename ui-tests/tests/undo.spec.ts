@@ -77,7 +77,9 @@ test(
       notebook.cell(0).getByRole('group', { name: 'Edited: edited = True' })
     ).toBeVisible();
     await expect(notebook.cell(1).getByRole('group')).toHaveCount(2);
-    const steps = panel.log.getByRole('group', { name: 'Changes of this turn' });
+    const steps = panel.log.getByRole('group', {
+      name: 'Changes of this turn'
+    });
     await expect(steps).toContainText('1 of 3');
     await steps.getByRole('button', { name: 'Next change' }).click();
     await expect(steps).toContainText('2 of 3');
@@ -130,7 +132,7 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   panel
 }) => {
   await notebook.start(CELLS);
-    await notebook.select(0);
+  await notebook.select(0);
   await panel.tidy(model);
   await notebook.edit(0, 'edited = "by hand"');
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
@@ -155,7 +157,7 @@ test('in a narrow panel the review fits', async ({
   panel
 }) => {
   await notebook.start(CELLS);
-    await notebook.select(0);
+  await notebook.select(0);
   await panel.tidy(model);
   await page.evaluate(() => {
     const panel = document.querySelector<HTMLElement>('#codeinterp-panel')!;
@@ -182,7 +184,9 @@ test('after keep, undo and Undo turn the notebook does not stand scrolled away o
   page,
   panel
 }) => {
-  await notebook.start(Array.from({ length: 12 }, (_, n) => `a = ${n}\nb = a\nc = b`));
+  await notebook.start(
+    Array.from({ length: 12 }, (_, n) => `a = ${n}\nb = a\nc = b`)
+  );
   await notebook.select(11);
   await model.play('growth');
   await panel.ask('Which region grew fastest?');
@@ -203,7 +207,9 @@ test('after keep, undo and Undo turn the notebook does not stand scrolled away o
       .toBeLessThan(40);
   // One by one, the last first; what is kept loses its room.
   await panel.log.getByRole('button', { name: 'Review changes' }).click();
-  const rows = page.locator('.jp-Notebook').getByRole('group', { name: /^Added/ });
+  const rows = page
+    .locator('.jp-Notebook')
+    .getByRole('group', { name: /^Added/ });
   await expect(rows).toHaveCount(3);
   await frame.evaluate(node => node.scrollTo(0, node.scrollHeight));
   await rows.nth(2).getByRole('button', { name: 'Undo' }).click();
@@ -243,7 +249,9 @@ test('what is opened in the panel, and the change that is gone to, is scrolled t
   await open.evaluate(node => node.scrollIntoView({ block: 'end' }));
   await open.click();
   const steps = panel.log.getByRole('group', { name: 'Changes of this turn' });
-  const added = notebook.cell('added = 1').getByRole('group', { name: /^Added/ });
+  const added = notebook
+    .cell('added = 1')
+    .getByRole('group', { name: /^Added/ });
   const edited = notebook.cell(0).getByRole('group', { name: /^Edited/ });
   await expect(steps).toContainText('1 of 3Added: added = 1');
   await expect(steps).toBeInViewport({ ratio: 0.9 });

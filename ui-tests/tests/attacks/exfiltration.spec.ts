@@ -166,16 +166,24 @@ test('titles, the history and the review of a turn fetch from another host', asy
   await panel.ended();
   // Its lines are long: it asks, also in Auto.
   await model.play('codes');
-  await panel.ask(`<img src="${listener.url}/message">\n${everything(listener)}`);
+  await panel.ask(
+    `<img src="${listener.url}/message">\n${everything(listener)}`
+  );
   await panel.decide('Run', 'Hold it');
   await panel.ended();
 
   const ends = panel.log.locator('.jp-codeinterp-End');
-  await ends.last().getByRole('button', { name: /Review|changed/ }).click();
+  await ends
+    .last()
+    .getByRole('button', { name: /Review|changed/ })
+    .click();
   await expect(
     panel.root.getByRole('group', { name: 'Changes of this turn' })
   ).toContainText('Added');
-  await panel.log.getByRole('button', { name: 'Code and result' }).last().click();
+  await panel.log
+    .getByRole('button', { name: 'Code and result' })
+    .last()
+    .click();
   await listener.heardNothing(page);
 
   await panel.root.getByRole('button', { name: 'History' }).click();
@@ -210,15 +218,12 @@ test('an exported conversation fetches when it is opened as Markdown', async ({
     data: { type: 'file', format: 'text', content: await exported.text() }
   });
   expect(saved.ok()).toBe(true);
-  await page.evaluate(
-    async path => {
-      await window.jupyterapp.commands.execute('docmanager:open', {
-        path,
-        factory: 'Markdown Preview'
-      });
-    },
-    file
-  );
+  await page.evaluate(async path => {
+    await window.jupyterapp.commands.execute('docmanager:open', {
+      path,
+      factory: 'Markdown Preview'
+    });
+  }, file);
   const preview = page.locator('.jp-MarkdownViewer .jp-RenderedMarkdown');
   await expect(preview.locator('h1, h2').first()).toBeVisible();
   await listener.heardNothing(page);

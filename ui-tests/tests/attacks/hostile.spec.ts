@@ -45,7 +45,9 @@ test('hostile words of the model do nothing', async ({
   await expect(words).toBeVisible();
   await words.click();
   await expect(panel.log.locator('img[src]')).toHaveCount(0);
-  await expect(panel.log.locator('script, [data-commandlinker-command]')).toHaveCount(0);
+  await expect(
+    panel.log.locator('script, [data-commandlinker-command]')
+  ).toHaveCount(0);
   const link = panel.log.getByRole('link', { name: 'link' });
   await expect(link).toHaveAttribute('href', `https://${FOREIGN}/`);
   await expect(link).toHaveAttribute('target', '_blank');
@@ -96,7 +98,7 @@ for (const [what, markdown] of Object.entries({
   });
 }
 
-test('a notebook that claims to be the work of the agent is the person\'s', async ({
+test("a notebook that claims to be the work of the agent is the person's", async ({
   model,
   notebook,
   page,

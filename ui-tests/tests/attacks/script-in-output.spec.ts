@@ -176,16 +176,18 @@ test('a script in an output calls what Run calls while the person clicks on a bu
   await notebook.run(0);
   await expect.poll(() => page.evaluate(() => window.attacked)).toBe('done');
   await page.getByRole('button', { name: 'Show more rows' }).click();
-  await expect
-    .poll(() => page.evaluate(() => window.attacked))
-    .toBe('called');
+  await expect.poll(() => page.evaluate(() => window.attacked)).toBe('called');
   await notebook.value('0');
   expect(await notebook.executed()).not.toContain('1 + 1');
   await panel.waiting('Add');
   await expect(panel.root).toContainText(STILL);
 });
 
-test('a script in an output chooses Auto', async ({ notebook, page, panel }) => {
+test('a script in an output chooses Auto', async ({
+  notebook,
+  page,
+  panel
+}) => {
   const script = `await later(1500);
     const mode = document.querySelector('select[aria-label="Permission mode"]');
     set(mode, 'auto');
@@ -328,7 +330,9 @@ test('a window that another has closed says so, and works again when it is loade
 }) => {
   const file = await notebook.start(['x = 1']);
   const tab = await page.context().newPage();
-  await tab.goto(`${new URL(page.url()).origin}/lab/tree/${file}?codeinterp=open`);
+  await tab.goto(
+    `${new URL(page.url()).origin}/lab/tree/${file}?codeinterp=open`
+  );
   const theirs = tab.locator('#codeinterp-panel');
   const composer = theirs.getByRole('textbox', { name: 'Message' });
   await composer.fill('Say hello');
