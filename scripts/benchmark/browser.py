@@ -145,7 +145,8 @@ async def _measure() -> Any:
             for name, cells in {"long": CELLS, "short": ORDINARY}.items():
                 file = server.folder / "notebooks" / f"{name}.ipynb"
                 file.write_text(json.dumps(_notebook(cells)))
-                path = f"lab/tree/{file.name}?codeinterp=open"
+                # A workspace each: that of both would open the long one beside the short one.
+                path = f"lab/workspaces/{name}/tree/{file.name}?codeinterp=open"
                 urls[name] = f"{server.url}/{path}&token={server.token}"
             return await _drive({**urls, "executable": _chromium()})
 

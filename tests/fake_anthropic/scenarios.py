@@ -76,6 +76,18 @@ PIXEL = (
 )
 pathlib.Path("out.csv").write_text("a,b\\n1,2\\n")
 pathlib.Path("plot.png").write_bytes(base64.b64decode(PIXEL))"""
+REPORT = """\
+import matplotlib.pyplot as plt
+import pandas as pd
+
+sales = pd.DataFrame(
+    {"region": ["North", "South", "West"], "2024": [790, 1410, 620], "2025": [1170, 1435, 650]}
+)
+sales["growth"] = (100 * (sales["2025"] / sales["2024"] - 1)).round(1)
+sales.to_csv("growth.csv", index=False)
+sales.plot.bar(x="region", y="growth", rot=0, legend=False, title="Growth, percent")
+plt.savefig("growth.png", dpi=60)
+plt.show()"""
 HELD = (
     ("Note the prices", 'print("note", file=open("ran.txt", "a"))\nprices = [120, 340]'),
     (
@@ -197,6 +209,10 @@ OBEDIENT: dict[str, Script] = {
     "plot": scenario(
         answer(run_cell(SINE, title="Plot the squares")),
         lambda r: _done(f"The curve is a parabola; see {_link(r, 'the plot')}."),
+    ),
+    "report": scenario(
+        answer(run_cell(REPORT, title="Growth by region, as a table and a chart")),
+        _done("**North** grew fastest: +48.1 %. The table is in `growth.csv`."),
     ),
     "markdown": scenario(
         answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),

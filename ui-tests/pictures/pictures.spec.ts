@@ -5,12 +5,14 @@
  *   light-answer.png, dark-answer.png   the demo's end: chart and answer
  *   magic.png                           code of %%ai waits under its buttons
  *   terminal.png                        the command line asks whether to run a cell
- *   names, prompt, completion, review,
- *   failed, branch                      what docs/working.md tells of
+ *   names, slash, attached, prompt, menu,
+ *   failed, completion, review, tray,
+ *   branch, sent                        what docs/working.md tells of
  */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import { galata } from '@jupyterlab/galata';
 import { execFileSync } from 'child_process';
+import { writeFileSync } from 'fs';
 import path from 'path';
 import { STEPS, runStep, startDemo } from '../support/demo';
 import { expect, test } from '../support/fixtures';
@@ -200,4 +202,102 @@ test('picture of a branch', async ({ model, notebook, page, panel }) => {
   await panel.ended();
   await place.hover();
   await page.screenshot({ path: picture('branch') });
+});
+
+test('picture of what is behind a slash', async ({ notebook, page, panel }) => {
+  await notebook.start(['']);
+  await room(page);
+  await panel.message.click();
+  await page.keyboard.type('/');
+  await expect(panel.root.getByRole('option', { name: /fix/ })).toBeVisible();
+  await page.screenshot({ path: picture('slash') });
+});
+
+/** A chart as somebody has it from elsewhere. */
+async function dashboard(page: IJupyterLabPageFixture): Promise<Buffer> {
+  const url = await page.evaluate(() => {
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [320, 200];
+    const pen = canvas.getContext('2d')!;
+    pen.fillStyle = 'white';
+    pen.fillRect(0, 0, 320, 200);
+    [0.5, 0.75, 0.3, 0.9].forEach((high, bar) => {
+      pen.fillStyle = bar === 3 ? '#c2410c' : '#334155';
+      pen.fillRect(30 + bar * 70, 185 - 160 * high, 46, 160 * high);
+    });
+    return canvas.toDataURL('image/png');
+  });
+  return Buffer.from(url.split(',')[1], 'base64');
+}
+
+test('picture of files that go along', async ({ notebook, page, panel }) => {
+  await notebook.start(['orders.groupby("quarter")["revenue"].sum()']);
+  await room(page);
+  await panel.root.getByLabel('Files to attach').setInputFiles([
+    {
+      name: 'dashboard.png',
+      mimeType: 'image/png',
+      buffer: await dashboard(page)
+    },
+    {
+      name: 'orders.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('quarter,revenue\nQ1,120\nQ2,180\n')
+    }
+  ]);
+  const composer = panel.root.locator('.jp-codeinterp-Composer');
+  await expect(composer.getByRole('listitem')).toHaveCount(2);
+  await expect(composer.locator('img')).toBeVisible();
+  await panel.message.fill('Do our orders agree with this dashboard?');
+  await page.mouse.move(640, 4);
+  await page.screenshot({ path: picture('attached') });
+});
+
+test('picture of a cell’s menu', async ({ notebook, page }) => {
+  await notebook.start(['total = sales["revenue"].sum()\ntotal']);
+  await room(page);
+  await notebook.cell(0).locator('.cm-content').click({ button: 'right' });
+  // By text: Lumino gives an item that opens a submenu no role.
+  const item = (name: string | RegExp) =>
+    page.locator('.lm-Menu-item').filter({ hasText: name });
+  await item('Code Interpreter').click();
+  await expect(item(/^Explain$/)).toBeVisible();
+  await page.screenshot({ path: picture('menu') });
+});
+
+test('pictures of the end of a turn, and of what was sent', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.create(['']);
+  writeFileSync(
+    path.join(LANE.notebooks, path.dirname(file), 'AGENTS.md'),
+    'Amounts are in euros. Growth is in percent, with one decimal.\n'
+  );
+  await notebook.open(file);
+  await room(page);
+  await page.setViewportSize({ width: 980, height: 860 });
+  await panel.choose('Auto');
+  await model.play('report');
+  await panel.ask('Which region grew fastest? As a table and a chart.');
+  await panel.ended();
+  await panel.log
+    .getByRole('button', { name: 'Show the first rows of growth.csv' })
+    .click();
+  await expect(panel.log.getByRole('table')).toBeVisible();
+  await panel.log.getByRole('button', { name: 'Show figures' }).click();
+  await expect(panel.log.getByRole('img', { name: 'Figure 1' })).toBeVisible();
+  await page.screenshot({ path: picture('tray') });
+
+  await panel.root.getByRole('button', { name: /Show what was sent/ }).click();
+  const sent = page.getByRole('dialog');
+  await sent
+    .getByText(/You and your notebook/)
+    .first()
+    .click();
+  await sent.locator('pre').filter({ hasText: 'euros' }).hover();
+  await page.mouse.wheel(0, 220);
+  await page.screenshot({ path: picture('sent') });
 });

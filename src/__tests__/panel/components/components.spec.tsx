@@ -235,11 +235,53 @@ describe('the composer', () => {
     expect(disabled).toEqual(['Auto']);
   });
 
+  it('says what the mode lets happen, plain text included', async () => {
+    const shown = await panel(started);
+    const modes = screen.getByRole('combobox', { name: 'Permission mode' });
+    expect(modes.title).toBe(
+      'Review: code waits for your decision; plain text is added without asking'
+    );
+    await act(async () => {
+      shown.client.play('s1', {
+        type: 'mode_changed',
+        mode: 'auto',
+        window: 0
+      });
+      await new Promise(resolve => requestAnimationFrame(resolve));
+    });
+    expect(modes.title).toMatch(/^Auto: cells run without asking/);
+  });
+
   it('sets the mode of the conversation', async () => {
     const shown = await panel(started);
     const modes = screen.getByRole('combobox', { name: 'Permission mode' });
     fireEvent.change(modes, { target: { value: 'plan' } });
     expect(shown.client.ofType('set_mode')).toMatchObject([{ mode: 'plan' }]);
+  });
+
+  it('says nothing of a share before there is one, and never a bare 0 %', async () => {
+    const shown = await panel(started);
+    const gauge = () => screen.queryByRole('button', { name: /what was sent/ });
+    expect(gauge()).toBeNull();
+    await act(async () => {
+      shown.client.play('s1', {
+        type: 'usage',
+        usage: {
+          input_tokens: 1,
+          output_tokens: 1,
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 0
+        },
+        context_share: 0.0004,
+        cost: null,
+        context_known: true,
+        local: false,
+        turn: null,
+        models: []
+      });
+      await new Promise(resolve => requestAnimationFrame(resolve));
+    });
+    expect(gauge()?.textContent).toBe('Context < 1 %');
   });
 
   it('shows share and cost, and behind them what was sent', async () => {

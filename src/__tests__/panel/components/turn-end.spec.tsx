@@ -130,6 +130,17 @@ describe('what a turn changed', () => {
     expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
   });
 
+  it.each([
+    [{ added: ['new'] }, '1 added:'],
+    [{ edited: ['cell1'] }, '1 edited:'],
+    [{ removed: ['gone'] }, '1 removed:'],
+    [{ added: ['new'], removed: ['gone'] }, '1 added, 1 removed:']
+  ])('of what is none nothing is said: %j', async (of, said) => {
+    await panel(CHANGES, started, ended(of));
+    const line = document.querySelector('.jp-codeinterp-End-line > span');
+    expect(line?.textContent).toBe(said);
+  });
+
   it('offers no undo once every cell is put back or kept', async () => {
     await panel(
       CHANGES,
