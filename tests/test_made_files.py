@@ -7,12 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
+from jupyter_server.services.contents.fileio import FileManagerMixin
 from jupyter_server.services.contents.filemanager import AsyncFileContentsManager
 from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.files import MOST, Seen, made
 from jupyter_codeinterp.server.files import looking
+from jupyter_codeinterp.server.files.on_disk import root_of
 
 
 def plain(text: str) -> str:
@@ -118,6 +120,16 @@ async def test_only_files_of_this_machine_are_looked_at(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_text("the notebook itself, which is saved meanwhile")
     assert await looking.look_around(here, "a.ipynb") == Seen("", {}, looking.DEEPEST)
     assert await looking.look_around(ContentsManager(), "a.ipynb") is None
+
+
+def test_a_manager_of_another_package_that_reads_files_here_has_a_root(tmp_path: Path) -> None:
+    """So that a link out of it is not followed there either."""
+
+    class Theirs(FileManagerMixin, ContentsManager):
+        pass
+
+    assert root_of(Theirs(root_dir=str(tmp_path))) == tmp_path
+    assert root_of(ContentsManager(root_dir=str(tmp_path))) is None
 
 
 async def test_the_event_loop_goes_on_meanwhile(

@@ -8,7 +8,8 @@ from typing import Any
 
 def root_of(contents: Any) -> Path | None:
     """The folder above all files; None where they are not on a disk here."""
-    # Not at the start of the server, which may have another one.
-    from jupyter_server.services.contents.filemanager import FileContentsManager
+    # Not at the start of the server. The mixin, not a manager: it is what reads below `root_dir`.
+    from jupyter_server.services.contents.fileio import FileManagerMixin
 
-    return Path(contents.root_dir) if isinstance(contents, FileContentsManager) else None
+    on_disk = isinstance(contents, FileManagerMixin)
+    return Path(contents.root_dir) if on_disk else None

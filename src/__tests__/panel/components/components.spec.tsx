@@ -241,14 +241,7 @@ describe('the composer', () => {
     expect(modes.title).toBe(
       'Review: code waits for your decision; plain text is added without asking'
     );
-    await act(async () => {
-      shown.client.play('s1', {
-        type: 'mode_changed',
-        mode: 'auto',
-        window: 0
-      });
-      await new Promise(resolve => requestAnimationFrame(resolve));
-    });
+    await play(shown, { type: 'mode_changed', mode: 'auto', window: 0 });
     expect(modes.title).toMatch(/^Auto: cells run without asking/);
   });
 
@@ -257,53 +250,6 @@ describe('the composer', () => {
     const modes = screen.getByRole('combobox', { name: 'Permission mode' });
     fireEvent.change(modes, { target: { value: 'plan' } });
     expect(shown.client.ofType('set_mode')).toMatchObject([{ mode: 'plan' }]);
-  });
-
-  it('says nothing of a share before there is one, and never a bare 0 %', async () => {
-    const shown = await panel(started);
-    const gauge = () => screen.queryByRole('button', { name: /what was sent/ });
-    expect(gauge()).toBeNull();
-    await act(async () => {
-      shown.client.play('s1', {
-        type: 'usage',
-        usage: {
-          input_tokens: 1,
-          output_tokens: 1,
-          cache_creation_input_tokens: 0,
-          cache_read_input_tokens: 0
-        },
-        context_share: 0.0004,
-        cost: null,
-        context_known: true,
-        local: false,
-        turn: null,
-        models: []
-      });
-      await new Promise(resolve => requestAnimationFrame(resolve));
-    });
-    expect(gauge()?.textContent).toBe('Context < 1 %');
-  });
-
-  it('shows share and cost, and behind them what was sent', async () => {
-    const shown = await panel(started, {
-      type: 'usage',
-      usage: {
-        input_tokens: 1,
-        output_tokens: 1,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 0
-      },
-      context_share: 0.12,
-      cost: 0.021,
-      context_known: true,
-      local: false,
-      turn: null,
-      models: []
-    });
-    const gauge = button(/Show what was sent/);
-    expect(gauge.textContent).toBe('Context 12 % · $0.02');
-    fireEvent.click(gauge);
-    expect(shown.sentShown).toBe(1);
   });
 
   const used = {
@@ -321,6 +267,21 @@ describe('the composer', () => {
     turn: null,
     models: []
   };
+
+  it('says nothing of a share before there is one', async () => {
+    const shown = await panel(started);
+    expect(screen.queryByRole('button', { name: /what was sent/ })).toBeNull();
+    await play(shown, used);
+    expect(button(/what was sent/)).toBeTruthy();
+  });
+
+  it('shows share and cost, and behind them what was sent', async () => {
+    const shown = await panel(started, used);
+    const gauge = button(/Show what was sent/);
+    expect(gauge.textContent).toBe('Context 12 % · $0.02');
+    fireEvent.click(gauge);
+    expect(shown.sentShown).toBe(1);
+  });
 
   it.each([
     ['unknown', { cost: null }, 'Context 12 %'],
