@@ -23,7 +23,13 @@ globalThis.IntersectionObserver = class {
   observe(target) {
     Promise.resolve().then(() => {
       const intersectionRect = new globalThis.DOMRect(0, 0, 1000, 1000);
-      this._tell([{ target, isIntersecting: true, intersectionRect }], this);
+      const boundingClientRect = target.getBoundingClientRect();
+      this._tell(
+        [
+          { target, isIntersecting: true, intersectionRect, boundingClientRect }
+        ],
+        this
+      );
     });
   }
   unobserve() {}

@@ -28,8 +28,19 @@ api() { # The same; what was wrong is said in words, and ends the script.
 
 # Like a browser: code in a kernel may know the server's token, so a token alone decides nothing.
 curl -sS -o /dev/null -b "$jar" -c "$jar" "$url/login"
-curl -sS -o /dev/null -b "$jar" -c "$jar" "$url/login" \
-  --data-urlencode "password=$password" --data-urlencode "_xsrf=$(cookie _xsrf)"
+status=$(curl -sS -o /dev/null -w '%{http_code}' -b "$jar" -c "$jar" "$url/login" \
+  --data-urlencode "password=$password" --data-urlencode "_xsrf=$(cookie _xsrf)")
+case $status in
+  302) ;;
+  401 | 403)
+    echo "$url does not accept this password or token." >&2
+    exit 1
+    ;;
+  *)
+    echo "$url/login answers with status $status. Check that it is a Jupyter server." >&2
+    exit 1
+    ;;
+esac
 secret=$(api POST clients -d '{}' | jq -r .secret)
 
 session=$(jq -n --arg notebook "$notebook" '{$notebook}' | api POST sessions -d @- | jq -r .session_id)

@@ -15,7 +15,7 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """``%load_ext jupyter_codeinterp``"""
+    """Handle ``%load_ext jupyter_codeinterp``."""
     from .magic.extension import load
 
     load(shell)

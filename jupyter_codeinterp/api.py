@@ -1,7 +1,10 @@
-"""What other packages may import. All else may change with any release.
+"""The public API for other packages. Everything else may change with any release.
 
-A package adds a tool by an entry point of the group ``jupyter_codeinterp.tools`` that names a
-``Tool`` with ``effect="looks"``, a label and a ``run``::
+To add a tool, name a ``Tool`` with a label and a ``run`` in an entry point of the group
+``jupyter_codeinterp.tools``. With ``effect="changes"`` it may also run cells, reviewed like the
+agent's own (``context.run_cell``), and evaluate expressions (``context.evaluate``). A ``run`` is
+trusted code: it works in the server's process, in every mode and without a review, so with
+``effect="looks"`` it must change nothing. ``jupyter codeinterp doctor`` names a refused tool::
 
     class Words(msgspec.Struct):
         cell_id: str
@@ -15,7 +18,7 @@ A package adds a tool by an entry point of the group ``jupyter_codeinterp.tools`
         {"cell_id": {"type": "string"}}, ("cell_id",), run=count,
     )
 
-A check round each run by one of the group ``jupyter_codeinterp.hooks`` that names a ``Hook``::
+To check each run, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::
 
     def no_production(cell: CellCode) -> Refusal | None:
         return Refusal("Use the copy.") if "prod.db" in cell.source else None
@@ -25,9 +28,9 @@ A check round each run by one of the group ``jupyter_codeinterp.hooks`` that nam
 
     AUDIT = Hook("audit", before_run=no_production, after_run=rows)
 
-Models of another provider by one of the group ``jupyter_codeinterp.providers``, called as the
-provider is, that names a ``Provider``. Its ``connect`` makes an object with the methods of
-``Connection``; ``stream`` yields ``ModelText``, ``ModelToolInput``, …, and ``ModelDone`` last::
+To add models, name a ``Provider`` in the group ``jupyter_codeinterp.providers``, with the entry
+point named like the provider. Its ``connect`` returns a ``Connection``, whose ``stream`` yields
+``ModelText``, ``ModelToolInput``, …, and ``ModelDone`` last::
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> Connection:
         return AcmeModels(credentials, settings.max_tokens)
@@ -65,12 +68,14 @@ from .core.ports import (
     ToolSpec,
 )
 from .core.providers import Connection, Credentials, Provider, Settings
-from .core.tools.base import Tool, ToolContext
+from .core.redaction.private_names import Variable
+from .core.tools.shared.base import CellOutcome, Tool, ToolContext
 
 __all__ = [
     "AfterRun",
     "BeforeRun",
     "CellCode",
+    "CellOutcome",
     "CellOutputs",
     "CellView",
     "Connection",
@@ -103,6 +108,7 @@ __all__ = [
     "ToolSpec",
     "ToolUse",
     "Usage",
+    "Variable",
     "assistant",
     "tool_uses",
 ]

@@ -102,8 +102,7 @@ class Error(msgspec.Struct):
 
 
 class Route(NamedTuple):
-    """``client``: whether it names a window or a client. ``answer`` None: no body, or one that
-    is free in its names (``object``)."""
+    """``answer`` None: no body, or one that is free in its names (``object``)."""
 
     about: str
     needs: str
@@ -111,7 +110,6 @@ class Route(NamedTuple):
     answer: Any = None
     status: int = 200
     query: tuple[str, ...] = ()
-    client: bool = False
 
 
 LOOK, CHANGE, EXECUTE = "read contents", "write contents", "execute kernels"
@@ -125,23 +123,20 @@ ROUTES = {
         "All providers, and how each is connected; never a key.", LOOK, answer=Connections
     ),
     "POST connections/NAME": Route(
-        "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected, client=True
+        "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected
     ),
-    "DELETE connections/NAME": Route(
-        "Forget what has been entered.", EXECUTE, None, Connected, client=True
-    ),
+    "DELETE connections/NAME": Route("Forget what has been entered.", EXECUTE, None, Connected),
     "POST connections/NAME/test": Route(
-        "Ask for its models with what is kept.", EXECUTE, None, Tried, client=True
+        "Ask for its models with what is kept.", EXECUTE, None, Tried
     ),
     "POST key": Route(
         "The same for the default provider: try a key, or a server, and keep it.",
         EXECUTE,
         Key,
         dict,
-        client=True,
     ),
     "DELETE key": Route(
-        "Forget what has been entered for the default provider.", EXECUTE, None, dict, client=True
+        "Forget what has been entered for the default provider.", EXECUTE, None, dict
     ),
     "POST complete": Route(
         "What a cell in which a person types could go on with; a new one of a client's ends the "
@@ -149,7 +144,6 @@ ROUTES = {
         EXECUTE,
         completions.Completion,
         completions.Completed,
-        client=True,
     ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
     "GET names": Route(
@@ -173,7 +167,6 @@ ROUTES = {
         sessions.NewSession,
         SessionInfo,
         201,
-        client=True,
     ),
     "PATCH sessions/ID": Route("Rename.", CHANGE, Title, SessionInfo),
     "DELETE sessions/ID": Route("Stop and forget.", CHANGE, status=204),
@@ -194,7 +187,6 @@ ROUTES = {
         turns.NewMessage,
         turns.Taken,
         202,
-        client=True,
     ),
     "POST sessions/ID/branches": Route(
         "Say something else in the place of an earlier message: a new conversation, which begins "
@@ -203,32 +195,27 @@ ROUTES = {
         turns.NewBranch,
         SessionInfo,
         201,
-        client=True,
     ),
-    "DELETE sessions/ID/queued/N": Route(
-        "Take back a queued message.", EXECUTE, None, SessionInfo, client=True
-    ),
+    "DELETE sessions/ID/queued/N": Route("Take back a queued message.", EXECUTE, None, SessionInfo),
     "POST sessions/ID/decisions": Route(
-        "The person's word on a draft.", BOTH, turns.Decision, SessionInfo, client=True
+        "The person's word on a draft.", BOTH, turns.Decision, SessionInfo
     ),
     "POST sessions/ID/answers": Route(
-        "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo, client=True
+        "The person's answer to a question.", EXECUTE, turns.Answered, SessionInfo
     ),
-    "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo, client=True),
-    "POST sessions/ID/retry": Route(
-        "Go on after an error.", BOTH, turns.Retried, SessionInfo, 202, client=True
-    ),
+    "POST sessions/ID/stop": Route("Stop the turn.", EXECUTE, None, SessionInfo),
+    "POST sessions/ID/retry": Route("Go on after an error.", BOTH, turns.Retried, SessionInfo, 202),
     "PUT sessions/ID/mode": Route(
-        "From the next decision on.", EXECUTE, turns.ModeSet, SessionInfo, client=True
+        "From the next decision on.", EXECUTE, turns.ModeSet, SessionInfo
     ),
     "PUT sessions/ID/model": Route(
-        "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo, client=True
+        "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
     ),
     "GET sessions/ID/turns/N/changes": Route(
         "What a turn changed, cell by cell.", LOOK, answer=Review
     ),
     "POST sessions/ID/turns/N/undo": Route(
-        "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo, client=True
+        "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo
     ),
     "GET channel": Route(
         "The WebSocket of a window, with a ticket.", LOOK, status=101, query=("ticket",)
@@ -236,22 +223,24 @@ ROUTES = {
 }
 
 
-def served() -> set[str]:
-    """Methods and paths that there are."""
-    found = set()
+def served() -> dict[str, bool]:
+    """Methods and paths that there are, and whether each needs a window or a client."""
+    found = {}
     for pattern, handler in routes.ROUTES:
         path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
         path = path.replace(routes.PROVIDER, "NAME")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
-                found.add(f"{method.upper()} {path}")
+                needs = method != "get" and getattr(handler, "needs_window", False)
+                found[f"{method.upper()} {path}"] = needs
     return found
 
 
 def document() -> str:
-    if served() != set(ROUTES):
-        raise SystemExit(f"Routes and their description differ: {served() ^ set(ROUTES)}")
+    found = served()
+    if found.keys() != ROUTES.keys():
+        raise SystemExit(f"Routes and their description differ: {found.keys() ^ ROUTES.keys()}")
     kinds = {one for r in ROUTES.values() for one in (r.body, r.answer) if one not in (None, dict)}
     ordered = sorted([*kinds, Error], key=lambda kind: str(kind.__name__))
     schemas, components = msgspec.json.schema_components(
@@ -263,7 +252,7 @@ def document() -> str:
         method, path = key.split(" ")
         at = PREFIX + path.replace("/ID", "/{session_id}")
         at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
-        paths.setdefault(at, {})[method.lower()] = _operation(at, route, known)
+        paths.setdefault(at, {})[method.lower()] = _operation(at, route, known, found[key])
     whole = {
         "openapi": "3.1.0",
         "info": {"title": "jupyter_codeinterp", "version": "1"},
@@ -273,7 +262,9 @@ def document() -> str:
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
 
-def _operation(path: str, route: Route, known: dict[Any, Any]) -> dict[str, Any]:
+def _operation(
+    path: str, route: Route, known: dict[Any, Any], needs_window: bool
+) -> dict[str, Any]:
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": kind}}
         for name, kind in (
@@ -286,7 +277,7 @@ def _operation(path: str, route: Route, known: dict[Any, Any]) -> dict[str, Any]
     parameters += [
         {"name": name, "in": "query", "schema": {"type": "string"}} for name in route.query
     ]
-    if route.client:
+    if needs_window:
         parameters.append(
             {"name": HEADER, "in": "header", "required": True, "schema": {"type": "string"}}
         )
@@ -296,7 +287,7 @@ def _operation(path: str, route: Route, known: dict[Any, Any]) -> dict[str, Any]
         good["content"] = {"application/json": {"schema": schema}}
     operation: dict[str, Any] = {
         "summary": route.about,
-        "description": f"Needs leave to: {route.needs}.",
+        "description": f"Needs permission to: {route.needs}.",
         "parameters": parameters,
         "responses": {
             str(route.status): good,

@@ -19,6 +19,7 @@ import msgspec
 
 from jupyter_codeinterp.core import commands, events
 from jupyter_codeinterp.core.approval import formulas
+from jupyter_codeinterp.core.redaction.pasted_keys import KEY_FORMS
 from jupyter_codeinterp.core.turn.placing import ORDER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,12 +72,15 @@ def protocol() -> str:
     alone = re.compile(
         r"/\*\*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n \*/\n"
     )
+    forms = [form._asdict() for form in KEY_FORMS]
     return (
         HEADER % "types"
         + "/* eslint-disable */\n"
         + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
         + "/** After which cell a new one goes: the first of these that is there. */\n"
         + f"export const PLACE_ORDER = [{', '.join(map(repr, ORDER))}] as const;\n"
+        + "/** What keys look like; see core/redaction/pasted_keys.py. */\n"
+        + f"export const KEY_FORMS = {json.dumps(forms)} as const;\n"
     )
 
 

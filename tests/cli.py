@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -107,7 +108,11 @@ class Cli:
         try:
             yield child
         finally:
-            child.close(force=True)
+            # Not by pexpect, which gives up after 0.1 s on a busy machine.
+            if child.isalive():
+                child.kill(signal.SIGKILL)
+                child.wait()
+            child.close()
 
     def book(self, name: str = "a.ipynb") -> Any:
         """A notebook, which must be a valid one."""

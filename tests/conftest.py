@@ -26,13 +26,21 @@ kernel_ports.keep_apart()
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 # The same examples each time, so that a change is blamed for what it did; with
 # CODEINTERP_RANDOM set others are looked for.
-settings.register_profile("same", derandomize=True)
-if "CODEINTERP_RANDOM" not in os.environ:
-    settings.load_profile("same")
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("other", deadline=None)
+settings.load_profile("other" if "CODEINTERP_RANDOM" in os.environ else "same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--cuts", type=int, default=200, help="how often the journal is cut")
+    parser.addoption("--nightly", action="store_true", help="with the cases of the night")
+    parser.addoption("--cuts", type=int, default=50, help="how often the journal is cut")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    words = "nightly: more cases of a kind, for scripts/attack and scripts/torture"
+    config.addinivalue_line("markers", words)
+    if not (config.option.nightly or config.option.markexpr):
+        config.option.markexpr = "not nightly"
 
 
 @pytest.hookimpl(wrapper=True)

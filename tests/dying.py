@@ -48,9 +48,6 @@ class Kernel:
     async def hold(self) -> AsyncIterator[Any]:
         yield Slot(self)
 
-    async def external_run(self, source: str) -> Any:
-        await asyncio.get_running_loop().create_future()
-
     async def variables(self, names: tuple[str, ...] = ()) -> None:
         return None
 

@@ -298,7 +298,7 @@ class Site:
 
     def goes(self, wire: Wire) -> None:
         """The page says that it goes: on a way of its own, before its socket or after."""
-        self.do(lambda: self.manager.goes(wire.number))
+        self.do(lambda: self.manager.departing(wire.number))
 
     def notice(self, wire: Wire) -> None:
         """The server sees that a socket is gone."""

@@ -15,11 +15,12 @@ import hashlib
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 import msgspec
 
+from jupyter_codeinterp.adapters.documents.file.contents import CHANGED, Reading, Written
 from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.apply import read_back
@@ -30,6 +31,7 @@ from jupyter_codeinterp.core.document.ops import (
     Op,
     Receipt,
 )
+from jupyter_codeinterp.core.errors import DocumentError
 
 PATH = "a.ipynb"
 Apply = Callable[[Notebook, Op], tuple[Notebook, Receipt]]
@@ -90,24 +92,24 @@ class Disk:
         self.now = saved.clone()
         self.history.append(saved.clone())
 
-    async def read(self) -> tuple[Notebook, str]:
-        await self._gate()
-        return copy.deepcopy(self.now.book), ""
+    def know(self, cells: Mapping[str, str]) -> None: ...
 
-    async def write(self, notebook: Notebook) -> str:
+    async def read(self) -> Reading:
+        await self._gate()
+        return Reading(copy.deepcopy(self.now.book), self.stamp, self.stamp)
+
+    async def write(self, notebook: Notebook, over: Reading) -> Written:
         # It cannot be taken back from here on.
         self._written(self.now)
         await self._gate()
+        if over.stamp != self.stamp:
+            raise DocumentError(CHANGED, "Another program changed it meanwhile.")
         before = self.now
         lost = set(all_tokens(before.book, "p")) - set(all_tokens(notebook, "p"))
         self.now = Copy(copy.deepcopy(notebook), before.typed - lost, set(before.gone))
         self.history.append(self.now.clone())
         await self._gate()
-        return self.stamp
-
-    async def version(self) -> str:
-        await self._gate()
-        return self.stamp
+        return Written(self.stamp)
 
     async def _gate(self) -> None:
         if self.slow:

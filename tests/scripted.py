@@ -20,6 +20,7 @@ from jupyter_codeinterp.core.document.ops import (
     Output,
     Receipt,
     Snapshot,
+    run_id_of,
 )
 from jupyter_codeinterp.core.errors import DocumentError, ModelError
 from jupyter_codeinterp.core.events import (
@@ -40,7 +41,7 @@ from jupyter_codeinterp.core.messages import (
     Usage,
     assistant,
 )
-from jupyter_codeinterp.core.model_view.foreign import bare
+from jupyter_codeinterp.core.model_view.untrusted import bare
 from jupyter_codeinterp.core.ports import (
     Kernel,
     ModelDone,
@@ -175,9 +176,13 @@ class MemoryDocument:
         self.notebook = notebook
         self.active_cell_id = ""
         self.gone_to = ""
+        self.acted_in = ""
+        self.acts = 0
         self.streamed: dict[str, str] = {}
         self.shown: list[tuple[str, tuple[Output, ...]]] = []
         self.displays: list[tuple[str, dict[str, Any]]] = []
+        self.typed: dict[str, str] = {}
+        """What a person has typed into cells."""
         self.before_op: Callable[[Op], None] | None = None
         """Called before an op is applied: a person who acts at just that moment."""
         self.turn = 0
@@ -199,7 +204,7 @@ class MemoryDocument:
             raise DocumentError("not_open", "The notebook is not open in any window.")
         self.looks += 1
         cells = tuple(map(view, self.notebook["cells"]))
-        return Snapshot(self.path, cells, self.active_cell_id, self.gone_to)
+        return Snapshot(self.path, cells, self.active_cell_id, self.gone_to, self.acted_in)
 
     async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
         if not self.is_open:
@@ -262,9 +267,25 @@ class MemoryDocument:
     def edit(self, cell_id: str, source: str) -> None:
         cell = self.cell(cell_id)
         assert cell is not None
-        cell["source"] = source
+        cell["source"] = self.typed[cell_id] = source
+        self.acts += 1
+
+    def begin_by_hand(self, cell_id: str) -> None:
+        """Run a cell, as a page shows it: its outputs go, and it shows no run of the agent."""
+        cell = self.cell(cell_id)
+        assert cell is not None and cell["cell_type"] == "code"
+        cell |= {"outputs": [], "execution_count": None}
+        cell["metadata"].get("codeinterp", {}).pop("run_id", None)
+        self.acts += 1
+
+    def end_by_hand(self, cell_id: str, outputs: list[Output], count: int = 99) -> None:
+        cell = self.cell(cell_id)
+        assert cell is not None
+        cell |= {"outputs": outputs, "execution_count": count}
+        self.acts += 1
 
     def delete(self, cell_id: str) -> None:
+        self.acts += 1
         self.notebook["cells"] = [c for c in self.notebook["cells"] if c["id"] != cell_id]
 
 
@@ -274,7 +295,7 @@ class MemoryPlace:
     ) -> None:
         self.document = document
         self.kernel = kernel
-        self.wishes: list[tuple[str, str]] = []
+        self.instructions: list[tuple[str, str]] = []
         self.beside = {} if beside is None else beside
         """Files that lie beside the notebook, besides the two that always do."""
 
@@ -284,7 +305,7 @@ class MemoryPlace:
     def end_turn(self) -> None:
         return None
 
-    def nobody_comes(self) -> None:
+    def expect_no_window(self) -> None:
         return None
 
     around: Seen | None = None
@@ -302,7 +323,7 @@ class MemoryPlace:
         return data if len(data) <= most else None
 
     async def rule_files(self) -> list[tuple[str, str]]:
-        return self.wishes
+        return self.instructions
 
 
 def view(cell: dict[str, Any]) -> CellView:
@@ -315,6 +336,7 @@ def view(cell: dict[str, Any]) -> CellView:
         () if hidden else tuple(cell.get("outputs", ())),
         cell.get("execution_count"),
         tags,
+        run_id=run_id_of(cell),
     )
 
 
@@ -362,7 +384,9 @@ class Bench:
 
     def restart_server(self) -> None:
         """The server has died without a word; a new one takes the session up."""
+        typed = self.document.typed
         self.document = MemoryDocument(self.store, self.info.session_id, self.document.notebook)
+        self.document.typed = typed
         self.session = self._session()
 
     # --- what happened ---------------------------------------------------------------

@@ -100,8 +100,12 @@ class Site:
     async def get(self, *path: str, **kwargs: Any) -> Any:
         return body(await self.request("GET", *path, **kwargs))
 
+    async def as_page(self, method: str, *path: str, **kwargs: Any) -> Any:
+        """The response to a page that has a window."""
+        return await self.request(method, *path, headers=await self.of_a_page(), **kwargs)
+
     async def post(self, *path: str, json_body: Any = None) -> Any:
-        return body(await self.request("POST", *path, json_body=json_body))
+        return body(await self.as_page("POST", *path, json_body=json_body))
 
     async def set_key(self, **given: str) -> Any:
         """The response to a key that was entered in a window."""
@@ -159,13 +163,14 @@ class Site:
         return (await (await self.login()).ask()).ticket
 
     async def connect(
-        self, ticket: str, headers: dict[str, str] | None = None
+        self, ticket: str, headers: dict[str, str] | None = None, seen: int | None = None
     ) -> WebSocketClientConnection:
         """With the cookies of the browser, unless ``headers`` say otherwise."""
         if headers is None:
             headers = {**(await self.login()).headers, "Authorization": "none"}
+        params = {"ticket": ticket} if seen is None else {"ticket": ticket, "seen": str(seen)}
         socket: WebSocketClientConnection = await self._socket(
-            *API, "channel", params={"ticket": ticket}, headers=headers
+            *API, "channel", params=params, headers=headers
         )
         return socket
 
@@ -192,12 +197,16 @@ class Site:
         return window
 
     async def bare_window(
-        self, path: str = "a.ipynb", book: Notebook | None = None, secret: str = ""
+        self,
+        path: str = "a.ipynb",
+        book: Notebook | None = None,
+        secret: str = "",
+        seen: int | None = None,
     ) -> ReferenceWindow:
         """A window that has said nothing yet. With the ``secret`` of one that was there
-        before it is the same page, which connects again."""
+        before it is the same page, which connects again and has ``seen`` actions up to one."""
         given = await (await self.login()).ask(secret)
-        socket = await self.connect(given.ticket)
+        socket = await self.connect(given.ticket, seen=seen)
         window = ReferenceWindow(socket, path, book or notebook("x = 20"))
         window.secret = given.secret
         self._open.push_async_callback(window.close)

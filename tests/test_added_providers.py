@@ -138,8 +138,8 @@ async def test_one_whose_models_always_ask(site: Site) -> None:
         ("acme/broken", "server_error", "Acme failed (ZeroDivisionError)."),
         ("acme/unknown", "server_error", "Acme failed (KeyError)."),
         ("never/fast", "server_error", "Never failed (RuntimeError)."),
-        ("missing/fast", "unknown_model", "“missing” could not be loaded."),
-        ("ends/fast", "unknown_model", "“ends” could not be loaded."),
+        ("missing/fast", "unknown_model", "Could not load the provider “missing”."),
+        ("ends/fast", "unknown_model", "Could not load the provider “ends”."),
     ],
 )
 async def test_what_fails_ends_the_turn_in_words(

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy
+import pandas  # type: ignore[import-untyped]
 import pytest
 
-from jupyter_codeinterp.api import Seen, Tool, ToolContext
+from jupyter_codeinterp.api import Seen, Tool, ToolContext, Variable
+from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.tools.registry import BUILT_IN, ToolRegistry
+from jupyter_codeinterp.kernel_side.variables import describe
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.installed import installed
 from tests.reference_window import notebook
@@ -44,12 +50,43 @@ COUNT_WORDS = Tool(
     ("cell_id",),
     run=count,
 )
+class Load(msgspec.Struct):
+    rows: int
+
+
+async def load(context: ToolContext, given: Load) -> Seen:
+    cell = await context.run_cell(f"rows = list(range({given.rows}))\\nlen(rows)", "Load rows")
+    if cell.status != "ok":
+        return Seen(f"nothing: {cell.status}")
+    return Seen(f"sum is {await context.evaluate('sum(rows)')}")
+
+
+LOAD = Tool(
+    "load_rows",
+    "Load rows",
+    "Load rows.",
+    Load,
+    {"rows": {"type": "integer"}},
+    ("rows",),
+    effect="changes",
+    run=load,
+)
+
+
+async def sneak(context: ToolContext, given: msgspec.Struct) -> Seen:
+    await context.run_cell("print('sneaked')")
+    return Seen("ran")
+
+
+SNEAK = Tool("sneak", "Sneak", "Looks, they say.", msgspec.Struct, run=sneak)
 NO_TOOL = "something else"
 """
 POINTS = """
 [jupyter_codeinterp.tools]
 broken = words_tool:MISSING
 count_words = words_tool:COUNT_WORDS
+load_rows = words_tool:LOAD
+sneak = words_tool:SNEAK
 nothing = words_tool:NO_TOOL
 """
 
@@ -65,12 +102,13 @@ TOOL = Tool("look_up", "Look up", "Look something up.", msgspec.Struct, run=noth
     ("changed", "why"),
     [
         ({"name": "run_cell"}, "already"),
-        ({"name": "look up"}, "no name"),
-        ({"name": ""}, "no name"),
-        ({"name": "x" * 65}, "no name"),
-        ({"effect": "changes"}, "must look"),
-        ({"effect": "asks"}, "must look"),
-        ({"run": None}, "must look"),
+        ({"name": "look up"}, "is not a valid"),
+        ({"name": ""}, "is not a valid"),
+        ({"name": "x" * 65}, "is not a valid"),
+        ({"effect": "asks"}, "must look or change"),
+        ({"draft": "insert"}, "must look or change"),
+        ({"work": nothing}, "must look or change"),
+        ({"run": None}, "a run of its own"),
         ({"label": ""}, "label"),
     ],
 )
@@ -79,6 +117,35 @@ def test_what_is_no_tool_is_refused(changed: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         registry.add(dataclasses.replace(TOOL, **changed))
     assert registry.specs() == tuple(tool.spec for tool in BUILT_IN)
+
+
+class Table(typing.NamedTuple):
+    x: int
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1,
+        "text",
+        b"bytes",
+        [1, 2],
+        {"a": 1},
+        numpy.zeros((2, 3)),
+        numpy.float64(1.5),
+        pandas.DataFrame({"a": [1], "b": ["x"]}),
+        pandas.Series([1.0]),
+        pandas.Timestamp("2026-11-24"),
+        Table(1),
+        object(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_facts_of_a_variable_have_the_exported_type(value: object) -> None:
+    (told,) = describe({"it": value}, {})
+    decoded = msgspec.convert(json.loads(json.dumps(told)), Variable)
+    assert decoded == told and {"name", "type"} <= told.keys()
+    assert told.keys() <= typing.get_type_hints(Variable).keys()
 
 
 class TestInstalled:
@@ -109,7 +176,8 @@ class TestInstalled:
         assert (await w.ended()).stop_reason == "end_turn"
 
         offered = [tool["name"] for tool in api.requests[0].body["tools"]]
-        assert offered == [*(tool.name for tool in BUILT_IN), "count_words"]
+        added = ["count_words", "load_rows", "sneak"]
+        assert offered == [*(tool.name for tool in BUILT_IN), *added]
         assert {started.title for started in w.of(e.ToolStarted)} == {"Count words"}
         statuses = [done.status for done in w.of(e.ToolDone)]
         assert statuses == ["ok", "ok", "not_started", "not_started"]
@@ -119,6 +187,68 @@ class TestInstalled:
         assert "0 words" in private and "secret" not in private
         assert "ZeroDivisionError" in failed and "of mine" not in failed
         assert "There is no cell 'nowhere'" in lost
+
+    @pytest.mark.parametrize("allowed", [None, ["Words.Tool"], ["others"], []])
+    async def test_an_admin_allows_packages(
+        self, site: Site, api: FakeAnthropic, allowed: list[str] | None
+    ) -> None:
+        site.extension.allowed_packages = allowed  # type: ignore[assignment]
+        api.play(in_order([answer(text("Done."))]))
+        w = await site.window(book=notebook("x = 1"), kernel_id=await site.kernel())
+        await w.ask("Go")
+        await w.ended()
+        offered = {tool["name"] for tool in api.requests[0].body["tools"]}
+        assert ("count_words" in offered) == (allowed in (None, ["Words.Tool"]))
+
+    async def begin(self, site: Site, api: FakeAnthropic, name: str, **given: Any) -> Any:
+        api.play(in_order([answer(call(name, given)), answer(text("Done."))]))
+        w = await site.window(book=notebook("x = 1"), kernel_id=await site.kernel())
+        return w
+
+    async def test_its_cells_are_reviewed_and_run(self, site: Site, api: FakeAnthropic) -> None:
+        w = await self.begin(site, api, "load_rows", rows=4)
+        await w.ask("Load")
+        draft = await w.draft()
+        assert (draft.kind, draft.title) == ("insert", "Load rows")
+        assert draft.source == "rows = list(range(4))\nlen(rows)"
+        await w.decide(draft)
+        value = await w.draft(2)
+        assert value.source == "sum(rows)"
+        await w.decide(value)
+        assert (await w.ended()).stop_reason == "end_turn"
+        assert [cell["source"] for cell in w.cells] == ["x = 1", draft.source, "sum(rows)"]
+        result = result_of(api.requests[1].body)
+        assert "sum is" in result and result.count("The tool ran a cell:") == 2
+        assert [done.status for done in w.of(e.ToolDone)] == ["ok", "ok", "ok"]
+
+    async def test_a_rejected_cell_does_not_run(self, site: Site, api: FakeAnthropic) -> None:
+        w = await self.begin(site, api, "load_rows", rows=4)
+        await w.ask("Load")
+        await w.decide(await w.draft(), "reject")
+        await w.ended()
+        assert [cell["source"] for cell in w.cells] == ["x = 1"]
+        assert "nothing: rejected" in result_of(api.requests[1].body)
+
+    async def test_in_plan_mode_nothing_runs(self, site: Site, api: FakeAnthropic) -> None:
+        w = await self.begin(site, api, "load_rows", rows=4)
+        await w.ask("Load", "plan")
+        await w.ended()
+        assert w.of(e.DraftWaiting) == [] and len(w.cells) == 1
+        assert "nothing: rejected" in result_of(api.requests[1].body)
+
+    async def test_stop_takes_its_draft_back(self, site: Site, api: FakeAnthropic) -> None:
+        w = await self.begin(site, api, "load_rows", rows=4)
+        await w.ask("Load")
+        await w.draft()
+        await w.send(c.Cancel(w.session_id))
+        assert (await w.ended()).stop_reason == "cancelled"
+        await w.until(lambda: [cell["source"] for cell in w.cells] == ["x = 1"])
+
+    async def test_one_that_looks_runs_nothing(self, site: Site, api: FakeAnthropic) -> None:
+        w = await self.begin(site, api, "sneak")
+        await w.ask("Look", "auto")
+        await w.ended()
+        assert "RuntimeError" in result_of(api.requests[1].body) and len(w.cells) == 1
 
 
 def result_of(body: dict[str, Any]) -> str:

@@ -92,20 +92,50 @@ async def test_attempts_come_to_an_end() -> None:
         with pytest.raises(ModelError) as caught:
             await events(model, asking())
         assert len(api.requests) == 3
-    assert caught.value.code == "overloaded" and "3 times" in caught.value.message
+    assert caught.value.code == "overloaded" and "after 3 attempts" in caught.value.message
 
 
 @pytest.mark.parametrize(
     ("header", "least", "most"),
-    [("0.01", 0.01, 0.01), ("3600", 60, 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("x", 7, 7)],
+    [("0.01", 0.01, 0.01), ("60", 60, 60), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0), ("x", 7, 7)],
 )
-def test_retry_after_is_honoured_and_capped(header: str, least: float, most: float) -> None:
+def test_retry_after_is_honoured(header: str, least: float, most: float) -> None:
     @on_loop
     async def run() -> None:
         async with talking(rate_limited(header), wait=lambda attempt: 7.0) as (model, _):
             async with aclosing(model.stream(asking())) as shown:
                 retry = await anext(shown)
             assert isinstance(retry, ModelRetry) and least <= retry.delay <= most
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [("61", "61 seconds"), ("150", "3 minutes"), ("3600", "60 minutes"), ("86400", "24 hours")],
+)
+def test_a_later_time_ends_the_call_and_is_named(header: str, words: str) -> None:
+    @on_loop
+    async def run() -> None:
+        error = await failure(rate_limited(header))
+        assert error.code == "rate_limit" and error.retry_after == float(header)
+        assert error.message.endswith(f"Try again in {words}.")
+
+    run()
+
+
+@pytest.mark.parametrize("how", ["reset", "end"])
+def test_a_stream_that_always_breaks_is_given_up_early(how: Any) -> None:
+    """The server is there and begins each answer, so long waits mend nothing."""
+
+    @on_loop
+    async def run() -> None:
+        broken = [answer(text("x")).cut_by(how, after=0)] * 9
+        async with talking(*broken) as (model, api):
+            with pytest.raises(ModelError) as caught:
+                await events(model, asking())
+            assert len(api.requests) == 3
+        assert "after 3 attempts" in caught.value.message
 
     run()
 

@@ -16,8 +16,8 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from jupyter_server.services.contents.manager import AsyncContentsManager, ContentsManager
 from tornado import web
 
-from jupyter_codeinterp.server.files import beside
-from jupyter_codeinterp.server.files.beside import read_beside
+from jupyter_codeinterp.server.files import siblings
+from jupyter_codeinterp.server.files.siblings import read_sibling
 
 MOST = 10_000
 DATA = bytes(range(256)) * 3
@@ -38,10 +38,10 @@ def root(tmp_path: Path) -> Path:
 )
 async def test_a_file_is_read_as_it_is(root: Path, manager: Any) -> None:
     contents = manager(root_dir=str(root))
-    assert await read_beside(contents, "work/n.ipynb", "a b.png", MOST) == DATA
-    assert await read_beside(contents, "n.ipynb", "top.png", MOST) == b"top"
-    assert await read_beside(contents, "work/n.ipynb", "a b.png", len(DATA)) == DATA
-    assert await read_beside(contents, "work/n.ipynb", "a b.png", len(DATA) - 1) is None
+    assert await read_sibling(contents, "work/n.ipynb", "a b.png", MOST) == DATA
+    assert await read_sibling(contents, "n.ipynb", "top.png", MOST) == b"top"
+    assert await read_sibling(contents, "work/n.ipynb", "a b.png", len(DATA)) == DATA
+    assert await read_sibling(contents, "work/n.ipynb", "a b.png", len(DATA) - 1) is None
 
 
 async def test_what_lies_elsewhere_is_not_read(root: Path) -> None:
@@ -54,7 +54,7 @@ async def test_what_lies_elsewhere_is_not_read(root: Path) -> None:
         *("link.png", "folder.png", ".hidden.png", "gone.png", "", "..", "../top.png"),
         *("../../outside.png", "/etc/passwd", "..\\top.png", "a\0.png"),
     ):
-        assert await read_beside(contents, "work/n.ipynb", name, MOST) is None, name
+        assert await read_sibling(contents, "work/n.ipynb", name, MOST) is None, name
 
 
 class Elsewhere(AsyncContentsManager):
@@ -69,13 +69,13 @@ class Elsewhere(AsyncContentsManager):
 
 async def test_a_drive_may_say_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     drive = Elsewhere()
-    assert await read_beside(drive, "n.ipynb", "a.png", MOST) == DATA, "with line breaks"
+    assert await read_sibling(drive, "n.ipynb", "a.png", MOST) == DATA, "with line breaks"
     drive.content = "no base64!?"
-    assert await read_beside(drive, "n.ipynb", "a.png", MOST) is None
+    assert await read_sibling(drive, "n.ipynb", "a.png", MOST) is None
     drive.content, drive.size = "A" * 4 * MOST, None
-    assert await read_beside(drive, "n.ipynb", "a.png", MOST) is None, "its size was not told"
+    assert await read_sibling(drive, "n.ipynb", "a.png", MOST) is None, "its size was not told"
     drive.content = None
-    assert await read_beside(drive, "n.ipynb", "a.png", MOST) is None
+    assert await read_sibling(drive, "n.ipynb", "a.png", MOST) is None
 
     class Slow(ContentsManager):
         async def get(self, *args: Any, **more: Any) -> Any:
@@ -85,6 +85,6 @@ async def test_a_drive_may_say_anything(monkeypatch: pytest.MonkeyPatch) -> None
         async def get(self, *args: Any, **more: Any) -> Any:
             raise web.HTTPError(404, "gone")
 
-    monkeypatch.setattr(beside, "READING_TIMEOUT", 0.01)
+    monkeypatch.setattr(siblings, "READING_TIMEOUT", 0.01)
     for bad in (Slow(), Gone()):
-        assert await read_beside(bad, "n.ipynb", "a.png", MOST) is None
+        assert await read_sibling(bad, "n.ipynb", "a.png", MOST) is None

@@ -19,7 +19,7 @@ from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError, StoreError
-from jupyter_codeinterp.core.history.branching import beginning, points
+from jupyter_codeinterp.core.history.branching import beginning, points, title_of
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view.context import BRANCHED
 from jupyter_codeinterp.core.session.service import MAX_MESSAGE
@@ -112,7 +112,31 @@ async def test_what_came_before_is_there_and_what_came_after_is_not(
     assert undone == list(range(3, turn - 1, -1))
     assert info(site, new).branches == (c.BranchPoint(old, turn),)
     assert info(site, old).branches == ()
-    assert info(site, new).title == ("Make a" if turn > 1 else "Another")
+    assert info(site, new).title == ("Make a: Another" if turn > 1 else "Another")
+
+
+@pytest.mark.parametrize(
+    ("turn", "text", "replaced", "title"),
+    [
+        (1, "Show it", "Plot it", ""),
+        (
+            1,
+            "Which region grew fastest in 2024?",
+            "Which region grew fastest in 2023?",
+            "Which region grew faste… 2024?",
+        ),
+        (1, "Which region grew fastest?", "Which region grew fastest? Show it.", ""),
+        (1, "Plot it", "Plot it", "Growth by region"),
+        (2, "Plot it", "Plot it", "Growth by region"),
+        (2, "Plot it by month", "Plot it by year", "Growth by region: month"),
+        (2, "Plot it", "Plot it by year", "Growth by region: Plot it"),
+    ],
+)
+def test_the_title_of_a_branch_shows_what_differs(
+    turn: int, text: str, replaced: str, title: str
+) -> None:
+    of = c.SessionInfo("s", "a.ipynb", "Growth by region", "m", "auto", False, 0.0, 0.0)
+    assert title_of(of, turn, text, replaced) == title
 
 
 async def test_without_undo_the_notebook_stays(site: Site, api: FakeAnthropic) -> None:
@@ -129,8 +153,8 @@ async def test_what_the_person_has_changed_since_stays_and_is_told(
     w.cells[3]["source"] = "c = 'mine'"
     new = await branched(site, w, 2, undo=True)
     assert sources(w) == ["x = 20", "a = 1", "c = 'mine'"]
-    (note,) = [n for n in of(site, new, e.Note) if "put back" in n.text]
-    assert note.text.startswith("One cell was not put back")
+    (note,) = [n for n in of(site, new, e.Note) if "restored" in n.text]
+    assert note.text.startswith("One cell was not restored")
     (last, _) = of(site, w.session_id, e.TurnUndone)
     assert [kept.why for kept in last.kept] == ["changed"]
 
@@ -153,7 +177,7 @@ async def test_whose_cell_is_whose(site: Site, api: FakeAnthropic) -> None:
     await site.until(lambda: not site.extension.manager.running)
     assert sources(w) == ["x = 20", "a = 10", "b = 20", "c = 3"]
     # Turns of before can be reviewed and undone in the branch.
-    ledger = site.extension.manager.session(new)._ledger
+    ledger = site.extension.manager.session(new).ledger
     assert [change.source for change in ledger.changes(1)] == ["a = 1"]
     assert (await w.send(c.UndoTurn(new, 2))).error is None
     assert sources(w) == ["x = 20", "a = 1", "b = 2", "c = 3"]
@@ -256,7 +280,7 @@ async def test_it_is_taken_up_as_it_was(site: Site, api: FakeAnthropic) -> None:
     w = await talked(site, api, answer(text("As you like.")))
     manager = site.extension.manager
     before = manager.session(w.session_id)
-    begun = manager.new_branch(before.info, 2, before.beginning(2)).info.session_id
+    begun = manager.new_branch(before.info, 2, before.reviews.beginning(2)).info.session_id
     manager._sessions.pop(begun)
     assert asked(site, begun) == ["Make a"]
     w.session_id = begun
@@ -297,13 +321,13 @@ store.append_messages("old", (user(Text("Go")),), 1)
 store.append_events("old", [(2, TurnEnded(1, "end_turn"))])
 store.append_events("old", [(3, TurnStarted(2, "On", "review", "m", messages=1))])
 begins = beginning(2, store.events("old"), [], lambda: ())
-copy = module.copy_said
+copy = module._copy_conversation
 
 def die(*given):
     copy(*given)
     os.kill(os.getpid(), signal.SIGKILL)
 
-module.copy_said = die
+module._copy_conversation = die
 store.create_branch(SessionInfo("new", *given), "old", begins)
 """
 
@@ -439,7 +463,7 @@ def test_the_same_words_twice_in_such_a_journal() -> None:
 
 def test_a_turn_that_was_tried_again_has_no_message() -> None:
     events: list[tuple[int, e.Event]] = [(1, e.TurnStarted(1, "", "review", "m"))]
-    with pytest.raises(CommandError, match="no message of yours"):
+    with pytest.raises(CommandError, match="No message of yours started this turn"):
         beginning(1, events, [], lambda: ())
 
 

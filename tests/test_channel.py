@@ -16,15 +16,18 @@ from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClosedError
 
 from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Receipt
 from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.redaction.secrets import REMOVED
 from jupyter_codeinterp.core.session import service
-from jupyter_codeinterp.server import windows
 from jupyter_codeinterp.server.socket import connection
-from jupyter_codeinterp.server.socket.connection import CHANGE, EXECUTE, LOOK, NEEDS
+from jupyter_codeinterp.server.socket.connection import CHANGE, EXECUTE, LOOK, NEEDS, NOT_ALLOWED
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
-from jupyter_codeinterp.server.windows import Bearer, Windows
-from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from jupyter_codeinterp.server.windows import windows
+from jupyter_codeinterp.server.windows.windows import Bearer, Windows
+from tests.conftest import KEY
+from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text
 from tests.login import log_in
 from tests.reference_window import body
 from tests.site import Site
@@ -55,7 +58,7 @@ async def test_a_socket_opens_with_a_fresh_ticket_only(
     assert await refused(site, "x" * 32) == 403, "forged"
     ticket = await site.ticket()
     monkeypatch.setattr(windows, "TICKET_LIFE", 0.0)
-    assert await refused(site, ticket) == 403, "too old"
+    assert await refused(site, ticket) == 403, "expired"
 
 
 async def test_a_ticket_does_not_replace_authentication(site: Site) -> None:
@@ -128,7 +131,7 @@ async def test_windows_are_for_browsers_that_have_logged_in(site: Site) -> None:
         response = await site.request("POST", "tickets", **how)
         assert response.code == 403, how
         assert body(response)["code"] == "no_session"
-        assert "logged in" in body(response)["message"]
+        assert "Only logged-in browsers get windows" in body(response)["message"]
 
 
 class TestTokenWindows:
@@ -137,14 +140,14 @@ class TestTokenWindows:
         return {"allow_token_windows": True}
 
     async def test_an_admin_may_allow_windows_with_the_token_alone(self, site: Site) -> None:
-        given = await site.post("tickets")
+        given = body(await site.request("POST", "tickets"))
         assert await refused(site, given["ticket"], headers={}) == 101
 
 
 async def test_a_browser_opens_its_own_tickets_alone(site: Site) -> None:
     other = await log_in(site.url, site.app.identity_provider.token)
     theirs = {**other.headers, "Authorization": "none"}
-    assert await refused(site, await site.ticket(), headers=theirs) == 403, "somebody else's"
+    assert await refused(site, await site.ticket(), headers=theirs) == 403, "another user's"
     assert await refused(site, (await other.ask()).ticket, headers=theirs) == 101
 
 
@@ -207,7 +210,7 @@ def example(kind: type[Any], session_id: str) -> c.Command:
 
 
 @pytest.mark.parametrize("denied", [EXECUTE, CHANGE, LOOK], ids=" ".join)
-async def test_a_command_without_leave_does_nothing(
+async def test_a_command_without_permission_does_nothing(
     site: Site,
     api: FakeAnthropic,
     monkeypatch: pytest.MonkeyPatch,
@@ -228,7 +231,7 @@ async def test_a_command_without_leave_does_nothing(
         if denied in NEEDS[kind]:
             reply = await w.send(example(kind, w.session_id))
             assert reply.error == "forbidden", kind
-            assert denied[0] in reply.message
+            assert reply.message == NOT_ALLOWED[denied]
 
     assert manager.notebook("a.ipynb").epoch == epoch
     assert manager.session(w.session_id).event_log.last_seq == seq
@@ -238,6 +241,21 @@ async def test_a_command_without_leave_does_nothing(
     monkeypatch.setattr(Denying, "denied", ())
     assert (await w.send(c.Cancel(w.session_id))).error is None
     assert (await w.ended()).stop_reason == "cancelled"
+
+
+async def test_an_answer_is_bounded_and_without_keys(site: Site, api: FakeAnthropic) -> None:
+    """As a message is."""
+    asks = answer(call("ask_user", {"question": "Which?"}))
+    api.play(in_order([asks, answer(text("All right."))]))
+    w = await site.window()
+    await w.ask("Go")
+    asked = await w.event(e.QuestionAsked)
+    long = await w.send(c.Answer(w.session_id, asked.call_id, "x" * (service.MAX_MESSAGE + 1)))
+    assert long.error == "too_long"
+    assert (await w.send(c.Answer(w.session_id, asked.call_id, f"It is {KEY}."))).error is None
+    await w.ended()
+    assert w.of(e.QuestionAnswered)[0].answer == f"It is {REMOVED}."
+    assert KEY not in str([request.body for request in api.requests])
 
 
 async def test_who_may_not_read_gets_no_socket(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

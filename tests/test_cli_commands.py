@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,8 @@ import pytest
 from jupyter_codeinterp import demo
 from jupyter_codeinterp._version import __version__
 from jupyter_codeinterp.cli.commands.replay import OwnCells
-from jupyter_codeinterp.cli.terminal.fronts import Program, Word
-from jupyter_codeinterp.core.events import Draft
+from jupyter_codeinterp.cli.terminal.fronts import Decision, Program
+from jupyter_codeinterp.core.events import Draft, DraftOpened, Event
 from tests.cli import CANARY, Cli, fake_process, make_cli
 
 GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
@@ -61,7 +62,9 @@ def test_conversations_are_listed_and_exported(cli: Cli) -> None:
 @pytest.mark.parametrize("given", ["ffff", "f" * 32, "../x", "x", "", "%"])
 def test_a_conversation_that_there_is_not(cli: Cli, given: str) -> None:
     ran = cli.run("export", given)
-    assert ((ran.code, ran.out) == (2, "") and "SESSION" in ran.err) or "no conversation" in ran.err
+    assert (
+        (ran.code, ran.out) == (2, "") and "SESSION" in ran.err
+    ) or f"No conversation {given}" in ran.err
 
 
 def test_a_list_that_nobody_reads(cli: Cli) -> None:
@@ -86,17 +89,41 @@ def test_a_key_is_read_kept_and_never_shown(cli: Cli, fake: str) -> None:
     assert json.loads(kept(cli).read_text())["connections"]["anthropic"]["key"] == GIVEN
     assert stat.S_IMODE(kept(cli).stat().st_mode) == 0o600
     listed = cli.run("key", "list")
-    assert listed.code == 0 and "a kept key, for 127.0.0.1" in listed.out
+    assert listed.code == 0 and "a saved key, for 127.0.0.1" in listed.out
     deleted = cli.run("key", "delete")
-    assert deleted.code == 0 and "is deleted" in deleted.out
+    assert deleted.code == 0 and "Key deleted" in deleted.out
     cli.environment["ANTHROPIC_API_KEY"] = CANARY
     assert f"a key from ANTHROPIC_API_KEY, for {fake[7:]}" in cli.run("key", "list").out
     refused = cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n")
-    assert refused.code == 1 and "ANTHROPIC_API_KEY in the environment" in refused.err
+    assert (
+        refused.code == 1 and "ANTHROPIC_API_KEY in the Jupyter server's environment" in refused.err
+    )
     assert not kept(cli).exists()
     for ran in (set_it, listed, deleted, refused):
         assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
-    assert "No key was kept" in cli.run("key", "delete").out
+    assert "No saved key" in cli.run("key", "delete").out
+
+
+@pytest.mark.parametrize("also", [False, True], ids=["alone", "overridden"])
+@pytest.mark.parametrize("saved", [False, True])
+def test_list_and_delete_speak_of_the_saved_key(
+    cli: Cli, fake: str, also: bool, saved: bool
+) -> None:
+    """Whether or not a key in the environment overrides it."""
+    del cli.environment["ANTHROPIC_API_KEY"]
+    if saved:
+        assert cli.run("key", "set", "--url", fake, given=f"{GIVEN}\n").code == 0
+    if also:
+        cli.environment["ANTHROPIC_API_KEY"] = CANARY
+    listed, deleted = cli.run("key", "list"), cli.run("key", "delete")
+    assert ("a key from ANTHROPIC_API_KEY" in listed.out) == also
+    assert ("saved" in listed.out) == saved, listed
+    assert ("is not used" in listed.out) == (saved and also)
+    assert deleted.out.startswith("Key deleted." if saved else "No saved key."), deleted
+    assert ("a key from ANTHROPIC_API_KEY" in deleted.out) == also
+    assert not kept(cli).exists()
+    for ran in (listed, deleted):
+        assert GIVEN not in ran.out + ran.err and CANARY not in ran.out + ran.err
 
 
 def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
@@ -113,10 +140,10 @@ def test_a_key_is_typed_without_an_echo(cli: Cli, fake: str) -> None:
 @pytest.mark.parametrize(
     ("given", "url", "code", "words"),
     [
-        ("", "", 2, "no key"),
-        ("two words\n", "", 1, "characters that no key has"),
+        ("", "", 2, "No key was entered"),
+        ("two words\n", "", 1, "invalid characters"),
         (f"{GIVEN}\n", "ftp://x", 1, "http"),
-        (f"{GIVEN}\n", "http://127.0.0.1:9", 1, "not kept"),
+        (f"{GIVEN}\n", "http://127.0.0.1:9", 1, "not saved"),
     ],
 )
 def test_a_key_that_is_not_kept(cli: Cli, given: str, url: str, code: int, words: str) -> None:
@@ -131,11 +158,11 @@ def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
     set_it = cli.run("key", "set", "--provider", "moonshot", "--url", fake, given=f"{GIVEN}\n")
     assert set_it.code == 0, set_it
     listed = cli.run("key", "list").out
-    assert "Moonshot (Kimi): a kept key" in listed and "Anthropic: a key from" in listed
-    assert "No key was kept" in cli.run("key", "delete").out
-    assert "is deleted" in cli.run("key", "delete", "--provider", "moonshot").out
+    assert "Moonshot (Kimi): a saved key" in listed and "Anthropic: a key from" in listed
+    assert "No saved key" in cli.run("key", "delete").out
+    assert "Key deleted" in cli.run("key", "delete", "--provider", "moonshot").out
     unknown = cli.run("key", "set", "--provider", "nobody", given=f"{GIVEN}\n")
-    assert unknown.code == 1 and "no provider “nobody”" in unknown.err
+    assert unknown.code == 1 and "Unknown provider “nobody”" in unknown.err
 
 
 def test_a_key_is_no_argument(cli: Cli) -> None:
@@ -165,7 +192,7 @@ def test_the_doctor_finds_nothing_wrong(cli: Cli) -> None:
     built(cli, __version__)
     ran = cli.run("doctor")
     assert (ran.code, ran.err) == (0, ""), ran
-    for words in ("kernel python3", "ANTHROPIC_API_KEY", "models can be reached", "labextension"):
+    for words in ("kernel python3", "ANTHROPIC_API_KEY", "models available", "labextension"):
         assert words in ran.out
     assert CANARY not in ran.out and "✗" not in ran.out
 
@@ -177,7 +204,7 @@ def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> No
     cli.run("key", "set", "--provider", "moonshot", "--url", url, given=f"{GIVEN}\n")
     ran = cli.run("doctor")
     lines = ran.out.splitlines()
-    assert f"✓ Moonshot (Kimi): a kept key, for {url.partition('://')[2]}" in lines
+    assert f"✓ Moonshot (Kimi): a saved key, for {url.partition('://')[2]}" in lines
     assert "✓ Offline demo: needs no key" in lines
     assert not any("OpenAI" in line or "Bedrock" in line for line in lines), "they have no key"
     hides = "import sys; sys.modules['openai'] = None"
@@ -225,6 +252,81 @@ def broken_settings(cli: Cli) -> None:
     (folder / "jupyter_server_config.json").write_text("{")
 
 
+def misspelt(cli: Cli) -> None:
+    cli.configure(modle="claude-opus-5-5")
+
+
+def unknown_setting(cli: Cli) -> None:
+    cli.configure(frobnicate=1)
+
+
+ADDS = """
+import msgspec
+from jupyter_codeinterp.api import Seen, Tool, ToolContext
+
+async def look(context: ToolContext, given: msgspec.Struct) -> Seen:
+    return Seen("")
+
+LOOKS = Tool("look_up", "Look up", "Look up.", msgspec.Struct, run=look)
+CHANGES = Tool("put_in", "Put in", "Put in.", msgspec.Struct, effect="changes", run=look)
+REFUSED = Tool("run_cell", "Run", "Run.", msgspec.Struct, effect="changes", run=look)
+"""
+POINTS = """
+[jupyter_codeinterp.tools]
+look_up = adds_tools:LOOKS
+put_in = adds_tools:CHANGES
+"""
+
+
+def adding(cli: Cli, more: str = "") -> None:
+    """A package that adds tools."""
+    info = cli.folder / "adds_tools-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Adds_Tools\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS + more)
+    (cli.folder / "adds_tools.py").write_text(ADDS)
+
+
+def broken_tool(cli: Cli) -> None:
+    adding(cli, "broken = adds_tools:MISSING\n")
+
+
+def refused_tool(cli: Cli) -> None:
+    adding(cli, "taken = adds_tools:REFUSED\n")
+
+
+def broken_provider(cli: Cli) -> None:
+    adding(cli, "[jupyter_codeinterp.providers]\nacme = nowhere_at_all:ACME\n")
+
+
+def test_the_doctor_names_what_other_packages_add(cli: Cli) -> None:
+    enabled(cli)
+    adding(cli)
+    lines = cli.run("doctor").out.splitlines()
+    assert "✓ The tool “look_up” of Adds_Tools runs in every mode, without a review" in lines
+    (line,) = (one for one in lines if "“put_in”" in one)
+    assert line.startswith("✓") and "the cells that it adds are reviewed" in line
+    cli.configure(allowed_packages=["others"])
+    lines = cli.run("doctor").out.splitlines()
+    left = "· The tool “look_up” of Adds_Tools was left out: the admin does not allow its package"
+    assert left in lines
+    cli.configure(allowed_packages=["adds-tools"])
+    assert any(one.startswith("✓ The tool “look_up”") for one in cli.run("doctor").out.splitlines())
+
+
+def test_the_doctor_says_once_that_a_server_cannot_be_reached(cli: Cli) -> None:
+    enabled(cli)
+    built(cli, __version__)
+    no_server(cli)
+    ran = cli.run("doctor")
+    assert ran.out.count("✗") == 1 and "does not list" not in ran.out, ran
+
+
+def nowhere(cli: Cli) -> None:
+    """Where nobody can make a folder, although the permissions allow it."""
+    cli.configure(data_dir="/proc/codeinterp")
+
+
 def no_folder(cli: Cli) -> None:
     cli.data.mkdir()
     (cli.data / "codeinterp").write_text("")
@@ -235,14 +337,20 @@ def no_folder(cli: Cli) -> None:
     [
         (bad_kernel, "kernel bad: its program /nowhere/python", "jupyter kernelspec remove bad"),
         (disabled_lab, "labextension is disabled in", "jupyter labextension enable"),
-        (lambda cli: built(cli, "0.0.1"), "is 0.0.1, the package", "load JupyterLab's page anew"),
+        (lambda cli: built(cli, "0.0.1"), "is 0.0.1, the package", "reload JupyterLab"),
         (lambda cli: enabled(cli, False), "server extension is disabled", "extension enable"),
         (no_key, "has no key", "jupyter codeinterp key set"),
         (no_server, "Anthropic: a key from ANTHROPIC_API_KEY, for 127.0.0.1:9", "reached"),
         (no_region, "Claude on Amazon Bedrock: a key from AWS_BEARER", "Name the region"),
-        (wrong_key, "Moonshot (Kimi): a kept key", "does not accept the API key"),
-        (broken_settings, "cannot be read, and may set a limit", "Mend or remove that file"),
-        (no_folder, "Conversations cannot be kept in", "c.CodeInterp.data_dir"),
+        (wrong_key, "Moonshot (Kimi): a saved key", "rejected the API key"),
+        (broken_settings, "which may set a limit", "Fix or remove that file"),
+        (misspelt, "the setting c.CodeInterp.modle", "Did you mean c.CodeInterp.model?"),
+        (unknown_setting, "the setting c.CodeInterp.frobnicate", "--help-all"),
+        (broken_tool, "The tool “broken” of Adds_Tools was left out: AttributeError", "Update"),
+        (refused_tool, "“taken” of Adds_Tools was left out: ValueError", "Update or remove"),
+        (broken_provider, "provider “acme” of Adds_Tools was left out: Module", "Update"),
+        (nowhere, "Cannot save conversations in /proc", "c.CodeInterp.data_dir"),
+        (no_folder, "Cannot save conversations in", "c.CodeInterp.data_dir"),
     ],
 )
 def test_the_doctor_says_what_to_do(cli: Cli, spoil: Any, words: str, advice: str) -> None:
@@ -298,6 +406,54 @@ def test_a_replay_that_departs_is_no_success(cli: Cli) -> None:
     assert ran.code == 1 and "recording" in ran.out
 
 
+def test_a_replay_whose_last_run_fails_is_no_success(cli: Cli) -> None:
+    file = recorded(cli, "#code ```\nx = 1\n```")
+    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
+    file.write_text(file.read_text().replace("x = 1", "1 / 0"))
+    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 1
+
+
+def test_a_replay_with_another_result_is_no_success(cli: Cli) -> None:
+    """All code ran; only a figure differs."""
+    file = recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
+    assert cli.run("replay", "a.ipynb", "recording.jsonl", "--yes").code == 0
+    file.write_text(file.read_text().replace("40 + 2", "40 + 3"))
+    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
+    assert ran.code == 1 and "differs from the recording" in ran.out, ran
+
+
+AUDIT = """
+from os import getpid
+from jupyter_codeinterp.api import Hook, Notes
+
+AUDIT = Hook("audit", after_run=lambda cell, outputs: Notes((f"Program {getpid()}.",)))
+"""
+
+
+def hooked(cli: Cli) -> None:
+    """With a hook that says something else in each program."""
+    info = cli.folder / "audit_hook-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: audit_hook\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[jupyter_codeinterp.hooks]\na = audit_hook:AUDIT\n")
+    (cli.folder / "audit_hook.py").write_text(AUDIT)
+    cli.environment["PYTHONPATH"] = str(cli.folder)
+
+
+@pytest.mark.parametrize("when", ["always", "after", "before"])
+def test_what_hooks_say_of_a_run_is_no_departure(cli: Cli, when: str) -> None:
+    if when != "after":
+        hooked(cli)
+    recorded(cli, "#code ```\nprint('=', 40 + 2)\n```")
+    if when == "after":
+        hooked(cli)
+    elif when == "before":
+        shutil.rmtree(cli.folder / "audit_hook-1.0.dist-info")
+    ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
+    assert ran.code == 0 and "differs" not in ran.out, ran
+    assert ran.out.count("Program") == (when != "before"), "once, as a note"
+
+
 def lines_of(file: Path) -> list[str]:
     return file.read_text().splitlines(keepends=True)
 
@@ -311,16 +467,20 @@ def test_a_recording_that_is_not_played(cli: Cli) -> None:
     theirs["content"][-1]["input"] |= {"cell_id": cli.book().cells[0].id}
     before = cli.file.read_bytes()
     for text, code, words in (
-        ("", 1, "no recording"),
-        ("Hello\n", 1, "no recording"),
-        ("[1]\n", 1, "no recording"),
-        (header.replace('"version":1', '"version":2'), 1, "version 2 of the format; 1 is known"),
+        ("", 1, "not a recording"),
+        ("Hello\n", 1, "not a recording"),
+        ("[1]\n", 1, "not a recording"),
+        (
+            header.replace('"version":1', '"version":2'),
+            1,
+            "format version 2. This program reads up to version 1",
+        ),
         (header, 1, "cut off"),
         (header + steps[0], 1, "cut off"),
         (good[: len(good) // 2], 1, "cut off"),
         (good[:-10], 1, "cut off"),
         (header + "{}\n" + "".join(steps), 1, "line 2"),
-        (header + json.dumps(theirs) + "\n" + steps[-1], 1, "a cell that it has not made"),
+        (header + json.dumps(theirs) + "\n" + steps[-1], 1, "a cell that it did not create"),
     ):
         file.write_text(text)
         ran = cli.run("replay", "a.ipynb", "recording.jsonl", "--yes")
@@ -330,19 +490,20 @@ def test_a_recording_that_is_not_played(cli: Cli) -> None:
     assert cli.file.read_bytes() == before
 
 
-@pytest.mark.parametrize("yes", [False, True])
-async def test_a_draft_on_a_cell_of_the_persons_is_rejected_whatever_a_result_said(
-    yes: bool,
-) -> None:
+async def test_a_draft_on_a_cell_of_the_persons_is_rejected_whatever_a_result_said() -> None:
     """Which cell is meant is read from results, and code can say much in those."""
 
     class Agrees(Program):
-        async def decide(self, draft: Draft) -> Word:
-            return Word("run", draft.source)
+        def show(self, event: Event, raw: bytes) -> None:
+            """Nothing."""
 
-    front = OwnCells(Agrees(), yes)
+        async def decide(self, draft: Draft) -> Decision:
+            return Decision("run", draft.source)
+
+    front = OwnCells(Agrees())
 
     async def word(kind: Any, cell_id: str) -> str:
+        front.show(DraftOpened("c", "d", kind, cell_id, "Title", ""), b"")
         draft = Draft("d", "c", kind, cell_id, "Title", "source", "nonce")
         return (await front.decide(draft)).action
 

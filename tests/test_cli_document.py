@@ -17,6 +17,7 @@ import pytest
 from jupyter_codeinterp._version import __version__
 from jupyter_codeinterp.cli import arguments
 from tests.cli import CANARY, DEADLINE, Cli, fake_process, make_cli
+from tests.nightly import spread
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "cli.md"
 BLOCKS = re.findall(r"^```console\n(.+?)^```", DOCUMENT.read_text("utf-8"), re.M | re.S)
@@ -58,7 +59,7 @@ def cli(tmp_path: Path, fake: str) -> Cli:
     return cli
 
 
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", spread(BLOCKS, every=3))
 def test_an_example_does_what_it_says(cli: Cli, block: str) -> None:
     if "key set" in block:
         del cli.environment["ANTHROPIC_API_KEY"]  # It would come first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -85,12 +87,20 @@ def served(tmp_path_factory: pytest.TempPathFactory, fake: str) -> Iterator[tupl
             until(file.is_file, "the server did not start")
             until(lambda: "url" in file.read_text(), "it did not say where it is")
             server = Server(json.loads(file.read_text())["url"], token, runtime)
+            # On a busy machine it says so before it listens.
+            until(lambda: is_listening(server.url), "it does not listen")
             made = {"path": "a.ipynb", "name": "a.ipynb", "type": "notebook"}
             kernel = {"kernel": {"name": "python3"}}
             server.kernel_id = server.ask("sessions", made | kernel)["kernel"]["id"]
             yield cli, server
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+def is_listening(url: str) -> bool:
+    place = urlsplit(url)
+    with socket.socket() as probe:
+        return probe.connect_ex((place.hostname, place.port)) == 0
 
 
 def existing(cli: Cli, *lines: str) -> Any:
@@ -140,6 +150,27 @@ def test_while_a_page_has_it_open_it_is_not_used(served: tuple[Cli, Server]) -> 
     until(gone, "the page did not leave")
 
 
+def test_a_page_that_has_it_open_is_spoken_of(served: tuple[Cli, Server]) -> None:
+    """Where the run has a kernel of its own, and changes the file under the page."""
+    cli, server = served
+    arguments = ("run", "a.ipynb", code("print(1)"), "--yes", "--json")
+
+    async def with_a_page() -> Any:
+        kernel = f"{server.url}api/kernels/{server.kernel_id}/channels?token={server.token}"
+        page = await websocket_connect(kernel.replace("http:", "ws:"))
+        try:
+            return await IOLoop.current().run_in_executor(None, cli.run, *arguments)
+        finally:
+            page.close()
+
+    ran = IOLoop(make_current=False).run_sync(with_a_page)
+    assert ran.code == 0 and ran.err.startswith("a.ipynb is open in a page of http"), ran
+    gone = lambda: server.ask(f"kernels/{server.kernel_id}")["connections"] == 0  # noqa: E731
+    until(gone, "the page did not leave")
+    again = cli.run(*arguments)
+    assert (again.code, again.err) == (0, "")
+
+
 def test_a_kernel_that_dies_ends_the_run(served: tuple[Cli, Server]) -> None:
     cli, server = served
     pid = int(server.run("import os; print(os.getpid())"))
@@ -164,4 +195,4 @@ def test_a_server_that_does_not_answer_is_named(tmp_path: Path, fake: str) -> No
         (runtime / f"jpserver-{process.pid}.json").write_text(json.dumps(info))
         ran = existing(cli, "print(1)")
         process.communicate(b"\n")
-    assert ran.code == 2 and "http://127.0.0.1:9/ does not answer" in ran.err
+    assert ran.code == 2 and "http://127.0.0.1:9/ does not respond" in ran.err

@@ -73,6 +73,58 @@ def test_a_log_gets_words_without_colours(cli: Cli) -> None:
     assert '│ sales["turnover"].sum()' in ran.out and "KeyError: 'turnover'" in ran.out
 
 
+def test_a_log_tells_why_nothing_happens(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", "#rate_limit", "--plan")
+    assert ran.code == 0, ran
+    assert "↻ The rate limit of" in ran.out and "Retrying in 1 s." in ran.out
+
+
+@pytest.mark.parametrize(
+    ("given", "exit_code", "words"),
+    [
+        ("#prose Größer", 0, ""),
+        ("#prose two\nlines\n", 0, ""),
+        ("", 2, "The prompt is empty."),
+        (" \n", 2, "The prompt is empty."),
+    ],
+)
+def test_a_dash_reads_the_prompt_from_standard_input(
+    cli: Cli, given: str, exit_code: int, words: str
+) -> None:
+    ran = cli.run("run", "a.ipynb", "-", "--plan", "--json", given=given)
+    assert ran.code == exit_code and words in ran.err, ran
+    if not exit_code:
+        (begun,) = (event for event in ran.events if isinstance(event, e.TurnStarted))
+        assert begun.text.strip() == given.strip()
+
+
+NEXT_STEPS = {
+    (): "See: jupyter codeinterp --help",
+    ("frobnicate",): "See: jupyter codeinterp --help",
+    ("run",): "See: jupyter codeinterp run --help",
+    ("run", "a.ipynb", "Go", "--jason"): "See: jupyter codeinterp --help",
+    ("run", "a.ipynb", "Go"): "Add --yes",
+    ("run", "none.ipynb", "Go", "--yes"): "must be an existing .ipynb file",
+    ("run", "a.ipynb", "Go", "--yes", "--kernel", "cobol"): "Installed: python3",
+    ("run", "a.ipynb", "", "--yes"): "Put the task after NOTEBOOK",
+    ("export", "ffff"): "`sessions` lists them",
+}
+"""Arguments, and what the error says to do next."""
+
+
+@pytest.mark.parametrize("arguments", NEXT_STEPS, ids=" ".join)
+def test_an_error_names_the_next_step(cli: Cli, arguments: tuple[str, ...]) -> None:
+    ran = cli.run(*arguments)
+    assert ran.code in (1, 2) and NEXT_STEPS[arguments] in ran.err, ran
+
+
+def test_help_names_the_first_steps(cli: Cli) -> None:
+    whole, of_run = cli.run("--help"), cli.run("run", "--help")
+    for words in ("doctor", "key set", "COMMAND --help"):
+        assert words in whole.out
+    assert "< task.txt" in of_run.out
+
+
 def test_plan_runs_and_changes_nothing(cli: Cli) -> None:
     before = cli.file.read_bytes()
     ran = cli.run("run", "a.ipynb", "#three_cells", "--plan", "--json")
@@ -92,7 +144,7 @@ def test_a_copy_is_worked_on(cli: Cli) -> None:
     assert cli.file.read_bytes() == before
     assert outputs(cli.book("out/b.ipynb").cells[1]) == "42\n"
     ran = cli.run("run", "a.ipynb", prompt, "--yes", "--output", "out/b.ipynb")
-    assert ran.code == 2 and "exists already" in ran.err
+    assert ran.code == 2 and "already exists" in ran.err
     assert len(cli.sources("out/b.ipynb")) == 2
     assert [path.name for path in (cli.folder / "out").iterdir()] == ["b.ipynb"]
 
@@ -136,9 +188,9 @@ print("!", [info.title for info in found.manager.list("deep/b.ipynb")])
     ("prompt", "options", "expected", "words"),
     [
         ("#refusal", (), 1, "not one that I help with"),
-        ("#wrong_key", (), 1, "does not accept the API key"),
+        ("#wrong_key", (), 1, "rejected the API key"),
         ("#max_tokens", (), 1, "cut off"),
-        ("#endless", ("--max-steps", "2"), 3, "limit of steps"),
+        ("#endless", ("--max-steps", "2"), 3, "step limit"),
         ("#infinite_loop", ("--timeout", "8"), 3, "limit of 8 seconds"),
     ],
 )
@@ -155,7 +207,7 @@ def test_a_half_finished_notebook_says_where_it_stopped(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes", "--json", "--max-steps", "1")
     assert ran.code == 3
     last = cli.book().cells[-1]
-    assert "[The code interpreter stopped here: Stopped at the limit of steps" in outputs(last)
+    assert "[The code interpreter stopped here: Stopped at the step limit" in outputs(last)
 
 
 def test_the_limit_of_cost_holds_here_too(cli: Cli) -> None:
@@ -177,23 +229,24 @@ def test_the_limit_of_cost_holds_here_too(cli: Cli) -> None:
         (("run", "a.ipynb", "Go", "--yes", "--all"), "--all"),
         (("run", "a.ipynb", "Go", "--ye"), "--ye"),
         (("run", "a.ipynb", "Go", "--yes", "--plan"), "not allowed with"),
-        (("run", "a.ipynb", "Go"), "no terminal to ask at: say --yes"),
-        (("run", "a.ipynb", "Go", "--json"), "nobody is asked: say --yes"),
+        (("run", "a.ipynb", "Go"), "No terminal to ask in. Add --yes"),
+        (("run", "a.ipynb", "Go", "--json"), "cannot ask. Add --yes"),
         (("run", "a.ipynb", "  ", "--yes"), "prompt is empty"),
-        (("run", "a.ipynb", "x" * 100_001, "--yes"), "at most 100,000"),
+        (("run", "a.ipynb", "Use sk-ant-api03-0123456789abcdef", "--yes"), "looks like an API key"),
+        (("run", "a.ipynb", "x" * 100_001, "--yes"), "The limit is 100,000"),
         (("run", "none.ipynb", "Go", "--yes"), "does not exist"),
-        (("run", ".", "Go", "--yes"), "is no file"),
+        (("run", ".", "Go", "--yes"), "is not a file"),
         (("run", "words.txt", "Go", "--yes"), "not JSON"),
         (("run", "list.ipynb", "Go", "--yes"), "no cells"),
-        (("run", "fixed.ipynb", "Go", "--yes"), "may not be written"),
+        (("run", "fixed.ipynb", "Go", "--yes"), "is not writable"),
         (("run", "a.ipynb", "Go", "--yes", "--kernel", "cobol"), "no kernel 'cobol'"),
         (("run", "a.ipynb", "Go", "--yes", "--max-steps", "0"), "1 or more"),
         (("run", "a.ipynb", "Go", "--yes", "--max-steps", "x"), "invalid"),
-        (("run", "a.ipynb", "Go", "--yes", "--max-steps", "26"), "more than is allowed"),
+        (("run", "a.ipynb", "Go", "--yes", "--max-steps", "26"), "exceeds the limit"),
         (("run", "a.ipynb", "Go", "--yes", "--timeout", "0"), "more than 0"),
         (("run", "a.ipynb", "Go", "--yes", "--timeout", "nan"), "more than 0"),
-        (("run", "a.ipynb", "Go", "--yes", "--output", "words.txt"), "exists already"),
-        (("run", "a.ipynb", "Go", "--yes", "--output", "no/b.ipynb"), "cannot be written"),
+        (("run", "a.ipynb", "Go", "--yes", "--output", "words.txt"), "already exists"),
+        (("run", "a.ipynb", "Go", "--yes", "--output", "no/b.ipynb"), "Cannot write"),
     ],
 )
 def test_what_cannot_be_begun(cli: Cli, arguments: tuple[str, ...], words: str) -> None:
@@ -236,7 +289,7 @@ def test_settings_that_cannot_be_read_stop_it(cli: Cli) -> None:
     config = Path(cli.environment["JUPYTER_CONFIG_DIR"])
     (config / "jupyter_server_config.py").write_text("c.CodeInterp.max_cost = 1\noops(")
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes")
-    assert ran.code == 1 and "jupyter_server_config.py cannot be read" in ran.err
+    assert ran.code == 1 and f"Cannot read {config / 'jupyter_server_config.py'}" in ran.err
     (config / "jupyter_server_config.py").write_text("print('hello'); c.CodeInterp.max_cost = 'x'")
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes", "--json")
     assert (ran.code, ran.out) == (1, "") and "max_cost" in ran.err
@@ -255,7 +308,7 @@ def test_settings_beside_the_notebook_are_not_read(cli: Cli) -> None:
 
 def test_what_must_be_asked_is_not_done_where_nobody_is(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#edit_theirs", "--yes", "--json")
-    assert "Not done, because nobody was there to be asked" in ran.err
+    assert "Not done, because no one could be asked" in ran.err
     assert cli.sources() == ["import math"]
     assert not any(isinstance(event, e.RunStarted) for event in ran.events)
     ran = cli.run("run", "a.ipynb", "#invisible", "--yes", "--json")
@@ -267,7 +320,7 @@ def test_a_question_gets_an_answer_where_nobody_is(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "#ask", "--yes", "--json")
     assert ran.code == 0
     (answered,) = (event for event in ran.events if isinstance(event, e.QuestionAnswered))
-    assert "Nobody is there" in answered.answer
+    assert "No one can answer" in answered.answer
 
 
 # --- keys, and what kernels write ----------------------------------------------------------------
@@ -285,7 +338,9 @@ def test_without_a_key_nothing_is_begun(cli: Cli) -> None:
 def test_no_key_is_anywhere_but_in_the_request(cli: Cli) -> None:
     cli.environment["ANOTHER_NAME"] = f"Bearer {CANARY}"
     cli.environment["ORDINARY"] = "stays"
-    prompt = code("import os", "print(sorted(os.environ.items()))", f"# {CANARY}")
+    prompt = code("import os", "print(sorted(os.environ.items()))")
+    refused = cli.run("run", "a.ipynb", f"{prompt}\n# {CANARY}", "--yes")
+    assert refused.code == 2 and CANARY not in refused.out + refused.err
     for options in (("--json",), ()):
         ran = cli.run("run", "a.ipynb", prompt, "--yes", *options)
         assert ran.code == 0
@@ -437,4 +492,4 @@ def test_help_says_what_the_exit_codes_mean(cli: Cli) -> None:
     for arguments in (("--help",), ("run", "--help")):
         ran = cli.run(*arguments)
         assert (ran.code, ran.err) == (0, "")
-        assert re.search(r"3 a limit was reached, 130 interrupted", ran.out)
+        assert re.search(r"3 limit reached, 130 interrupted", ran.out)

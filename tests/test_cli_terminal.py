@@ -97,7 +97,7 @@ def test_a_cell_is_edited_shown_again_and_run_as_it_then_is(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("editor", "words"), [("/nowhere/vi", "cannot be started"), ("false", "has failed")]
+    ("editor", "words"), [("/nowhere/vi", "Cannot start"), ("false", "failed.")]
 )
 def test_an_editor_that_fails_leaves_the_cell_as_it_was(cli: Cli, editor: str, words: str) -> None:
     with cli.terminal("run", "a.ipynb", code("print(1)"), VISUAL=editor) as child:
@@ -149,6 +149,8 @@ def test_ctrl_c_while_the_model_speaks(cli: Cli) -> None:
 def test_a_terminal_that_is_closed_runs_nothing_more(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", code("open('ran.txt', 'w')")) as child:
         child.expect(ASKED)
+        child.ptyproc.fileobj.close()
+        child.wait()
     assert cli.sources() == ["import math"] and not (cli.folder / "ran.txt").exists()
 
 

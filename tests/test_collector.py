@@ -53,9 +53,7 @@ def test_every_kind_of_output_is_valid_nbformat() -> None:
     nbformat.validate(notebook)
     assert collector.outputs[2]["execution_count"] == 3
     assert collector.outputs[3] == {"output_type": "error", **error}
-    assert texts(Collector(outputs=collector.outputs[4:])) == [
-        "[An output of 0.0 MB was left out.]"
-    ]
+    assert texts(Collector(outputs=collector.outputs[4:])) == ["[An output of 0.0 MB was omitted.]"]
 
 
 def test_take_gives_what_changed_since() -> None:
@@ -104,7 +102,7 @@ def test_text_is_kept_head_and_tail() -> None:
     assert text.endswith("line 998\nline 999\n")
     assert "characters left out …]\nline 99" in text
     assert len(text) < 200
-    assert collector.note == f"{collector.left_out:,} characters of output were left out."
+    assert collector.note == f"{collector.left_out:,} characters of output were omitted."
 
 
 def test_a_later_stream_shares_the_bound_and_cleared_text_frees_it() -> None:
@@ -136,7 +134,7 @@ def test_large_outputs_and_too_many_become_notes() -> None:
     for _ in range(7):
         collector.add("display_data", display("more"), 4)
     assert len(collector.outputs) == SMALL.outputs
-    assert "6 further outputs were left out." in collector.note
+    assert "6 further outputs were omitted." in collector.note
 
 
 def test_a_giant_error_stays_an_error() -> None:

@@ -176,7 +176,7 @@ async def test_the_environment_comes_before_what_is_kept(
     assert (now.source, now.variable) == ("env", "ANTHROPIC_API_KEY")
     assert (await made.test("anthropic")).works
     assert api.exchanges[-1].headers["authorization"] == f"Bearer {ANOTHER}"
-    with pytest.raises(CommandError, match="ANTHROPIC_API_KEY in the environment"):
+    with pytest.raises(CommandError, match="ANTHROPIC_API_KEY in the Jupyter server's environment"):
         await made.connect("anthropic", KEY, "")
     async with FakeAnthropic() as elsewhere:
         await made.connect("anthropic", KEY, elsewhere.url)
@@ -366,7 +366,7 @@ async def test_keys_from_the_environment_only(
     made = models(tmp_path, limits=Limits(environment_only=True))
     assert not made.configured and made.default == "sonnet"
     assert made.host == "api.anthropic.com", "an address that was entered counts no more"
-    with pytest.raises(CommandError, match="from the admin alone"):
+    with pytest.raises(CommandError, match="Only the admin"):
         await made.connect("anthropic", KEY, api.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)
     assert made.described("anthropic").source == "env" and made.configured
@@ -375,5 +375,5 @@ async def test_keys_from_the_environment_only(
 async def test_local_servers_are_not_looked_for_on_a_machine_of_others(tmp_path: Path) -> None:
     made = models(tmp_path)
     made.looks_around = False
-    with pytest.raises(CommandError, match="may not be on your own machine"):
+    with pytest.raises(CommandError, match="may run on another machine"):
         await made.local_servers()

@@ -145,7 +145,7 @@ def test_files_and_variables_are_bounded() -> None:
     )
     assert len(text) <= 12_000
     assert "file49.csv" in text and "file50.csv" not in text and "[350 more files]" in text
-    assert "v0: str" in text and "more variables; inspect_variables has them]" in text
+    assert "v0: str" in text and "more variables; inspect_variables lists them]" in text
 
 
 # --- private and hostile -------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_the_notebook_cannot_forge_a_boundary(text: str) -> None:
         )
 
     assert tags(whole(text)) == tags(whole("harmless"))
-    assert whole(text).startswith("[In the text below <\\ stands for <")
+    assert whole(text).startswith("[In the text below <\\ means <")
 
 
 def test_ids_and_paths_cannot_forge_attributes() -> None:
@@ -296,7 +296,7 @@ def test_the_active_cell_is_news_and_shown_if_it_was_not() -> None:
         (KernelInfo("k1", 2, "python", "3.12.1"), "was restarted: all variables are gone"),
         (
             KernelInfo("k2", 1, "R", "4.4"),
-            "another kernel (R 4.4): variables are its own",
+            "another kernel (R 4.4) with its own variables",
         ),
         (None, "none: the notebook has no kernel"),
     ],

@@ -46,9 +46,15 @@ async def test_three_cells_by_curl(site: Site, api: FakeAnthropic, jp_root_dir: 
 async def test_a_notebook_that_is_not_there_by_curl(site: Site) -> None:
     token = site.app.identity_provider.token
     code, said = await script(site, token, "none.ipynb", "What is it?", "--yes")
-    assert code == 1 and "There is no notebook 'none.ipynb'" in said
+    assert code == 1 and "No notebook 'none.ipynb'" in said
 
 
 async def test_a_wrong_password_by_curl(site: Site) -> None:
     code, said = await script(site, "wrong", "none.ipynb", "What is it?", "--yes")
-    assert code == 1 and "Forbidden" in said, said
+    assert (code, said) == (1, f"{site.url} does not accept this password or token.\n")
+
+
+async def test_what_is_no_jupyter_server_by_curl(site: Site) -> None:
+    site.url += "/nowhere"
+    code, said = await script(site, "any", "none.ipynb", "What is it?", "--yes")
+    assert code == 1 and "Check that it is a Jupyter server." in said, said

@@ -24,7 +24,7 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
 )
 from jupyter_codeinterp.kernel_side.model_endpoint import TOKEN, URL
-from jupyter_codeinterp.server.models.spending import PaidModel, Spending
+from jupyter_codeinterp.server.models.spending import MeteredModel, Spending
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.test_kernel_models import ASK, post, started
 from tests.scripted import say
@@ -49,15 +49,15 @@ async def test_a_turn_over_the_limit_asks_no_model(site: Site, api: FakeAnthropi
     await w.ask("Hi", model=OPUS)
     unknown = await w.ended(1)
     assert (unknown.stop_reason, unknown.code) == ("error", "not_allowed")
-    assert f"What {OPUS} costs is not known" in unknown.message
+    assert f"The price of {OPUS} is unknown" in unknown.message
     assert "a limit of $5.00 a day" in unknown.message
     assert api.requests == []
 
     await w.ask("Hi", model=SONNET, mode="auto")
     ended = await w.ended(2)
     assert (ended.stop_reason, ended.code, ended.retry) == ("budget", "day_limit", True)
-    assert "This server's limit of $5.00 a day for models is reached." in ended.message
-    assert ended.message.endswith(" at 00:00 UTC.") and "It begins anew on 20" in ended.message
+    assert "This server reached its limit of $5.00 a day for models." in ended.message
+    assert ended.message.endswith(" at 00:00 UTC.") and "It resets on 20" in ended.message
     assert len(api.requests) == 1, "its first answer was over the limit"
     assert ended.cost is not None and ended.cost.dollars and ended.cost.dollars > 5
 
@@ -71,12 +71,12 @@ async def test_kernels_are_held_by_the_same_limit(site: Site, api: FakeAnthropic
     async with started(site) as kernel:
         env = await kernel.environment()
         unpriced = await post(env[URL], env[TOKEN], {**ASK, "model": OPUS})
-        assert unpriced.code == 403 and "is not known" in unpriced.body.decode()
+        assert unpriced.code == 403 and "is unknown" in unpriced.body.decode()
         assert (await post(env[URL], env[TOKEN], {**ASK, "model": SONNET})).code == 200
         over = await post(env[URL], env[TOKEN], {**ASK, "model": HAIKU})
         said = json.loads(over.body)["error"]
         assert (over.code, said["type"]) == (402, "billing_error")
-        assert "limit of $5.00 a day for models is reached" in said["message"]
+        assert "reached its limit of $5.00 a day for models" in said["message"]
     w = await site.window(kernel_id=await site.kernel())
     await w.ask("Hi", model=SONNET)
     assert (await w.ended(1)).code == "day_limit"
@@ -136,7 +136,7 @@ async def spent(path: Path, model: Scripted) -> float:
 
 
 async def ask(model: Any, spending: Spending) -> None:
-    async for _ in PaidModel(model, spending).stream(REQUEST):
+    async for _ in MeteredModel(model, spending).stream(REQUEST):
         pass
 
 
@@ -154,7 +154,7 @@ async def test_a_request_costs_what_was_counted_or_reckoned(path: Path) -> None:
 async def test_an_answer_that_is_left_is_counted(path: Path) -> None:
     store = SqliteStore(path)
     spending = Spending(store, 10.0, Days())
-    paid = PaidModel(Scripted(READ, HELLO, DONE, info=PRICED), spending)
+    paid = MeteredModel(Scripted(READ, HELLO, DONE, info=PRICED), spending)
     async with aclosing(paid.stream(REQUEST)) as events:
         async for event in events:
             if event is HELLO:
@@ -171,7 +171,7 @@ async def test_a_restart_forgets_nothing_and_a_new_day_begins_anew(path: Path) -
         store.close()
     store = SqliteStore(path)
     spending = Spending(store, 10.0, day)
-    with pytest.raises(ModelError, match="begins anew on 2027-01-01 at 00:00 UTC") as caught:
+    with pytest.raises(ModelError, match="resets on 2027-01-01 at 00:00 UTC") as caught:
         await ask(model, spending)
     assert (caught.value.code, model.asked) == ("day_limit", 2)
     free = Scripted(READ, DONE, info=ModelInfo("m", "m", local=True))
@@ -186,7 +186,7 @@ async def test_two_servers_spend_from_one_purse(path: Path) -> None:
     one, two = SqliteStore(path), SqliteStore(path)
     model = Scripted(READ, DONE, info=PRICED)
     await ask(model, Spending(one, 7.0, Days()))
-    with pytest.raises(ModelError, match="is reached"):
+    with pytest.raises(ModelError, match="reached its limit"):
         await ask(model, Spending(two, 7.0, Days()))
     one.close()
     two.close()
@@ -207,7 +207,7 @@ async def test_what_the_journal_cannot_take_is_kept_in_mind(path: Path) -> None:
     store.full = False
     await ask(model, spending)
     assert store.spent("2026-12-31") == 14.0
-    with pytest.raises(ModelError, match="is reached"):
+    with pytest.raises(ModelError, match="reached its limit"):
         await ask(model, spending)
     store.close()
 
@@ -218,6 +218,6 @@ async def test_where_the_journal_cannot_be_read_nothing_is_asked(path: Path) -> 
             raise StoreError("locked", "Another program has it.")
 
     model = Scripted(READ, DONE, info=PRICED)
-    with pytest.raises(ModelError, match=r"cannot be read\. Another program has it\."):
+    with pytest.raises(ModelError, match=r"Could not read today's model costs\."):
         await ask(model, Spending(Unreadable(path), 14.0))
     assert model.asked == 0

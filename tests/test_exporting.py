@@ -116,7 +116,7 @@ def test_markdown_tells_what_did_not_run_and_what_happened_besides() -> None:
     assert "### Wipe the disk (rejected)\n\n```text\nThe person rejected it.\n```" in text
     assert "### Question (ok)\n\nWhich year?\n\n> Both\n" in text
     assert "### Not begun (not started)" in text
-    for words in ("The kernel was restarted.", "Stopped.", "The cells of a turn were put back."):
+    for words in ("The kernel was restarted.", "Stopped.", "The cells of a turn were restored."):
         assert f"\n*{words}*\n" in text
 
 
@@ -242,5 +242,5 @@ def test_code_that_a_cell_has_put_forward_is_left_to_it() -> None:
 
 @pytest.mark.parametrize("events", [[], [TurnStarted(1, "", "review", "m")]])
 def test_nothing_to_record(events: list[Event]) -> None:
-    with pytest.raises(CommandError, match="Nothing has been said"):
+    with pytest.raises(CommandError, match="still empty"):
         recording(INFO, events, [])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import pytest
 
 from jupyter_codeinterp.adapters.documents.file import FileDocument
+from jupyter_codeinterp.adapters.documents.file.contents import Reading, Written
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.ops import Insert, Notebook
 from tests.kernels import until
@@ -24,17 +26,16 @@ class File:
         """What the disk is asked for: it goes on when ``go`` is set."""
         self.go = asyncio.Event()
 
-    async def read(self) -> tuple[Notebook, str]:
-        await self._wait("read")
-        return self.now, ""
+    def know(self, cells: Mapping[str, str]) -> None: ...
 
-    async def write(self, book: Notebook) -> str:
+    async def read(self) -> Reading:
+        await self._wait("read")
+        return Reading(self.now, "v1", "v1")
+
+    async def write(self, book: Notebook, over: Reading) -> Written:
         await self._wait("write")
         self.now = book
-        return "v2"
-
-    async def version(self) -> str:
-        return "v1"
+        return Written("v2")
 
     async def _wait(self, what: str) -> None:
         self.waits = what
@@ -54,10 +55,10 @@ async def test_a_window_comes_back_while_the_file(
     file = File()
     told: list[object] = []
     file_writer = FileDocument(
-        file, told.append, lambda version: None, lambda why, gone: told.append(why)
+        file, told.append, lambda version, unmarked: None, lambda why, gone: told.append(why)
     )
     file.go.set()
-    await file_writer.open()
+    await file_writer.open({})
     op = Insert("n1", "raw", "print(1)", ("c1",))
     file_writer.send(c.OpFrame("a.ipynb", 1, "s", 1, op))
     await until(lambda: file.waits == "read")

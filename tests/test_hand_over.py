@@ -16,8 +16,8 @@ import nbformat
 import pytest
 
 from jupyter_codeinterp.adapters.documents.file import contents as contents_module
-from jupyter_codeinterp.adapters.documents.file import replacing
-from jupyter_codeinterp.adapters.documents.file.replacing import replace_text
+from jupyter_codeinterp.adapters.documents.file import swap
+from jupyter_codeinterp.adapters.documents.file.swap import swap_text
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import Notebook
@@ -124,7 +124,7 @@ async def test_a_turn_goes_on_in_the_file(site: Site, begin: Begin, file: File) 
     again = await returned(site, w, file)
     assert (await again.ended()).stop_reason == "end_turn"
     notes = [note.text for note in again.of(e.Note)]
-    assert notes == ["No window has the notebook open: the work goes on in its file."]
+    assert notes == ["Notebook closed. Continuing in the background."]
     assert [f for f in again.frames if isinstance(f, c.OpFrame)] == []
 
 
@@ -215,7 +215,7 @@ async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, fi
     assert book.nbformat_minor == 5 and all(cell.id for cell in book.cells)
     events = [event for _, event in site.extension.store.events(w.session_id)]
     (note,) = [event.text for event in events if isinstance(event, e.Note)]
-    assert note.endswith("It was in notebook format 4.4 and is now in 4.5, which names its cells.")
+    assert note.endswith("Converted from notebook format 4.4 to 4.5, which gives cells ids.")
 
 
 async def test_an_invalid_notebook_is_left_as_it_is(site: Site, begin: Begin, file: File) -> None:
@@ -295,7 +295,7 @@ class TestWithAWord:
     @staticmethod
     async def leave(site: Site, gone: ReferenceWindow, file: File) -> None:
         """The server has seen it before the cell ends."""
-        windows = site.extension.manager._windows
+        windows = site.extension.manager.broadcaster
         before = len(windows)
         await gone.close()
         await until(lambda: len(windows) < before)
@@ -388,7 +388,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
     real.chmod(0o640)
     link.symlink_to(real)
     with real.open() as reader:
-        replace_text(str(link), "new")
+        swap_text(str(link), b"new", b"old".__eq__)
         assert reader.read() == "old", "who has opened it reads it to its end"
     assert link.is_symlink() and link.read_text() == "new"
     assert real.stat().st_mode & 0o777 == 0o640
@@ -405,7 +405,7 @@ def test_a_write_that_fails_leaves_the_file(
     file.write_text("old")
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space"):
-        replace_text(str(file), "new")
+        swap_text(str(file), b"new", b"old".__eq__)
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["a.ipynb"]
 
@@ -416,9 +416,9 @@ def test_a_file_that_is_renamed_in_the_last_moment_is_not_made_anew(
 ) -> None:
     file, moved = tmp_path / "a.ipynb", tmp_path / "b.ipynb"
     file.write_text("old")
-    monkeypatch.setattr(replacing, "_keep_owner", lambda *_: file.rename(moved))
+    monkeypatch.setattr(swap, "_keep_owner", lambda *_: file.rename(moved))
     with pytest.raises(FileNotFoundError):
-        replace_text(str(file), "new")
+        swap_text(str(file), b"new", b"old".__eq__)
     assert moved.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["b.ipynb"]
 
@@ -426,13 +426,13 @@ def test_a_file_that_is_renamed_in_the_last_moment_is_not_made_anew(
 async def test_a_disk_that_is_full_is_said(
     site: Site, begin: Begin, file: File, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: str, text: str) -> None:
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     w = await begin(answer(run_cell("print(1)")), answer(run_cell("print(2)")))
     await w.event(e.RunStarted)
     before = file.read()
-    monkeypatch.setattr(contents_module, "replace_text", full)
+    monkeypatch.setattr(contents_module, "swap_text", full)
     await w.close()
     await rest(site)
     assert file.read() == before

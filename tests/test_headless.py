@@ -182,7 +182,7 @@ async def test_what_a_lost_window_has_not_saved_is_not_passed_over(
     w = await site.window("work/a.ipynb", notebook("import math"))
     assert (await w.send(c.FileState("work/a.ipynb", {}, "v", True))).error is None
     await w.close()
-    await until(lambda: not site.extension.manager._windows)
+    await until(lambda: not site.extension.manager.broadcaster)
     client = await rest_client(site)
     session_id = await begun(client)
     async with client.follow(session_id) as stream:
@@ -210,10 +210,10 @@ async def test_a_turn_is_undone_in_the_file(site: Site, api: FakeAnthropic, file
 @pytest.mark.parametrize(
     ("given", "code", "words"),
     [
-        ({"notebook": "none.ipynb"}, "unknown_notebook", "There is no notebook 'none.ipynb'"),
-        ({"notebook": "work"}, "unknown_notebook", "There is no notebook 'work'"),
-        ({"notebook": "../../etc/passwd"}, "unknown_notebook", "There is no notebook"),
-        ({"notebook": ""}, "unknown_notebook", "There is no notebook ''"),
+        ({"notebook": "none.ipynb"}, "unknown_notebook", "No notebook 'none.ipynb'"),
+        ({"notebook": "work"}, "unknown_notebook", "No notebook 'work'"),
+        ({"notebook": "../../etc/passwd"}, "unknown_notebook", "No notebook"),
+        ({"notebook": ""}, "unknown_notebook", "No notebook ''"),
         ({"notebook": "work/a.ipynb", "kernel": "cobol"}, "no_such_kernel", "no kernel 'cobol'"),
         ({"notebook": "work/a.ipynb", "mode": "god"}, "malformed", "god"),
         ({"notebook": 7}, "malformed", "notebook"),
@@ -321,3 +321,27 @@ async def test_a_stream_of_nothing(site: Site) -> None:
             headers={"Accept": "text/event-stream"},
         )
         assert response.code in (400, 404)
+
+
+async def test_what_is_refused_starts_no_kernel(site: Site, api: FakeAnthropic, file: Path) -> None:
+    client = await rest_client(site)
+    session_id = (await client.post("sessions", notebook="work/a.ipynb"))["session_id"]
+    sessions: Any = site.app.session_manager
+    (running,) = await sessions.list_sessions()
+    await sessions.delete_session(running["id"])
+    for route, given, code in (
+        ("messages", {"text": " "}, "empty_message"),
+        ("messages", {"text": "x" * 100_001}, "too_long"),
+        ("messages", {"text": "Go", "about": "nothing that waits"}, "no_longer_waits"),
+        (
+            "messages",
+            {"text": "Go", "references": [{"kind": "cell", "name": "x" * 301}]},
+            "too_long",
+        ),
+        ("branches", {"turn": 1, "text": "Go"}, "unknown_turn"),
+        ("branches", {"turn": 1, "text": ""}, "empty_message"),
+        ("retry", {}, "nothing_to_retry"),
+    ):
+        status, said = await client.send("POST", "sessions", session_id, route, **given)
+        assert status >= 400 and said["code"] == code, (route, given, said)
+        assert await sessions.list_sessions() == [], (route, given)

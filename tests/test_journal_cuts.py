@@ -24,6 +24,7 @@ from jupyter_codeinterp.core.events import (
 )
 from jupyter_codeinterp.core.messages import Message, Text, assistant, user
 from jupyter_codeinterp.core.stores import StoredOp
+from tests.kept_outputs import put_outputs
 
 FILES = ("", "-wal", "-mark")
 
@@ -44,8 +45,8 @@ async def a_turn(store: SqliteStore, session_id: str, turn: int, size: int) -> N
     store.append_messages(session_id, (user(Text("What is it?")),), 1)
     for part in range(size):
         add(TextDelta(0, f"part {part} "))
-    store.append_op(session_id, StoredOp(turn, turn, Delete(f"c{turn}", "x" * size)))
-    store.put_outputs(session_id, f"c{turn}", ({"text": "o" * size * 900},))
+    store.append_op(session_id, StoredOp(2 * turn, turn, Delete(f"c{turn}", "x" * size)))
+    put_outputs(store, session_id, f"c{turn}", ({"text": "o" * size * 900},))
     add(TextDone(0, "It is this. " * size))
     store.append_messages(session_id, (assistant(Text("It is this. " * size)),), 1)
     add(TurnEnded(turn, "end_turn"))
@@ -106,7 +107,7 @@ def opened(path: Path, whole: dict[str, Told]) -> tuple[int, bool]:
             ends = sum(isinstance(event, TurnEnded) for _, event in events)
             assert len(messages) >= 2 * ends and len(ops) >= ends
         aside = bool(list(path.parent.glob("journal.damaged-*")))
-        assert aside == any("kept as" in text for text in notices.values())
+        assert aside == any("renamed to" in text for text in notices.values())
         store.create(SessionInfo("new", "a.ipynb", "", "m", "auto", False, 0.0, 0.0))
         return len(missing), aside
     finally:

@@ -6,17 +6,20 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.adapters.storage.sqlite import Retention, SqliteStore, mark, retention
+from jupyter_codeinterp.adapters.storage.sqlite import Retention, SqliteStore, mark
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.ops import Delete, Output
+from jupyter_codeinterp.core.document.ops import Delete, FinishRun, Output, Receipt, Restore
 from jupyter_codeinterp.core.events import Note
+from jupyter_codeinterp.core.history.outputs import GONE
 from jupyter_codeinterp.core.messages import Text, user
 from jupyter_codeinterp.core.stores import StoredOp
+from tests.kept_outputs import kept_outputs, put_outputs
 
 DAY = 86_400.0
 
@@ -45,10 +48,12 @@ def talk(store: SqliteStore, session_id: str, days: float = 0.0, events: int = 3
 
 
 def put(store: SqliteStore, session_id: str, cell_id: str, days: float, size: int = 10) -> None:
-    store.put_outputs(session_id, cell_id, (printed("x" * size),))
+    content = f"{session_id} {cell_id} " + "x" * size
+    put_outputs(store, session_id, cell_id, (printed(content),))
     changed = time.time() - days * DAY
     store._db.execute(
-        "UPDATE outputs SET changed = ? WHERE cell_id = ? AND session_id = ?",
+        "UPDATE outputs SET changed = ? WHERE digest = (SELECT digest FROM cell_outputs"
+        " WHERE cell_id = ? AND session_id = ?)",
         (changed, cell_id, session_id),
     )
 
@@ -76,51 +81,100 @@ def rows(store: SqliteStore, table: str) -> int:
 # --- outputs -------------------------------------------------------------------------
 
 
-def test_what_is_too_large_is_cut_with_a_note() -> None:
-    small = [printed("a" * 50), printed("b" * 50)]
-    large = {"output_type": "display_data", "data": {"image/png": "x" * 2_500_000}, "metadata": {}}
-    assert retention.cut((small[0], large, small[1]), 1_000) == (
-        small[0],
-        {
-            "output_type": "stream",
-            "name": "stderr",
-            "text": "[2.5 MB more were too large to be kept.]\n",
-        },
-    )
-    assert retention.cut(tuple(small), 1_000) == tuple(small)
-
-
-def test_a_set_of_outputs_has_a_bound(store: SqliteStore) -> None:
-    talk(store, "s1")
-    store.put_outputs("s1", "c", (printed("a"), printed("x" * retention.CUT)))
-    kept = store.outputs("s1", "c")
-    assert kept is not None and kept[0] == printed("a")
-    assert kept[1]["text"] == "[20.0 MB more were too large to be kept.]\n"
-
-
 async def test_old_outputs_go_and_the_conversation_stays(store: SqliteStore) -> None:
     talk(store, "old", 10)
     talk(store, "new", 2)
     put(store, "new", "earlier", 8)
     assert await tidied(store, outputs_days=7) == ["new", "old"]
-    assert store.outputs("old", "c") is None and store.outputs("new", "earlier") is None
-    assert store.outputs("new", "c") is not None
+    assert kept_outputs(store, "old", "c") is None and kept_outputs(store, "new", "earlier") is None
+    assert kept_outputs(store, "new", "c") is not None
     assert len(store.events("old")) == 3
 
 
-async def test_the_oldest_outputs_go_if_there_are_too_many(store: SqliteStore) -> None:
+async def test_the_oldest_outputs_go_if_the_file_is_too_large(
+    store: SqliteStore, path: Path
+) -> None:
     talk(store, "s1")
     for days in range(1, 6):
-        put(store, "s1", f"c{days}", days, 1_000)
-    await tidied(store, outputs_size=2_500)
-    assert [store.outputs("s1", f"c{days}") is not None for days in range(1, 6)] == [
+        put(store, "s1", f"c{days}", days, 1_000_000)
+    await tidied(store, outputs_size=2_500_000)
+    assert size(path) < 2_500_000
+    assert [kept_outputs(store, "s1", f"c{days}") is not None for days in range(1, 6)] == [
         True,
         True,
         False,
         False,
         False,
     ]
-    assert store.outputs("s1", "c") is not None
+    assert kept_outputs(store, "s1", "c") is not None
+
+
+CANARY = b"canary in the coal mine"
+
+
+def files_with_canary(path: Path) -> list[str]:
+    return [file.name for file in path.parent.iterdir() if CANARY in file.read_bytes()]
+
+
+def run_with_canary(store: SqliteStore, session_id: str) -> None:
+    """In a run's outputs, in a cell as it was before an op, and in an op that puts it back."""
+    outputs = [printed(f"{CANARY.decode()} {size} " * size) for size in (1, 40_000)]
+    cell = {"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "outputs": outputs}
+    put_outputs(store, session_id, "c", tuple(outputs))
+    seq = store.last_op(session_id)
+    store.append_op(session_id, StoredOp(seq + 1, 1, Delete("c", "x")))
+    store.set_receipt(session_id, seq + 1, Receipt("done", before=cell))
+    store.append_op(session_id, StoredOp(seq + 2, 0, Restore("c", cell, "y")))
+
+
+@pytest.mark.parametrize("limits", [{"outputs_days": 0}, {"outputs_size": 0}], ids=str)
+async def test_deleted_outputs_are_in_none_of_the_files(
+    store: SqliteStore, path: Path, limits: dict[str, Any]
+) -> None:
+    talk(store, "s1")
+    run_with_canary(store, "s1")
+    await tidied(store)
+    run_with_canary(store, "s1")
+    assert files_with_canary(path)
+    await tidied(store, **limits)
+    assert files_with_canary(path) == []
+    # What had them is still there, and says so.
+    assert len(store.ops("s1")) == len(store.whole_ops("s1")) == 8
+    finished = store.whole_ops("s1")[2].op
+    assert isinstance(finished, FinishRun) and finished.outputs == (GONE,)
+    store.close()
+    assert files_with_canary(path) == []
+
+
+async def test_outputs_of_a_deleted_conversation_are_in_none_of_the_files(
+    store: SqliteStore, path: Path
+) -> None:
+    talk(store, "s1")
+    run_with_canary(store, "s1")
+    store.delete("s1")
+    await tidied(store)
+    assert files_with_canary(path) == []
+
+
+async def test_outputs_of_an_older_journal_are_in_none_of_the_files(path: Path) -> None:
+    older = (Path(__file__).parent / "journal_version_6.sql").read_text("utf-8")
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(older.replace("before", CANARY.decode()))
+    store = SqliteStore(path)
+    assert files_with_canary(path)
+    await tidied(store, outputs_days=0)
+    assert files_with_canary(path) == []
+    store.close()
+
+
+async def test_what_is_cut_off_while_it_is_written_goes(store: SqliteStore, path: Path) -> None:
+    talk(store, "s1")
+    digest = await store.keep_outputs("s1", (printed(CANARY.decode() * 10_000),))
+    long_ago = time.time() - DAY
+    store._db.execute("UPDATE outputs SET whole = 0, changed = ?", (long_ago,))
+    assert store.outputs("s1", digest) is None
+    await tidied(store)
+    assert rows(store, "output_parts") == 0 and files_with_canary(path) == []
 
 
 # --- conversations -------------------------------------------------------------------
@@ -129,15 +183,16 @@ async def test_the_oldest_outputs_go_if_there_are_too_many(store: SqliteStore) -
 async def test_nothing_goes_by_itself(store: SqliteStore) -> None:
     talk(store, "ancient", 10_000)
     assert await tidied(store) == ["ancient"]
-    assert store.outputs("ancient", "c") is not None
+    assert kept_outputs(store, "ancient", "c") is not None
 
 
 async def test_an_old_conversation_goes_with_all_that_belongs_to_it(store: SqliteStore) -> None:
     talk(store, "old", 31, events=1_200)
     talk(store, "new", 29)
     assert await tidied(store, conversations_days=30) == ["new"]
-    for table in ("messages", "requests", "prompts", "ops", "outputs"):
+    for table in ("messages", "requests", "prompts", "outputs", "output_parts", "output_uses"):
         assert rows(store, table) == 1, table
+    assert rows(store, "ops") == 2
     assert rows(store, "events") == 3
 
 
@@ -147,7 +202,7 @@ async def test_one_that_a_server_works_on_stays(store: SqliteStore, path: Path) 
     limits = {"conversations_days": 30, "outputs_days": 30, "outputs_size": 0}
     other = SqliteStore(path)
     assert await tidied(other, **limits) == ["old"]
-    assert other.outputs("old", "c") is not None
+    assert kept_outputs(other, "old", "c") is not None
     store.release_lease("old")
     assert await tidied(other, **limits) == []
     other.close()

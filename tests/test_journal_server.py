@@ -28,8 +28,8 @@ class TestNoFile:
     async def test_it_starts_and_says_so(self, site: Site) -> None:
         status = await site.get("status")
         assert status["warning"] == (
-            "The journal's file cannot be opened. "
-            "Conversations cannot be kept, so no message can be sent."
+            "Could not open the journal's file. "
+            "Conversations cannot be saved, so messages cannot be sent."
         )
         assert (await site.get("sessions")) == {"sessions": []}
 
@@ -39,7 +39,7 @@ class TestNoFile:
         api.play(in_order([DONE]))
         w = await site.window()
         reply = await w.ask("Go")
-        assert reply.error == "not_found" and "cannot be kept" in reply.message
+        assert reply.error == "not_found" and "cannot be saved" in reply.message
         assert api.requests == [] and w.notebook["cells"][0]["source"] == "x = 20"
         (data_dir / "sessions.db").rmdir()
         assert (await w.ask("Go")).error is None
@@ -67,7 +67,7 @@ class TestDamaged:
         (aside,) = damaged(data_dir)
         assert aside.name in notice["text"]
         assert (await site.get("status"))["notices"] == [notice]
-        await site.request("DELETE", "notices", str(notice["id"]))
+        await site.as_page("DELETE", "notices", str(notice["id"]))
         assert (await site.get("status"))["notices"] == []
         assert aside.read_bytes().startswith(b"this is no database")
 

@@ -22,6 +22,8 @@ from jupyter_codeinterp.core.ports import ModelRequest
 from jupyter_codeinterp.core.redaction.secrets import Secrets
 from jupyter_codeinterp.server.models import Models
 from jupyter_codeinterp.server.models import keyring as rings
+from jupyter_codeinterp.server.models.changes import Change
+from jupyter_codeinterp.server.models.key_file import SavedConnection
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 
 KEY = "sk-ant-a-key-for-the-keyring"
@@ -143,12 +145,12 @@ async def test_a_new_key_takes_the_old_ones_place(
 async def test_a_keyring_that_does_not_keep_a_key_is_said_and_the_file_keeps_it(
     tmp_path: Path, ring: Ring, api: FakeAnthropic, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rings, "PATIENCE", 0.2 if fault == "hangs" else 30.0)
+    monkeypatch.setattr(rings, "TIMEOUT", 0.2 if fault == "hangs" else 30.0)
     setattr(ring, fault, threading.Event() if fault == "hangs" else True)
     made = await connect(tmp_path, api)
     now = made.described("anthropic")
     assert now.source == "file" and "in a file" in now.note and KEY not in now.note
-    assert {"locked": "is locked", "lossy": "give back", "hangs": "did not answer"}[
+    assert {"locked": "is locked", "lossy": "returns other values", "hangs": "did not respond"}[
         fault
     ] in now.note
     kept = json.loads(content(tmp_path))["connections"]["anthropic"]
@@ -174,7 +176,7 @@ async def test_what_is_no_keyring_is_not_used(
     keyring.set_keyring(backend)
     made = await connect(tmp_path, api)
     now = made.described("anthropic")
-    assert now.source == "file" and "none is at work here" in now.note
+    assert now.source == "file" and "no keyring is available here" in now.note
     assert not getattr(backend, "kept", None)
 
 
@@ -213,7 +215,7 @@ async def test_what_cannot_be_written_leaves_nothing_in_the_keyring(
 ) -> None:
     (tmp_path / "not-a-folder").write_text("")
     made = models(tmp_path / "not-a-folder" / "here")
-    with pytest.raises(Exception, match="Nothing is kept"):
+    with pytest.raises(Exception, match="Nothing saved"):
         await made.connect("anthropic", KEY, api.url)
     assert ring.kept == {} and not made.configured
 
@@ -223,11 +225,14 @@ async def test_a_key_that_is_put_back_is_the_one_from_the_keyring(
 ) -> None:
     await connect(tmp_path, api)
     again = models(tmp_path)
-    back = await again.put_back("anthropic")
     async with FakeAnthropic() as evil:
-        await again.connect("anthropic", "sk-ant-of-an-attacker", evil.url)
+
+        def changed(kept: SavedConnection | None, default_model: str) -> None:
+            again.changes.add(Change(3, 2, "anthropic", kept, default_model))
+
+        await again.connect("anthropic", "sk-ant-of-an-attacker", evil.url, changed=changed)
         assert evil.url[7:] in again.host
-        back()
+        again.put_back(1)
     assert again.host in api.url
     assert (await again.test("anthropic")).works
     assert api.exchanges[-1].headers["authorization"] == f"Bearer {KEY}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -340,7 +342,7 @@ class Keeper:
         await asyncio.sleep(0)
         return self.version, self.holds
 
-    async def open(self) -> tuple[dict[str, int], str]:
+    async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
         self.opened = True
         return self.holds, ""
 
@@ -482,9 +484,9 @@ async def test_what_the_stand_in_wrote_is_kept_until_a_window_has_read_it() -> N
     live = LiveNotebook("a.ipynb", keeper, grace=0)
     (receipt,) = insert(live, 1)
     await until(lambda: live.in_file)
-    live.written("v2")
+    live.written("v2", {})
     live.receive(keeper, c.OpReceipt("a.ipynb", live.epoch, S, 1, Receipt("done")))
-    live.written("v3")
+    live.written("v3", {})
     assert receipt.result().status == "done" and keeper.marks == {}
     edited = Tab(live)
     live.open(edited, WindowState({}, version="v1", edited=True))
@@ -541,6 +543,41 @@ async def test_ops_of_the_journal_go_before_later_ones() -> None:
     insert(live, 3)
     live.restore(S, stored(1, 2))
     assert Tab(live).open().ops == [1, 2, 3]
+
+
+async def test_ops_of_the_journal_go_between_those_that_are_there() -> None:
+    live = LiveNotebook("a.ipynb")
+    live.restore("other", stored(1))
+    live.restore(S, stored(2, 4))
+    live.restore(S, stored(1, 2, 3, 4, 5))
+    assert [(f.session_id, f.seq) for f in Tab(live).open().of(c.OpFrame)] == [
+        ("other", 1), *((S, seq) for seq in range(1, 6))
+    ]  # fmt: skip
+
+
+async def test_taking_up_ops_takes_steps_in_proportion_to_their_number() -> None:
+    few, many = (_steps(partial(LiveNotebook("a.ipynb").restore, S, stored(*range(1, n + 1))))
+                 for n in (50, 500))  # fmt: skip
+    assert many < 12 * few
+
+
+def _steps(work: Callable[[], object]) -> int:
+    """The instructions of Python's that are carried out."""
+    steps = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal steps
+        frame.f_trace_opcodes = True
+        steps += event == "opcode"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return steps
 
 
 # --- reads ---------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.files import MOST, Seen, made
-from jupyter_codeinterp.server.files import looking
+from jupyter_codeinterp.server.files import scan
 from jupyter_codeinterp.server.files.on_disk import root_of
 
 
@@ -31,12 +31,12 @@ def test_what_is_new_or_other_is_told_with_its_path_from_the_root(tmp_path: Path
     (work / "kept.csv").write_text("1")
     (work / "grown.csv").write_text("1")
     (work / "gone.csv").write_text("1")
-    before = looking.look(tmp_path, "work")
+    before = scan.look(tmp_path, "work")
     (tmp_path / "beside.csv").write_text("not under the notebook's folder")
     (work / "grown.csv").write_text("12")
     (work / "gone.csv").unlink()
     (work / "out" / "plot.png").write_text("new")
-    after = looking.look(tmp_path, "work")
+    after = scan.look(tmp_path, "work")
     assert made(before, after, plain) == (
         (e.MadeFile("work/grown.csv", 2, False), e.MadeFile("work/out/plot.png", 3, True)),
         0,
@@ -44,16 +44,16 @@ def test_what_is_new_or_other_is_told_with_its_path_from_the_root(tmp_path: Path
 
 
 def test_the_root_itself_may_be_the_folder(tmp_path: Path) -> None:
-    before = looking.look(tmp_path, "")
+    before = scan.look(tmp_path, "")
     (tmp_path / "a.csv").write_text("1")
-    assert tell(before, looking.look(tmp_path, "")) == [("a.csv", True)]
+    assert tell(before, scan.look(tmp_path, "")) == [("a.csv", True)]
 
 
 def test_links_hidden_files_and_what_is_not_the_persons_are_left_out(tmp_path: Path) -> None:
     root, elsewhere = tmp_path / "root", tmp_path / "elsewhere"
     root.mkdir()
     elsewhere.mkdir()
-    before = looking.look(root, "")
+    before = scan.look(root, "")
     (elsewhere / "secret.txt").write_text("s")
     (root / "link").symlink_to(elsewhere, target_is_directory=True)
     (root / "link.txt").symlink_to(elsewhere / "secret.txt")
@@ -62,30 +62,30 @@ def test_links_hidden_files_and_what_is_not_the_persons_are_left_out(tmp_path: P
     for folder in (".git", "__pycache__"):
         (root / folder).mkdir()
         (root / folder / "x").write_text("x")
-    assert tell(before, looking.look(root, "")) == []
+    assert tell(before, scan.look(root, "")) == []
 
 
 def test_it_ends_at_a_depth(tmp_path: Path) -> None:
-    deep = tmp_path.joinpath(*("d" * (looking.DEEPEST + 1)))
+    deep = tmp_path.joinpath(*("d" * (scan.MAX_DEPTH + 1)))
     deep.mkdir(parents=True)
-    before = looking.look(tmp_path, "")
+    before = scan.look(tmp_path, "")
     (deep / "far").write_text("x")
     (deep.parent / "near").write_text("x")
-    assert tell(before, looking.look(tmp_path, "")) == [("d/" * looking.DEEPEST + "near", True)]
+    assert tell(before, scan.look(tmp_path, "")) == [("d/" * scan.MAX_DEPTH + "near", True)]
 
 
 def test_of_a_level_that_is_too_large_nothing_is_told_above_it_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "MOST", 10)
+    monkeypatch.setattr(scan, "MAX_ENTRIES", 10)
     (tmp_path / "many").mkdir()
     for n in range(20):
         (tmp_path / "many" / f"{n}").write_text("x")
-    before = looking.look(tmp_path, "")
+    before = scan.look(tmp_path, "")
     assert before.depth == 0
     (tmp_path / "many" / "new").write_text("x")
     (tmp_path / "new").write_text("x")
-    assert tell(before, looking.look(tmp_path, "")) == [("new", True)]
+    assert tell(before, scan.look(tmp_path, "")) == [("new", True)]
 
 
 NAMES = ["two\nlines.txt", "\u202egnp.exe", "zero\u200bwidth", "bell\x07"]
@@ -93,33 +93,33 @@ NAMES = ["two\nlines.txt", "\u202egnp.exe", "zero\u200bwidth", "bell\x07"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_could_pass_for_another_is_only_counted(name: str, tmp_path: Path) -> None:
-    before = looking.look(tmp_path, "")
+    before = scan.look(tmp_path, "")
     (tmp_path / name).write_text("x")
-    assert made(before, looking.look(tmp_path, ""), plain) == ((), 1)
+    assert made(before, scan.look(tmp_path, ""), plain) == ((), 1)
 
 
 def test_a_name_with_a_key_in_it_or_without_text_is_not_told(tmp_path: Path) -> None:
-    before = looking.look(tmp_path, "")
+    before = scan.look(tmp_path, "")
     (tmp_path / "sk-123.txt").write_text("x")
-    after = looking.look(tmp_path, "")
+    after = scan.look(tmp_path, "")
     assert made(before, after, lambda text: text.replace("sk-123", "[removed]")) == ((), 1)
     os.close(os.open(os.fsencode(tmp_path) + b"/\xff", os.O_CREAT))
-    assert looking.look(tmp_path, "").files.keys() == {"sk-123.txt"}
+    assert scan.look(tmp_path, "").files.keys() == {"sk-123.txt"}
 
 
 def test_many_are_counted(tmp_path: Path) -> None:
-    before = looking.look(tmp_path, "")
+    before = scan.look(tmp_path, "")
     for n in range(MOST + 5):
         (tmp_path / f"{n:03}").write_text("")
-    files, left_out = made(before, looking.look(tmp_path, ""), plain)
+    files, left_out = made(before, scan.look(tmp_path, ""), plain)
     assert (len(files), left_out) == (MOST, 5)
 
 
 async def test_only_files_of_this_machine_are_looked_at(tmp_path: Path) -> None:
     here = AsyncFileContentsManager(root_dir=str(tmp_path))
     (tmp_path / "a.ipynb").write_text("the notebook itself, which is saved meanwhile")
-    assert await looking.look_around(here, "a.ipynb") == Seen("", {}, looking.DEEPEST)
-    assert await looking.look_around(ContentsManager(), "a.ipynb") is None
+    assert await scan.look_around(here, "a.ipynb") == Seen("", {}, scan.MAX_DEPTH)
+    assert await scan.look_around(ContentsManager(), "a.ipynb") is None
 
 
 def test_a_manager_of_another_package_that_reads_files_here_has_a_root(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ async def test_the_event_loop_goes_on_meanwhile(
         return Seen(folder, {}, 0)
 
     loop = asyncio.get_running_loop()
-    monkeypatch.setattr(looking, "look", slow)
-    around = looking.look_around(AsyncFileContentsManager(root_dir=str(tmp_path)), "a.ipynb")
+    monkeypatch.setattr(scan, "look", slow)
+    around = scan.look_around(AsyncFileContentsManager(root_dir=str(tmp_path)), "a.ipynb")
     task = asyncio.ensure_future(around)
     await asyncio.sleep(0)
     ticked.set()

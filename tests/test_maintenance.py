@@ -50,6 +50,18 @@ def test_every_part_of_the_tests_has_a_workflow() -> None:
     assert "- run: scripts/check" in steps
 
 
+def test_what_the_whole_leaves_out_runs_at_night() -> None:
+    night = (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8")
+    assert "- run: scripts/attack\n" in night and "- run: scripts/torture\n" in night
+    assert "-m nightly" in (ROOT / "scripts/torture").read_text(encoding="utf-8")
+    attacks = (ROOT / "scripts/attacks/__main__.py").read_text(encoding="utf-8")
+    assert '["--nightly"]' in attacks
+
+
+def test_the_ci_runs_everything() -> None:
+    assert "exec scripts/test </dev/null" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+
+
 def test_the_oldest_lab_that_is_claimed_is_tried() -> None:
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     oldest = re.search(r'^lab = \["jupyterlab>=([\d.]+),', project, re.MULTILINE)

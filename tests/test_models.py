@@ -43,7 +43,7 @@ async def test_a_damaged_file_is_set_aside(tmp_path: Path, content: bytes) -> No
     file = keep(tmp_path, content)
     found = models(tmp_path)
     assert found.source == "none"
-    assert "damaged" in found.warning and "enter the keys again" in found.warning
+    assert "damaged" in found.warning and "Enter the keys again" in found.warning
     assert not file.exists()
     assert (tmp_path / "credentials.json.damaged").read_bytes() == content
     assert models(tmp_path).warning == "", "it is told once"
@@ -52,7 +52,7 @@ async def test_a_damaged_file_is_set_aside(tmp_path: Path, content: bytes) -> No
 async def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "credentials.json").mkdir()
     found = models(tmp_path)
-    assert found.source == "none" and "could not be read" in found.warning
+    assert found.source == "none" and "Could not read the saved keys" in found.warning
 
 
 async def test_a_key_goes_where_it_was_tried_and_nowhere_else(

@@ -16,9 +16,11 @@ import pytest
 from jupyter_codeinterp.adapters.documents.file import contents as contents_module
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.server.files.whereabouts import Whereabouts, within
+from jupyter_codeinterp.server.files.file_tracker import FileTracker
+from jupyter_codeinterp.server.files.paths import within
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
+from tests.nightly import spread
 from tests.reference_window import ReferenceWindow, body, notebook
 from tests.site import Site
 
@@ -61,7 +63,7 @@ class Told:
     def paths(self) -> set[str]:
         return self._known
 
-    def in_a_window(self, path: str) -> bool:
+    def has_window(self, path: str) -> bool:
         return path in self.in_windows
 
     def move(self, old: str, new: str) -> None:
@@ -120,27 +122,27 @@ def test_who_speaks_for_the_path(
     open_in: str, happens: list[Any], told: list[tuple[str, ...]]
 ) -> None:
     notebooks = Told({"a"}, {open_in})
-    whereabouts = Whereabouts(notebooks)
+    file_tracker = FileTracker(notebooks)
     for what in happens:
         if what == LEAVES:
             notebooks.in_windows.clear()
-            whereabouts.left("a")
+            file_tracker.left("a")
         elif what == SAYS:
-            whereabouts.settled("a")
+            file_tracker.settled("a")
         else:
-            whereabouts.happened(what)
+            file_tracker.happened(what)
     assert notebooks.told == told
 
 
 def test_a_folder_stands_for_what_is_in_it() -> None:
     notebooks = Told({"f/a", "f/g/b", "fa", "f/w"}, {"f/w"})
-    whereabouts = Whereabouts(notebooks)
-    whereabouts.happened({"action": "rename", "source_path": "f", "path": "h/f"})
+    file_tracker = FileTracker(notebooks)
+    file_tracker.happened({"action": "rename", "source_path": "f", "path": "h/f"})
     assert sorted(notebooks.told) == [("move", "f/a", "h/f/a"), ("move", "f/g/b", "h/f/g/b")]
     notebooks.in_windows.clear()
-    whereabouts.left("f/w")
+    file_tracker.left("f/w")
     assert notebooks.told[-1] == ("move", "f/w", "h/f/w")
-    whereabouts.happened({"action": "delete", "path": "h"})
+    file_tracker.happened({"action": "delete", "path": "h"})
     assert {told[1] for told in notebooks.told[-3:]} == {"h/f/a", "h/f/g/b", "h/f/w"}
     assert within("a/b", "a") and not within("ab", "a") and not within("a", "a/b")
 
@@ -220,6 +222,23 @@ async def ended(site: Site, session_id: str) -> tuple[str, str]:
     return last["stop_reason"], last["message"]
 
 
+SPELLINGS = ["./work/a.ipynb", "work/x/../a.ipynb", "/work//a.ipynb", "../work/a.ipynb/"]
+
+
+@pytest.mark.parametrize("path", SPELLINGS)
+async def test_a_path_is_the_same_at_every_door(site: Site, root: Path, path: str) -> None:
+    """A window, a request and a conversation mean one notebook, however each writes it."""
+    window = await site.bare_window(path)
+    assert (await window.send(c.OpenNotebook(path, {}))).error is None
+    manager = site.extension.manager
+    assert list(manager._notebooks) == [FIRST]
+    session = manager.service.create(FIRST, "review", "")
+    assert await listed(site, path) == [session.info.session_id]
+    assert (await window.send(c.RenameNotebook(path, "./work/y/../b.ipynb"))).error is None
+    assert list(manager._notebooks) == ["work/b.ipynb"]
+    assert await listed(site, "work/./b.ipynb") == [session.info.session_id]
+
+
 async def listed(site: Site, path: str) -> list[str]:
     found = await site.get("sessions", params={"notebook": path})
     return [session["session_id"] for session in found["sessions"]]
@@ -228,7 +247,7 @@ async def listed(site: Site, path: str) -> list[str]:
 async def away(site: Site, window: ReferenceWindow) -> None:
     """The page is closed, and the server has seen it."""
     await window.close()
-    await until(lambda: not site.extension.manager._windows)
+    await until(lambda: not site.extension.manager.broadcaster)
 
 
 async def at_work_in_file(site: Site, root: Path) -> None:
@@ -265,7 +284,7 @@ async def test_renamed_while_a_draft_waits_and_nobody_looks(
     assert not (root / FIRST).exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", spread(NAMES, every=4))
 async def test_a_running_turn_follows_to_any_name(
     site: Site, begin: Begin, root: Path, name: str
 ) -> None:
@@ -351,16 +370,16 @@ async def test_renamed_in_the_middle_of_a_save(
     await at_work_in_file(site, root)
     loop = asyncio.get_running_loop()
     written: list[str] = []
-    replace: Callable[[str, str], None] = vars(contents_module)["replace_text"]
+    swap: Callable[..., None] = vars(contents_module)["swap_text"]
 
-    def meanwhile(path: str, text: str) -> None:
+    def meanwhile(path: str, *rest: Any) -> None:
         if not written:
             move = site.rename(FIRST, "work/b.ipynb")
             asyncio.run_coroutine_threadsafe(move, loop).result()
         written.append(Path(path).name)
-        replace(path, text)
+        swap(path, *rest)
 
-    monkeypatch.setattr(contents_module, "replace_text", meanwhile)
+    monkeypatch.setattr(contents_module, "swap_text", meanwhile)
     go_on(root)
     await until(lambda: not site.extension.manager.running)
     assert written[:2] == ["a.ipynb", "b.ipynb"]
@@ -377,22 +396,22 @@ async def test_renamed_and_back_in_the_middle_of_a_save(
     await at_work_in_file(site, root)
     loop = asyncio.get_running_loop()
     failed: list[bool] = []
-    replace: Callable[[str, str], None] = vars(contents_module)["replace_text"]
+    swap: Callable[..., None] = vars(contents_module)["swap_text"]
 
     def move(path: str, to: str) -> None:
         asyncio.run_coroutine_threadsafe(site.rename(path, to), loop).result()
 
-    def meanwhile(path: str, text: str) -> None:
+    def meanwhile(path: str, *rest: Any) -> None:
         if failed:
-            return replace(path, text)
+            return swap(path, *rest)
         move(FIRST, "work/b.ipynb")
         try:
-            replace(path, text)
+            swap(path, *rest)
         finally:
             failed.append(True)
             move("work/b.ipynb", FIRST)
 
-    monkeypatch.setattr(contents_module, "replace_text", meanwhile)
+    monkeypatch.setattr(contents_module, "swap_text", meanwhile)
     go_on(root)
     await until(lambda: not site.extension.manager.running)
     assert failed
@@ -474,10 +493,10 @@ async def test_a_turn_ends_with_its_notebook(
     await until(lambda: not site.extension.manager.running)
     events = [event for _, event in site.extension.store.events(w.session_id)]
     (ended,) = [event for event in events if isinstance(event, e.TurnEnded)]
-    assert ended.message == f"The notebook {FIRST} was deleted: the work in it was stopped."
+    assert ended.message == f"The notebook {FIRST} was deleted. The work in it was stopped."
     assert await listed(site, FIRST) == [w.session_id]
     await until(lambda: FIRST not in site.extension.manager._notebooks)
-    assert notebooks(root) == []
+    await until(lambda: notebooks(root) == [])  # A write that was under way removes its own.
 
     # Another file of that name is another notebook: nothing is done again in it.
     (root / "work").mkdir(exist_ok=True)
@@ -498,7 +517,7 @@ async def test_deleted_where_jupyter_does_not_see_it(site: Site, begin: Begin, r
     await until(lambda: not site.extension.manager.running)
     events = [event for _, event in site.extension.store.events(w.session_id)]
     assert isinstance(events[-1], e.TurnEnded)
-    assert events[-1].message == f"There is no {FIRST} any more: the work in it was stopped."
+    assert events[-1].message == f"{FIRST} no longer exists. The work in it was stopped."
     assert notebooks(root) == []
 
 
@@ -624,5 +643,5 @@ class TestInAShell:
         await until(lambda: not site.extension.manager.running)
         events = [event for _, event in site.extension.store.events(w.session_id)]
         assert isinstance(events[-1], e.TurnEnded)
-        assert events[-1].message == f"There is no {FIRST} any more: the work in it was stopped."
+        assert events[-1].message == f"{FIRST} no longer exists. The work in it was stopped."
         assert await listed(site, FIRST) == [w.session_id]

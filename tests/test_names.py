@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_codeinterp.core.errors import KernelError
 from jupyter_codeinterp.core.ports import KernelInfo
-from jupyter_codeinterp.server.names import MOST, MOST_NOTEBOOKS, File, Names, Variable
+from jupyter_codeinterp.server.names import MAX_NAMES, MAX_NOTEBOOKS, File, Names, Variable
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import Gate
 from tests.reference_window import notebook
@@ -62,9 +62,9 @@ async def test_a_busy_kernel_tells_what_was_known_last_until_it_is_another() -> 
 async def test_what_is_known_of_many_notebooks_is_bounded() -> None:
     kernel = Kernel()
     asked = names(kernel)
-    for number in range(MOST_NOTEBOOKS + 10):
+    for number in range(MAX_NOTEBOOKS + 10):
         await asked.of(f"{number}.ipynb")
-    assert len(asked._known) == MOST_NOTEBOOKS
+    assert len(asked._known) == MAX_NOTEBOOKS
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ async def test_there_are_at_most_2_000_and_no_private_ones() -> None:
     kernel = Kernel()
     kernel.told = [{"name": f"v{i}", "type": "int"} for i in range(5_000)]
     found = (await names(kernel, private="v4999").of("a.ipynb")).variables
-    assert len(found) == MOST - 1
+    assert len(found) == MAX_NAMES - 1
     assert found[-1].name == "v4998"
 
 

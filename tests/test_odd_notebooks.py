@@ -27,6 +27,7 @@ from jupyter_codeinterp.core.errors import DocumentError
 from jupyter_codeinterp.core.model_view import outputs as seeing
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.kernels import until
+from tests.nightly import spread
 from tests.reference_window import notebook
 from tests.site import Site
 
@@ -158,9 +159,9 @@ async def test_a_file_that_jupyter_opens_is_worked_in(site: Site, jp_root_dir: P
         reader = ContentsFile(contents, lambda: "a.ipynb", stays)
         answers: list[Any] = []
         lost: list[str] = []
-        document = FileDocument(reader, answers.append, lambda _: None, partial(_noted, lost))
+        document = FileDocument(reader, answers.append, lambda *_: None, partial(_noted, lost))
         try:
-            await document.open()
+            await document.open({})
         except DocumentError as error:
             assert error.code in ("invalid_notebook", "unreadable")
             assert file.read_text() == written
@@ -181,7 +182,7 @@ async def test_a_file_that_jupyter_opens_is_worked_in(site: Site, jp_root_dir: P
     assert opened > 250 and unwritten < 15
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", spread(range(4), every=4))
 async def test_a_question_in_each(site: Site, api: FakeAnthropic, part: int) -> None:
     """A window has it open, and sends what it can; the model answers."""
     api.play(lambda request: answer(text("Yes.")))

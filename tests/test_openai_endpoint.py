@@ -291,7 +291,7 @@ def test_an_answer_is_whole_with_its_reason_to_stop(monkeypatch: pytest.MonkeyPa
     """Though the server says neither its usage nor that this was all, nor closes the line."""
     from jupyter_codeinterp.adapters.model_http import connection
 
-    monkeypatch.setattr(connection, "LAST_WORDS", 0.1)
+    monkeypatch.setattr(connection, "USAGE_TIMEOUT", 0.1)
 
     @on_loop
     async def run() -> None:

@@ -117,9 +117,9 @@ def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None
             "%%time\n%%bash\nls",
             ("Line 2 gives the whole cell to a shell or program (%%bash).",),
         ),
-        ("%%time\neval('1')", ("Line 2 runs code that it makes itself (eval).",)),
-        ("%%timeit exec('1')\n1", ("Line 1 runs code that it makes itself (exec).",)),
-        ("%timeit -n 10 exec('1')", ("Line 1 runs code that it makes itself (exec).",)),
+        ("%%time\neval('1')", ("Line 2 runs code that it generates (eval).",)),
+        ("%%timeit exec('1')\n1", ("Line 1 runs code that it generates (exec).",)),
+        ("%timeit -n 10 exec('1')", ("Line 1 runs code that it generates (exec).",)),
         ("%time !ls", ("Line 1 runs a shell command (!ls).",)),
         ("import os\nos.system('x')", ("Line 2 runs a shell command (os.system).",)),
         ("from os import system as s\ns('x')", ("Line 2 runs a shell command (os.system).",)),
@@ -132,7 +132,7 @@ def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None
             "get_ipython().system('ls')",
             ("Line 1 runs a shell command (get_ipython().system).",),
         ),
-        ("import builtins\nbuiltins.exec(x)", ("Line 2 runs code that it makes itself (exec).",)),
+        ("import builtins\nbuiltins.exec(x)", ("Line 2 runs code that it generates (exec).",)),
         ("df.eval('a + b'); model.eval()", ()),
         ("import helpers", ("Line 1 imports, and so runs, the local module helpers.",)),
         ("from clean.dates import x", ("Line 1 imports, and so runs, the local module clean.",)),
@@ -142,10 +142,7 @@ def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None
         ("await f()\nasync for x in y: pass", ()),
         (
             ",os.system ls",
-            (
-                "Line 1 and what follows could not be read as Python: "
-                "what else runs is not checked.",
-            ),
+            ("Line 1 and the rest could not be parsed as Python, so it was not checked.",),
         ),
     ],
 )
@@ -153,7 +150,7 @@ def test_notices(source: str, expected: tuple[str, ...]) -> None:
     assert notices(source, "python", frozenset({"helpers.py", "clean"})) == expected
 
 
-RUN_TIME = "that is made at run time ({}): scripts in it run in this page, as you."
+RUN_TIME = "created at run time ({}): its scripts run in this page with your rights."
 IMPORT = "from IPython.display import HTML, Javascript, SVG, Markdown, IFrame, display\n"
 
 
@@ -195,26 +192,29 @@ IMPORT = "from IPython.display import HTML, Javascript, SVG, Markdown, IFrame, d
             "from IPython.display import display_javascript as j\nj(x)",
             ("Line 2 shows JavaScript",),
         ),
-        ("display({'text/html': x}, raw=True)", ("Line 1 shows data as it is",)),
-        ("display({'text/html': x}, **more)", ("Line 1 shows data as it is",)),
+        ("display({'text/html': x}, raw=True)", ("Line 1 shows raw data",)),
+        ("display({'text/html': x}, **more)", ("Line 1 shows raw data",)),
         ("display({'text/html': '<b>'}, raw=True)", ()),
         ("display(df)", ()),
         (
             "from IPython.display import publish_display_data as p\np({'text/html': x})",
-            ("Line 2 shows data as it is",),
+            ("Line 2 shows raw data",),
         ),
-        ("get_ipython().display_pub.publish(x)", ("Line 1 shows data as it is",)),
+        ("get_ipython().display_pub.publish(x)", ("Line 1 shows raw data",)),
         (
             "class A:\n    def _repr_html_(self):\n        return x",
-            ("Line 2 says how a value is shown in the page (_repr_html_)",),
+            ("Line 2 defines how the page shows a value (_repr_html_)",),
         ),
-        ("A._repr_html_ = f", ("Line 1 says how a value is shown in the page",)),
-        ("class A:\n    _repr_mimebundle_ = f", ("Line 2 says how a value is shown",)),
-        ("setattr(A, '_repr_javascript_', f)", ("Line 1 says how a value is shown",)),
-        ("type('A', (), dict(_ipython_display_=f))", ("Line 1 says how a value is shown",)),
+        ("A._repr_html_ = f", ("Line 1 defines how the page shows a value",)),
+        ("class A:\n    _repr_mimebundle_ = f", ("Line 2 defines how the page shows a value",)),
+        ("setattr(A, '_repr_javascript_', f)", ("Line 1 defines how the page shows a value",)),
+        (
+            "type('A', (), dict(_ipython_display_=f))",
+            ("Line 1 defines how the page shows a value",),
+        ),
         (
             "get_ipython().display_formatter.formatters['text/html'].for_type(int, f)",
-            ("Line 1 changes how values are shown in the page",),
+            ("Line 1 changes how the page shows values",),
         ),
     ],
 )
@@ -239,7 +239,7 @@ def test_notices_are_few() -> None:
 
 def test_notices_of_absurd_nesting_are_given() -> None:
     said = notices("x = " + "-" * 50_000 + "1\nexec('1')", "python", frozenset())
-    assert "not checked" in said[0]
+    assert "too long to check" in said[0]
 
 
 # --- hidden characters ---------------------------------------------------------------

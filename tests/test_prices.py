@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from datetime import date
 from functools import partial
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 from jupyter_codeinterp.adapters.model_http.facts import Fact, completed, fact, facts
 from jupyter_codeinterp.adapters.model_http.listing import entry
 from jupyter_codeinterp.adapters.model_http.model import is_loopback
+from jupyter_codeinterp.adapters.model_http.prices.published import load
 from jupyter_codeinterp.adapters.providers.anthropic.profile import ANTHROPIC
 from jupyter_codeinterp.adapters.providers.anthropic.servers.provider import providers
 from jupyter_codeinterp.adapters.providers.anthropic.servers.table import ROWS
@@ -232,3 +235,68 @@ def test_the_cost_is_told_for_each_model_and_each_turn() -> None:
         ("gpt-6-sol", 0.5, False, "2026-11-23"),
         ("unpriced", None, False, ""),
     ]
+
+
+# --- prices of another package ---------------------------------------------------------------
+
+
+def priced(vendor: str, model: str) -> ModelInfo:
+    load(vendor)
+    return completed(ModelInfo(model, model), vendor, None, local=False)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model"),
+    [
+        ("anthropic", "claude-haiku-5-5"),
+        ("gemini", "gemini-3-pro-preview"),
+        ("mistral", "mistral-large-latest"),
+        ("xai", "grok-4"),
+        ("deepseek", "deepseek-chat"),
+        ("moonshot", "kimi-k2"),
+    ],
+)
+def test_what_the_table_lacks_has_a_published_price(vendor: str, model: str) -> None:
+    info = priced(vendor, model)
+    assert info.prices is not None and info.prices_seen == ""
+    read, written, kept, again = info.prices
+    assert 0 < again <= read <= kept and read < written
+
+
+def test_a_price_by_the_length_of_the_prompt_is_one_here() -> None:
+    info = priced("anthropic", "claude-haiku-5-5")
+    assert info.prices == (0.1, 0.5, 0.125, 0.01) and info.long_prompts is not None
+    assert info.long_prompts.over == 100_000 and info.long_prompts.prices[0] == 0.5
+
+
+def test_our_table_and_an_admin_come_first() -> None:
+    row = next(row for row in facts() if row.prices)
+    assert priced(row.provider, row.model).prices_seen == row.seen
+    mine = (1.0, 2.0, 3.0, 4.0)
+    info = ModelInfo("claude-haiku-5-5", "")
+    assert completed(info, "anthropic", mine, local=False).prices == mine
+
+
+@pytest.mark.parametrize(
+    ("vendor", "model"), [("anthropic", "no-such-model"), ("", "grok-4"), ("ollama", "grok-4")]
+)
+def test_a_model_that_no_one_knows_has_no_price(vendor: str, model: str) -> None:
+    assert priced(vendor, model).prices is None
+
+
+def test_prices_are_loaded_without_a_network() -> None:
+    """In a process that cannot open a socket, and not before they are needed."""
+    code = (
+        "import socket, sys\n"
+        "def no(*_, **__): raise AssertionError('a socket')\n"
+        "socket.socket.connect = socket.getaddrinfo = no\n"
+        "from jupyter_codeinterp.adapters.model_http import facts\n"
+        "from jupyter_codeinterp.adapters.model_http.prices import published\n"
+        "assert 'genai_prices' not in sys.modules\n"
+        "published.load('ollama')\n"
+        "assert 'genai_prices' not in sys.modules\n"
+        "published.load('anthropic')\n"
+        "print(published.published('anthropic', 'claude-haiku-5-5') is not None)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "True\n"

@@ -76,7 +76,7 @@ def test_how_models_are_listed(providers: Providers) -> None:
 
 
 def test_what_is_for_a_missing_provider_is_for_no_other(providers: Providers) -> None:
-    with pytest.raises(ModelError, match="“gone” could not be loaded"):
+    with pytest.raises(ModelError, match="Could not load the provider “gone”"):
         providers.find("gone/model")
 
 
@@ -85,10 +85,10 @@ def test_what_is_for_a_missing_provider_is_for_no_other(providers: Providers) ->
     [
         ({"name": "anthropic"}, "already"),
         ({"name": "offline-demo"}, "already"),
-        ({"name": "Acme"}, "no name"),
-        ({"name": "a/b"}, "no name"),
-        ({"name": ""}, "no name"),
-        ({"name": "x" * 33}, "no name"),
+        ({"name": "Acme"}, "is not a valid"),
+        ({"name": "a/b"}, "is not a valid"),
+        ({"name": ""}, "is not a valid"),
+        ({"name": "x" * 33}, "is not a valid"),
         ({"label": ""}, "label"),
         ({"connect": None}, "connect"),
     ],
@@ -114,6 +114,6 @@ def test_where_a_key_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_at_anthropic_itself_have_no_slash() -> None:
     theirs = Anthropics("https://api.anthropic.com")
     assert theirs.own_name("anthropic/claude-x") == theirs.own_name("claude-x") == "claude-x"
-    with pytest.raises(ModelError, match="Neither Anthropic nor a provider has “acme/fast”"):
+    with pytest.raises(ModelError, match="No provider has the model “acme/fast”"):
         theirs.own_name("acme/fast")
     assert Anthropics("http://gateway.example").own_name("anthropic/x") == "anthropic/x"

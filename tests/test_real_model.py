@@ -50,7 +50,6 @@ def test_a_real_server_speaks_the_wire(wire: str, server: str) -> None:
             shown = [event async for event in model.stream(request)]
             end = shown[-1]
             assert isinstance(end, ModelDone)
-            assert len(joined(shown, ModelText)) > 5
             assert sum(isinstance(event, ModelText) for event in shown) > 2, "piece by piece"
             assert end.message.content[0] == Text(joined(shown, ModelText))
             # Of its Responses API this server says "completed" when the length is reached.

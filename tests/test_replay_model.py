@@ -222,23 +222,22 @@ def test_a_result_without_the_figures_differs(model: ReplayModel) -> None:
         ([("rejected", "")], "You rejected “Look at the data”."),
         (
             [("rejected", policy.refusal("run_new", "plan"))],
-            "“Look at the data” was not run: in Plan mode nothing is.",
+            "“Look at the data” was not run: Plan mode runs nothing.",
         ),
         (
             [*AS_RECORDED[:2], ("rejected", "The person changed this cell since you read it.")],
-            "You changed the cell that “Parse dates and amounts” was to mend",
+            "You changed the cell that “Parse dates and amounts” should fix",
         ),
-        ([("not_started", "")], "did not run to its end."),
-        ([("timeout", "")], "did not run to its end."),
+        ([("not_started", "")], "did not finish."),
+        ([("timeout", "")], "did not finish."),
         (
             [("error", "ModuleNotFoundError: No module named 'pandas'")],
-            "failed as it did not when this was recorded "
-            "(`ModuleNotFoundError: No module named 'pandas'`).",
+            "failed, unlike in the recording (`ModuleNotFoundError: No module named 'pandas'`).",
         ),
-        ([("ok", ""), ("ok", "")], "ran without the error that the recording goes on to mend."),
+        ([("ok", ""), ("ok", "")], "ran without the error that the recording fixes next."),
         (
             [("ok", ""), ("error", "KeyError: 'date'")],
-            "failed as it did not when this was recorded (`KeyError: 'date'`).",
+            "failed, unlike in the recording (`KeyError: 'date'`).",
         ),
         ([*AS_RECORDED[:2], ("rejected", "")], "You rejected “Parse dates and amounts”."),
     ],

@@ -111,5 +111,5 @@ def test_faults_are_told_in_words(store: SqliteStore, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "journal" / "sessions.db") as db:
         db.execute('UPDATE events SET data = \'{"text": "Go\'')
     db.close()
-    with pytest.raises(StoreError, match="cannot be read"):
+    with pytest.raises(StoreError, match="Cannot read"):
         found(store, "go")

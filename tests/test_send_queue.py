@@ -4,6 +4,7 @@ order they arrive when it does."""
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.core import commands as c
-from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, SetSource, digest
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Op, Restore, SetSource, digest
+from jupyter_codeinterp.server.socket import encoding
 from jupyter_codeinterp.server.socket import send_queue as send_queues
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from tests.fake_anthropic import on_loop
@@ -229,7 +231,7 @@ async def gone(peer: Peer, waiting: int) -> None:
     await peer.stop_taking()
     peer.send_queue.post(reply(1, long="x" * waiting))
     await peer.left.wait()
-    assert peer.given_up == ["The window takes nothing any more."]
+    assert peer.given_up == ["The window stopped reading."]
     # Nobody is told any more, and nothing grows.
     peer.send_queue.post(reply(2))
     assert not peer.send_queue._waiting
@@ -238,31 +240,76 @@ async def gone(peer: Peer, waiting: int) -> None:
 @on_loop
 async def test_a_window_that_takes_nothing_is_given_up() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(send_queues, "PATIENCE", 0.05)
-        patch.setattr(send_queues, "LOOK", 0.01)
+        patch.setattr(send_queues, "TIMEOUT", 0.05)
+        patch.setattr(send_queues, "POLL", 0.01)
         await gone(Peer(), 10)
 
 
 @on_loop
 async def test_it_is_given_up_sooner_when_much_waits() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(send_queues, "NO_PATIENCE", 0.05)
-        patch.setattr(send_queues, "MOST", 1000)
-        patch.setattr(send_queues, "LOOK", 0.01)
+        patch.setattr(send_queues, "OVERLOAD_TIMEOUT", 0.05)
+        patch.setattr(send_queues, "OVERLOAD", 1000)
+        patch.setattr(send_queues, "POLL", 0.01)
         await gone(Peer(), 2000)
 
 
 @on_loop
 async def test_a_large_message_has_more_time() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(send_queues, "PATIENCE", 0.0)
-        patch.setattr(send_queues, "LOOK", 0.01)
+        patch.setattr(send_queues, "TIMEOUT", 0.0)
+        patch.setattr(send_queues, "POLL", 0.01)
         peer = Peer()
-        peer.send_queue.post(reply(1, long="x" * send_queues.SLOWEST * 60))
+        peer.send_queue.post(reply(1, long="x" * send_queues.MIN_RATE * 60))
         await peer.asked.wait()
         await asyncio.wait({asyncio.ensure_future(peer.left.wait())}, timeout=0.1)
         assert not peer.given_up
         await peer.frames()
+
+
+LARGE = "x" * (encoding.AT_ONCE // 2)
+MANY = tuple(
+    {"output_type": "stream", "name": "stdout", "text": f'"outputs":[]{LARGE}'} for _ in "123"
+)
+LARGE_FRAMES: list[c.ServerFrame] = [
+    op(FinishRun("c1", "r0", MANY, 1)),
+    op(Restore("c1", {"id": "c1", "cell_type": "code", "metadata": {}, "outputs": list(MANY)})),
+    c.OutputsFrame("n.ipynb", 1, "c1", "r1", 0, MANY),
+    c.DisplayFrame("n.ipynb", 1, "x", {"text/plain": LARGE * 3}, {}),
+]
+
+
+@pytest.mark.parametrize("large", LARGE_FRAMES, ids=lambda frame: type(frame).__name__)
+@on_loop
+async def test_large_outputs_are_encoded_in_a_thread_and_keep_their_place(large: Any) -> None:
+    threads: dict[type, set[threading.Thread]] = {}
+    encode = encoding.encode
+
+    def noted(frame: c.ServerFrame) -> bytes:
+        data = encode(frame)
+        threads.setdefault(type(frame), set()).add(threading.current_thread())
+        return data
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "encode", noted)
+        patch.setattr(send_queues, "encode", noted)
+        assert await arrived([reply(1), large, reply(2)]) == [reply(1), large, reply(2)]
+    main = threading.main_thread()
+    assert threads[type(large)].isdisjoint({main})
+    assert threads[c.Reply] == {main}
+
+
+@on_loop
+async def test_large_outputs_that_wait_count_for_patience() -> None:
+    peer = Peer()
+    await peer.stop_taking()
+    for _ in range(send_queues.ROOM // (3 * len(LARGE)) + 1):
+        peer.send_queue.post(LARGE_FRAMES[0])
+    room = asyncio.ensure_future(peer.send_queue.room())
+    await asyncio.sleep(0)
+    assert not room.done()
+    await peer.frames()
+    await room
 
 
 @on_loop
@@ -274,4 +321,4 @@ async def test_a_socket_that_fails_is_given_up(caplog: pytest.LogCaptureFixture)
 
     SendQueue(fails, lambda reason: left.set()).post(reply(1))
     await left.wait()
-    assert "A message could not be sent" in caplog.text
+    assert "Could not send a message" in caplog.text

@@ -21,7 +21,7 @@ from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.limits import MAX_FILES
 from jupyter_codeinterp.server import activity as activity_module
-from jupyter_codeinterp.server.files import beside
+from jupyter_codeinterp.server.files import siblings
 from tests.busy import SOON, processor_silence
 from tests.fake_anthropic import FakeAnthropic, Speed, answer, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow
@@ -153,7 +153,7 @@ async def test_files_beside_the_notebook(
         async def get(self, *args: Any, **kwargs: Any) -> Any:
             await asyncio.sleep(60)
 
-    monkeypatch.setattr(beside, "LISTING_TIMEOUT", 0.01)
+    monkeypatch.setattr(siblings, "LISTING_TIMEOUT", 0.01)
     monkeypatch.setattr(site.extension.workbench, "_contents", Slow())
     assert await site.extension.workbench._files("work/a.ipynb") == []
     # A folder that cannot be listed ends no turn.
@@ -258,18 +258,33 @@ extension.initialize()
 watching = False
 print(json.dumps({
     "seen": seen,
-    "heavy": [m for m in ("anthropic", "httpx2", "httpx", "pandas", "numpy",
-                          "matplotlib", "IPython", "PIL") if m in set(sys.modules) - known],
+    "ours": [m for m in sys.modules if m.startswith("jupyter_codeinterp.")],
+    "others": [m for m in set(sys.modules) - known if "jupyter_codeinterp" not in m],
 }))
 """
+AT_THE_START = {
+    "jupyter_codeinterp._version",
+    "jupyter_codeinterp.core",
+    "jupyter_codeinterp.core.approval",
+    "jupyter_codeinterp.core.approval.modes",
+    "jupyter_codeinterp.server",
+    "jupyter_codeinterp.server.app",
+    "jupyter_codeinterp.server.kernel_models",
+    "jupyter_codeinterp.server.kernel_models.wiring",
+    "jupyter_codeinterp.server.routing",
+    "jupyter_codeinterp.server.workbench",
+    "jupyter_codeinterp.server.workbench.settings",
+}
 
 
 def test_the_start_costs_little(tmp_path: Path) -> None:
-    """No SDK, no network, no look at files. (How long it takes is for ``scripts/bench``.)"""
+    """Settings are imported, and nothing else: all other work waits for the first request.
+    (How long it takes is for ``scripts/bench``.)"""
     root = tmp_path / "root"
     root.mkdir()
     command = [sys.executable, "-c", START, str(tmp_path / "data"), str(root)]
     environment = {**os.environ, "JUPYTER_NO_CONFIG": "1"}
     ran = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     started = json.loads(ran.stdout.splitlines()[-1])
-    assert (started["heavy"], started["seen"]) == ([], [])
+    assert (started["others"], started["seen"]) == ([], [])
+    assert set(started["ours"]) == AT_THE_START

@@ -34,6 +34,7 @@ from tests.fake_anthropic import (
     text,
 )
 from tests.fake_anthropic import scenario as steps
+from tests.kept_outputs import kept_outputs
 from tests.reference_window import ReferenceWindow, notebook
 from tests.site import Site
 
@@ -146,7 +147,7 @@ class Place:
         """The outputs of a cell's last run, as the server had them."""
         store = SqliteStore(self.server.folder / "data" / "codeinterp" / "sessions.db")
         with closing(store):
-            return store.outputs(session_id, cell_id)
+            return kept_outputs(store, session_id, cell_id)
 
     def ended(self) -> int:
         """How many floods have come to their end."""
@@ -227,19 +228,19 @@ def test_windows_that_read_nothing_cost_neither_kernel_nor_memory() -> None:
 async def test_a_window_that_is_given_up_comes_back(
     site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send_queue, "PATIENCE", 0.2)
-    monkeypatch.setattr(send_queue, "LOOK", 0.02)
+    monkeypatch.setattr(send_queue, "TIMEOUT", 0.2)
+    monkeypatch.setattr(send_queue, "POLL", 0.02)
     api.play(in_order([answer(run_cell("21 * 2")), answer(text("It is 42."))]))
     kernel_id = await site.kernel()
     w = await site.window(kernel_id=kernel_id)
     await w.ask("Go")
     draft = await w.draft()
-    (client,) = site.extension.manager._windows
+    (client,) = site.extension.manager.broadcaster
     w.pause()
     # More than the buffers of both ends take.
     for _ in range(400):
         client.send(c.Reply(1, {"long": "x" * 50_000}))
-    await site.until(lambda: not site.extension.manager._windows)
+    await site.until(lambda: not site.extension.manager.broadcaster)
     w.resume()
     await asyncio.wait_for(w.closed.wait(), 30)
     assert w.socket.close_code == handler.TRY_AGAIN

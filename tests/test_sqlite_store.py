@@ -19,7 +19,15 @@ from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore, schema
 from jupyter_codeinterp.adapters.storage.sqlite import file as journal_file
 from jupyter_codeinterp.adapters.storage.sqlite import journal as journal_base
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document.ops import BeginRun, Delete, Insert, Receipt, digest
+from jupyter_codeinterp.core.document.ops import (
+    BeginRun,
+    Delete,
+    FinishRun,
+    Insert,
+    Receipt,
+    Restore,
+    digest,
+)
 from jupyter_codeinterp.core.errors import StoreError
 from jupyter_codeinterp.core.events import (
     Draft,
@@ -36,6 +44,8 @@ from jupyter_codeinterp.core.events import (
     TurnStarted,
     UsageChanged,
 )
+from jupyter_codeinterp.core.history.ledger import Ledger, undo_op
+from jupyter_codeinterp.core.history.outputs import outputs_of
 from jupyter_codeinterp.core.messages import (
     Message,
     Text,
@@ -47,6 +57,7 @@ from jupyter_codeinterp.core.messages import (
     user,
 )
 from jupyter_codeinterp.core.stores import SessionStore, StoredOp
+from tests.kept_outputs import kept_outputs, put_outputs
 
 
 def info(session_id: str = "s1", notebook: str = "a.ipynb", changed: float = 1.0) -> SessionInfo:
@@ -118,11 +129,11 @@ def test_delete_takes_everything_of_one_session(store: SqliteStore, path: Path) 
         store.append_messages(session_id, (user(Text("hi")),), 1)
         store.append_request(session_id, 1, {"system": "be good"})
         store.append_op(session_id, StoredOp(1, 1, Delete("c", "x")))
-        store.put_outputs(session_id, "c", ({"output_type": "stream"},))
+        put_outputs(store, session_id, "c", ({"output_type": "stream"},))
     store.delete("s1")
     store.delete("never was")
     db = sqlite3.connect(path)
-    tables = ("sessions", "events", "messages", "prompts", "requests", "ops", "outputs")
+    tables = ("sessions", "events", "messages", "prompts", "requests", "ops", "cell_outputs")
     left = {t: db.execute(f"SELECT DISTINCT session_id FROM {t}").fetchall() for t in tables}
     db.close()
     assert left == {table: [("s2",)] for table in tables}
@@ -392,13 +403,13 @@ def test_what_is_saved_never_goes_down(store: SqliteStore) -> None:
 
 
 def test_outputs_are_the_last_ones(store: SqliteStore) -> None:
-    assert store.outputs("s1", "a") is None
-    store.put_outputs("s1", "a", ({"output_type": "stream", "name": "stdout", "text": "1"},))
+    assert kept_outputs(store, "s1", "a") is None
+    put_outputs(store, "s1", "a", ({"output_type": "stream", "name": "stdout", "text": "1"},))
     last: tuple[dict[str, Any], ...] = (
         {"output_type": "display_data", "data": {"image/png": "x" * 100_000}, "metadata": {}},
     )
-    store.put_outputs("s1", "a", last)
-    assert store.outputs("s1", "a") == last
+    put_outputs(store, "s1", "a", last)
+    assert kept_outputs(store, "s1", "a") == last
 
 
 def test_everything_written_is_scrubbed(path: Path) -> None:
@@ -409,7 +420,7 @@ def test_everything_written_is_scrubbed(path: Path) -> None:
     store.append_request("s1", 1, {"system": "SECRET", "x": "SECRET"})
     store.append_op("s1", StoredOp(1, 1, Delete("SECRET", "SECRET")))
     store.set_receipt("s1", 1, Receipt("done", "SECRET"))
-    store.put_outputs("s1", "a", ({"text": "SECRET"},))
+    put_outputs(store, "s1", "a", ({"text": "SECRET"},))
     store.rename_notebook("SECRET.ipynb", "SECRET2.ipynb")
     assert store.list("SECRET2.ipynb")[0].notebook == "[key removed]2.ipynb"
     assert store.events("s1") == [(1, Note("[key removed]"))]
@@ -558,7 +569,7 @@ def test_a_newer_journal_is_left_alone(path: Path) -> None:
     db.close()
     before = path.read_bytes()
     store = SqliteStore(path)
-    assert "written by a newer version" in store.warning
+    assert "newer version" in store.warning
     assert store.list() == []
     with pytest.raises(StoreError) as raised:
         store.create(info())
@@ -584,7 +595,7 @@ def test_the_climb_from_version_1(path: Path) -> None:
     request = store.request("s1", 1)
     assert request is not None and request["system"] == "Be good."
     assert [op.seq for op in store.ops("s1")] == [1, 2]
-    assert store.outputs("s1", "c1") == (
+    assert kept_outputs(store, "s1", "c1") == (
         {"output_type": "stream", "name": "stdout", "text": "2\n"},
     )
     # What the notebook's file had then is not known: nothing is put into it a second time.
@@ -593,6 +604,58 @@ def test_the_climb_from_version_1(path: Path) -> None:
     store.append_op("s1", third)
     assert store.unsaved_ops("a.ipynb") == [("s1", [third])]
     store.close()
+
+
+def test_the_climb_from_version_6(path: Path) -> None:
+    """Outputs were in the ops, in the receipts, and once more by cell."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((Path(__file__).parent / "journal_version_6.sql").read_text("utf-8"))
+    store = SqliteStore(path)
+    assert store.warning == ""
+    one, before = printed("one\n"), printed("before\n")
+    failed = (
+        printed("part"),
+        {"output_type": "error", "ename": "E", "evalue": "é", "traceback": []},
+    )
+    assert kept_outputs(store, "s1", "a") == (one,)
+    assert kept_outputs(store, "s1", "c1") == failed
+    ledger = Ledger(store.ops("s1"))
+    assert ledger.failed == {} and ledger.drafts == {} and ledger.touched == ["a"]
+    (change,) = [change for change in ledger.changes(1) if change.cell_id == "c1"]
+    op = undo_op(change, "y", outputs_of(store, "s1"))
+    assert isinstance(op, Restore) and op.cell["outputs"] == [before]
+    whole = {stored.seq: stored.op for stored in store.whole_ops("s1")}
+    assert isinstance(whole[6], FinishRun) and whole[6].outputs == failed
+    assert isinstance(whole[7], Restore) and whole[7].cell["outputs"] == [before]
+    ((_, unsaved),) = store.unsaved_ops("a.ipynb")
+    assert [stored.seq for stored in unsaved] == [4, 5, 6, 7, 8]
+    contents = store._db.execute("SELECT count(*) FROM outputs").fetchone()
+    assert contents == (3,), "each once"
+    store.close()
+
+
+def printed(text: str) -> dict[str, Any]:
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+async def test_outputs_are_in_the_file_once(store: SqliteStore, path: Path) -> None:
+    large = printed("canary " * 20_000)
+    named = await store.keep_outputs("s1", (large,))
+    store.append_op("s1", StoredOp(1, 1, FinishRun("c", "r", (large,), 1, kept=named)))
+    was = {"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "outputs": [large]}
+    store.append_op("s1", StoredOp(2, 2, Delete("c", "x")))
+    light = store.set_receipt("s1", 2, Receipt("done", before=was))
+    assert light.outputs == named and light.before is not None and light.before["outputs"] == []
+    assert store._db.execute("SELECT count(*), sum(bytes) FROM outputs").fetchone() == (
+        1,
+        len(msgspec.json.encode([large])),
+    )
+    (first, second) = store.ops("s1")
+    assert (first.outputs, second.receipt) == (named, light)
+    assert store.whole_ops("s1")[0].op == FinishRun("c", "r", (large,), 1, kept=named)
+    assert store.outputs("s1", named) == (large,)
+    assert store.outputs("s2", named) is None, "no other session is told of them"
 
 
 def test_a_run_that_an_older_journal_names_by_its_source(path: Path) -> None:
@@ -655,7 +718,7 @@ def test_locked(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch)
         store.append_events("s1", [(1, Note("a"))])
     assert (raised.value.code, raised.value.message) == (
         "locked",
-        "Another program keeps the journal's file locked.",
+        "Another program has locked the journal's file.",
     )
     other.execute("ROLLBACK")
     other.close()
@@ -666,11 +729,11 @@ def test_disk_full(store: SqliteStore) -> None:
     pages = store._db.execute("PRAGMA page_count").fetchone()[0]
     store._db.execute(f"PRAGMA max_page_count={pages}")
     with pytest.raises(StoreError) as raised:
-        store.put_outputs("s1", "a", ({"text": "x" * 100_000},))
+        put_outputs(store, "s1", "a", ({"text": "x" * 100_000},))
     assert raised.value.code == "disk_full"
     store._db.execute("PRAGMA max_page_count=1000000")
-    assert store.outputs("s1", "a") is None
-    store.put_outputs("s1", "a", ({"text": "x" * 100_000},))
+    assert kept_outputs(store, "s1", "a") is None
+    put_outputs(store, "s1", "a", ({"text": "x" * 100_000},))
 
 
 async def test_a_file_that_is_deleted_under_the_server(store: SqliteStore, path: Path) -> None:
@@ -702,7 +765,7 @@ async def test_a_log_that_was_long_is_cut(
         return log.stat().st_size
 
     store._db.execute("PRAGMA journal_size_limit=50000")
-    store.put_outputs("s1", "a", ({"text": "x" * 1_000_000},))
+    put_outputs(store, "s1", "a", ({"text": "x" * 1_000_000},))
     assert length() > 1_000_000
     await store.tidy()
     store.append_events("s1", [(1, Note("a"))])
@@ -720,8 +783,8 @@ def test_no_place_for_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = SqliteStore(tmp_path / "file" / "journal.sqlite")
     assert store.warning == (
-        "The journal's file cannot be opened. "
-        "Conversations cannot be kept, so no message can be sent."
+        "Could not open the journal's file. "
+        "Conversations cannot be saved, so messages cannot be sent."
     )
     assert store.list() == [] and store.get("s1") is None and store.notices() == {}
     with pytest.raises(StoreError) as raised:

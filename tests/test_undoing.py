@@ -8,6 +8,7 @@ from typing import Any
 
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.server.socket.connection import MAX_SNAPSHOT
 from tests.fake_anthropic import FakeAnthropic, answer, call, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, body, notebook
 from tests.site import Site
@@ -60,7 +61,24 @@ async def test_a_turn_is_undone(site: Site, api: FakeAnthropic) -> None:
     assert len(undone.restored) == 3 and undone.kept == ()
     assert w.cells == BEFORE
     reply = await w.send(c.UndoTurn(w.session_id, 1))
-    assert (reply.error, "put back" in reply.message) == ("already_undone", True)
+    assert (reply.error, "already undone" in reply.message) == ("already_undone", True)
+
+
+async def test_a_cell_with_more_outputs_than_a_message_may_have(
+    site: Site, api: FakeAnthropic
+) -> None:
+    api.play(in_order([answer(edit_cell("c1", "print('edited')")), answer(text("Done."))]))
+    book = notebook("one = 1")
+    book["cells"][0]["outputs"] = [
+        {"output_type": "stream", "name": "stdout", "text": "x" * (MAX_SNAPSHOT + 1)}
+    ]
+    w = await site.window(book=book, kernel_id=await site.kernel_of("a.ipynb"))
+    assert (await w.ask("Tidy up")).error is None
+    await w.decide(await w.draft())
+    assert (await w.ended()).edited == ("c1",)
+    assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
+    assert (await w.event(e.TurnUndone)).without_outputs == ("c1",)
+    assert w.cells[0]["source"] == "one = 1" and not w.closed.is_set()
 
 
 async def test_one_is_kept_and_one_undone_and_then_the_rest(site: Site, api: FakeAnthropic) -> None:

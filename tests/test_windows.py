@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -11,8 +12,11 @@ import pytest
 
 from jupyter_codeinterp.adapters.documents.live import outbox as outbox_module
 from jupyter_codeinterp.adapters.documents.live import reads as reads_module
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.server.windows.actions import ActionLog
+from jupyter_codeinterp.server.windows.broadcaster import Broadcaster
 from tests.busy import SOON
 from tests.fake_anthropic import FakeAnthropic, Step, answer, edit_cell, in_order, run_cell, text
 from tests.reference_window import ReferenceWindow, notebook
@@ -68,6 +72,28 @@ async def test_the_other_window_goes_on_where_the_holder_left(site: Site, begin:
     assert (await other.ended()).stop_reason == "end_turn"
     assert other.cells[2]["outputs"][0]["data"]["text/plain"] == "2"
     assert twice(other) == []
+
+
+async def test_a_window_that_follows_nothing_learns_what_runs_waits_and_ends(
+    site: Site, begin: Begin
+) -> None:
+    other = await site.window("b.ipynb")
+    w = await begin(answer(run_cell("first = 1")))
+    draft = await w.draft()
+    session_id = w.session_id
+
+    def waits() -> list[bool]:
+        frames = [frame for frame in other.frames if isinstance(frame, c.WaitingChanged)]
+        return [frame.waiting for frame in frames if frame.session_id == session_id]
+
+    await other.until(lambda: waits() == [True])
+    assert other.sessions[session_id].session.running
+    await w.decide(draft)
+    await w.ended()
+    await other.until(lambda: not other.sessions[session_id].session.running)
+    assert other.sessions[session_id].stop_reason == "end_turn"
+    assert waits() == [True, False]
+    assert other.events == []
 
 
 async def test_a_window_takes_the_lease_in_mid_turn(site: Site, begin: Begin) -> None:
@@ -357,5 +383,31 @@ async def test_notebooks_and_windows_are_forgotten(site: Site, begin: Begin) -> 
     await w.decide(await w.draft())
     await w.ended()
     await w.close()
-    await site.until(lambda: not manager._windows)
+    await site.until(lambda: not manager.broadcaster)
     assert manager._notebooks == {}
+
+
+class Waiter:
+    """A window that does nothing."""
+
+    number = 7
+    departed_at = 0.0
+
+    def send(self, frame: c.ServerFrame) -> None: ...
+
+    def leave(self) -> None: ...
+
+    def shut(self) -> None: ...
+
+
+def test_a_window_that_is_gone_is_kept_as_long_as_a_notebook_waits_for_it(tmp_path: Path) -> None:
+    windows = Broadcaster(ActionLog(SqliteStore(tmp_path / "sessions.db")))
+    window = Waiter()
+    windows.join(window)
+    windows.leave(window)
+    awaited = {window}
+    del window
+    assert windows.departing(Waiter.number) in awaited
+    awaited.clear()
+    gc.collect()
+    assert windows.departing(Waiter.number) is None

@@ -332,7 +332,16 @@ def test_a_break_in_the_middle_is_said_and_not_retried(wire: Wire, how: Any, aft
 @every()
 @on_loop
 async def test_an_end_without_a_reason_is_broken(wire: Wire) -> None:
-    assert (await wire.failure(answer(text("So"), stop=None))).code == "broken_stream"
+    """Except after ``[DONE]``, which is the end of a Chat Completion."""
+    without = answer(text("So"), stop=None)
+    cut = answer(text("So. " * 9), stop=None).cut_by("end", after=2)
+    assert (await wire.failure(cut)).code == "broken_stream"
+    if wire.name == "chat":
+        assert (await wire.done(without)).stop_reason == "end_turn"
+        called = await wire.done(answer(run_cell("x = 1"), stop=None))
+        assert called.stop_reason == "tool_use" and calls_of(called.message)[0].input
+    else:
+        assert (await wire.failure(without)).code == "broken_stream"
 
 
 @every()
@@ -438,7 +447,7 @@ async def test_an_unknown_model_is_said_with_the_nearest_names(wire: Wire) -> No
         with pytest.raises(ModelError) as caught:
             await anext(model.stream(wire.asking(model=near)))
     assert caught.value.code == "unknown_model"
-    assert f"“{near}”" in caught.value.message and f"Near it are “{wire.model}”" in str(
+    assert f"“{near}”" in caught.value.message and f"Similar models: “{wire.model}”" in str(
         caught.value
     )
 
@@ -468,7 +477,7 @@ def test_something_else_that_answers_is_named_so(wire: Wire, body: bytes) -> Non
             with pytest.raises(ModelError) as caught:
                 await model.list_models()
             place = there.url.removeprefix("http://")
-            assert f"Something answers at {place}, but it is no model server" in str(caught.value)
+            assert f"The server at {place} is not a model server" in str(caught.value)
             with pytest.raises(ModelError) as caught:
                 await anext(model.stream(wire.asking()))
             await model.aclose()
@@ -501,8 +510,8 @@ def test_a_model_without_tools_is_said_to_be_one(wire: Wire, fault: HttpError) -
     @on_loop
     async def run() -> None:
         error = await wire.failure(fault, attempts=1)
-        assert error.code == "bad_request" and "calls no tools" in error.message
-        assert "Choose a model that calls tools" in error.message
+        assert error.code == "bad_request" and "does not support tools" in error.message
+        assert "Choose a model that supports tools" in error.message
 
     run()
 

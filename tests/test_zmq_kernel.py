@@ -99,7 +99,7 @@ async def test_a_cell_that_the_person_runs_after_hold_goes_first() -> None:
 async def test_a_kernel_that_has_been_still_for_a_moment_is_not_asked_again(
     still: float, asked: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_module, "STILL", still)
+    monkeypatch.setattr(link_module, "FENCE_VALID", still)
     async with python_and_person() as (kernel, person, _):
         await run(kernel, "'first'")
         await until(lambda: person.sources() == ["'first'"])
@@ -124,14 +124,14 @@ async def test_a_kernel_that_has_done_anything_is_asked_again() -> None:
 async def test_a_kernel_that_is_expected_to_run_code_is_asked_ahead_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(link_module, "STILL", 60)
+    monkeypatch.setattr(link_module, "FENCE_VALID", 60)
     async with python_and_person() as (kernel, person, link):
         await run(kernel, "'first'")
         await until(lambda: person.sources() == ["'first'"])
         before = fences(person)
         kernel.expect()
         kernel.expect()
-        await until(lambda: fences(person) - before == 1 and link._is_still())
+        await until(lambda: fences(person) - before == 1 and link._fence_is_valid())
         async with kernel.hold():
             pass
         await run(kernel, "'second'")

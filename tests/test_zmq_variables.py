@@ -151,3 +151,17 @@ async def test_an_outline_has_names_and_sizes_and_no_values(gate: Gate) -> None:
         assert len(await kernel.outline() or []) == 2_000
         gate.open()
         await person.finished(theirs)
+
+
+@pytest.mark.usefixtures("patient")
+async def test_other_clients_get_no_end_of_a_comm_that_they_do_not_know() -> None:
+    """JupyterLab reports each as an error."""
+    async with python_and_person() as (kernel, person, _):
+        for _ in range(3):
+            assert await kernel.variables() == []
+        ran = person.run("print(len(get_ipython().kernel.comm_manager.comms))")
+        await person.finished(ran)
+        assert person.text(ran) == "0\n"
+        types = {message["msg_type"] for message in person.messages}
+        assert "comm_msg" in types
+        assert "comm_close" not in types

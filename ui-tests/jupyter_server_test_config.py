@@ -9,7 +9,8 @@ from pathlib import Path
 
 from jupyterlab.galata import configure_jupyter_server
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+# Last: where the package is installed from a wheel, that is the one under test.
+sys.path.append(str(Path(__file__).parents[1]))
 from tests import kernel_ports
 from tests.local_addresses import NOBODY, elsewhere
 

@@ -1,9 +1,9 @@
 """Whether Markdown is plain: text, code, lists, tables and links to the web, nothing else.
 
-A Markdown cell is rendered by JupyterLab, and by whoever opens the file later. Their parsers
-differ from each other and from the one here. So what is not plain is looked for twice: in
-the text as it stands, wherever a parser may see it, and in the tokens of a CommonMark parser,
-of which only those on a list are plain. Both err on the side of asking.
+JupyterLab renders a Markdown cell, and later so does whatever opens the file. Their parsers
+differ from each other and from ours. So we look for other content twice: in the raw text,
+wherever a parser may see it, and in the tokens of a CommonMark parser, which must be on an
+allowlist. When in doubt, both ask the person.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..core.approval import formulas
 from ..core.approval.markdown_cells import nesting
 
 LONGEST = 100_000
-"""Characters. Longer text is asked about unread."""
+"""Characters. Longer text is not parsed, and always needs a review."""
 LONGEST_PARAGRAPH = 10_000
-"""Characters without a blank line. Parsers in browsers take time with the square of it."""
+"""Characters without a blank line. Browsers' parsers take quadratic time."""
 _MOST_EMPHASIS = 1_000
 _DEEPEST = formulas.DEEPEST
 
@@ -49,18 +49,18 @@ _DEFINITION = re.compile(r"[ \t>*+\-0-9.)]*\[")
 _ROLE = re.compile(r"\{[\w:+-]{1,40}\}`")
 
 _parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strikethrough"])
-# It would leave some addresses as text, which other parsers make links of.
+# By default it leaves some addresses as text, which other parsers turn into links.
 setattr(_parser, "validateLink", lambda url: True)  # noqa: B010 - mypy knows it as a method
 
 
 def markdown_risks(text: str) -> tuple[str, ...]:
-    """What may load, run or overwhelm a page when ``text`` is shown, a line each for the
-    person; empty if it is plain."""
+    """Anything in ``text`` that may load, run or overwhelm a page, a line each for the person;
+    empty if it is plain."""
     if len(text) > LONGEST:
-        return (f"This text is longer than {LONGEST:,} characters: what it holds is not checked.",)
+        return (f"This text is longer than {LONGEST:,} characters and was not checked.",)
     found = list(dict.fromkeys(_in_text(text)))
     if not found:
-        # Only what is known to be tame is given to the parser.
+        # The parser gets only text that passed the first check.
         env: dict[str, object] = {}
         found = list(dict.fromkeys(_in_tokens(_parser.parse(text, env))))
         if env.get("references"):
@@ -69,21 +69,21 @@ def markdown_risks(text: str) -> tuple[str, ...]:
 
 
 def _in_text(text: str) -> Iterator[str]:
-    """By sight: also in code, because parsers disagree on where code begins."""
+    """Search the raw text, code included: parsers disagree on where code begins."""
     decoded = unescape(text)
     bare = _ESCAPED.sub(r"\1", decoded)
     if _MARKUP.search(text):
-        yield "This text holds raw HTML, or what may be taken for it."
+        yield "This text contains raw HTML, or something that looks like it."
     if "![" in text:
-        yield "This text holds an image."
+        yield "This text contains an image."
     if any("mermaid" in words.lower() for words in (text, decoded, bare)):
-        yield "This text holds a diagram, which may load what it names."
+        yield "This text contains a diagram, which may load external content."
     if any(sign in _SIGNS for sign in _entities(text)):
-        yield "This text holds signs that are written as HTML entities."
+        yield "This text contains HTML entities."
     if "[^" in text:
-        yield "This text holds footnotes."
+        yield "This text contains footnotes."
     if ":::" in text or _ROLE.search(text):
-        yield "This text holds directives or roles."
+        yield "This text contains directives or roles."
     if text.lstrip("\ufeff \t\r\n").startswith(("---", "+++", "...")):
         yield "This text may begin with settings (front matter)."
     lines = text.splitlines()
@@ -96,14 +96,14 @@ def _in_text(text: str) -> Iterator[str]:
     yield from _in_formulas(decoded)
     deepest = nesting(text)
     if deepest > _DEEPEST:
-        yield f"This text is nested {deepest} deep, which some browsers cannot show."
+        yield f"This text is nested {deepest} levels deep. Some browsers cannot show that."
     if _brackets(text) > _DEEPEST:
-        yield "This text opens many brackets and closes few: parsers differ on such text."
+        yield "This text has many unclosed brackets. Parsers read such text differently."
     paragraphs = re.split(r"\n[ \t\r]*(?=\n)", text)
     if max(map(len, paragraphs)) > LONGEST_PARAGRAPH:
         yield f"This text has a paragraph of more than {LONGEST_PARAGRAPH:,} characters."
     if max(part.count("*") + part.count("_") for part in paragraphs) > _MOST_EMPHASIS:
-        yield f"This text has a paragraph with more than {_MOST_EMPHASIS:,} signs of emphasis."
+        yield f"This text has a paragraph with more than {_MOST_EMPHASIS:,} emphasis marks."
 
 
 def _brackets(text: str) -> int:
@@ -116,24 +116,24 @@ def _brackets(text: str) -> int:
 
 
 def _entities(text: str) -> Iterator[str]:
-    """What the HTML entities in it stand for."""
+    """The characters that its HTML entities stand for."""
     return (unescape(entity) for entity in _ENTITY.findall(text))
 
 
 def _in_formulas(text: str) -> Iterator[str]:
-    """Without finding formulas: if there may be one, every command counts."""
+    """Check every command if there may be a formula, without finding formulas."""
     if not _FORMULA.search(text):
         return
     for name in _COMMAND.findall(text):
-        # A line's end, \\\\, may stand before a letter.
+        # A line's end, \\\\, may precede a letter.
         if name not in formulas.COMMANDS and len(name) > 1:
-            yield f"This text has formulas with the command \\{name[:20]}, which is not known."
+            yield f"This text has formulas with the unknown command \\{name[:20]}."
             return
     if any(name not in formulas.ENVIRONMENTS for name in _ENVIRONMENT.findall(text)):
-        yield "This text has formulas with an environment that is not known."
+        yield "This text has formulas with an unknown environment."
     for part in re.split(r"\n[ \t\r]*\n", text):
         if len(part) > formulas.LONGEST and _FORMULA.search(part):
-            yield "This text may hold a very long formula."
+            yield "This text may contain a very long formula."
             return
 
 
@@ -141,7 +141,7 @@ def _in_tokens(tokens: Sequence[Token], depth: int = 0) -> Iterator[str]:
     for token in tokens:
         depth += token.nesting
         if token.type not in _PLAIN_TOKENS:
-            yield f"This text holds more than plain Markdown ({token.type.replace('_', ' ')})."
+            yield f"This text contains more than plain Markdown ({token.type.replace('_', ' ')})."
         if token.type == "fence" and not _PLAIN_LANGUAGE.match(token.info.strip()):
             yield "This text has a code block with settings."
         if token.type == "link_open" and not _PLAIN_LINK.match(str(token.attrs.get("href", ""))):

@@ -1,4 +1,4 @@
-"""One file of the person's wishes on a disk: within a root, whatever links lead where."""
+"""One file of custom instructions on a disk: within a root, wherever links lead."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 OPEN = "AGENTS.md"
 HIDDEN = ".codeinterp/rules.md"
 LARGEST = 64_000
-"""Bytes; a larger file is not read, and that is said in its place."""
-TOO_LARGE = "[This file is larger than 64 kB: it was not read.]"
+"""Bytes; a larger file is not read, and a message replaces it."""
+TOO_LARGE = "[This file was not read: it is larger than 64 kB.]"
 
 
 def within(root: Path, path: str) -> Path | None:
-    """The plain file that this is, wherever links lead, if that is within the root."""
+    """The plain file behind all links, if it is within the root."""
     try:
         base = root.resolve(strict=True)
         there = base.joinpath(*path.split("/")).resolve(strict=True)
@@ -25,7 +25,7 @@ def within(root: Path, path: str) -> Path | None:
 
 
 def read_file(path: Path) -> str | None:
-    """None if it is not there, or no text."""
+    """None if the file is missing or no text."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         with os.fdopen(os.open(path, flags), "rb") as file:

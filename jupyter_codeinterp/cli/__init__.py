@@ -1,7 +1,7 @@
-"""The command line, ``jupyter codeinterp``: a front for people in a terminal and for programs.
+"""The command line, ``jupyter codeinterp``, for people in a terminal and for programs.
 
-main.py, arguments.py   which command, and what its end means to a shell
-commands/               one file a command
-terminal/               what is shown and asked, and how one is interrupted
-local/                  notebooks, kernels and settings without a server
+main.py, arguments.py   commands and exit codes
+commands/               one file per command
+terminal/               output, questions and interrupts
+local/                  notebooks and kernels without a server
 """

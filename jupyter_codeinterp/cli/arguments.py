@@ -1,16 +1,42 @@
-"""What can be asked for on the command line."""
+"""Parses the command line."""
 
 from __future__ import annotations
 
 import argparse
 import math
+from typing import NoReturn
 
 from .._version import __version__
 
 EXITS = """\
 exit codes:
-  0 done, 1 the model or the code failed, 2 usage, 3 a limit was reached, 130 interrupted
+  0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
 """
+FIRST_STEPS = """\
+first steps:
+  jupyter codeinterp doctor       check the installation
+  jupyter codeinterp key set      save an API key
+  jupyter codeinterp run sales.ipynb "Which region grew fastest?"
+
+jupyter codeinterp COMMAND --help lists the options of a command.
+
+"""
+EXAMPLES = {
+    "run": """\
+examples:
+  jupyter codeinterp run sales.ipynb "Which region grew fastest?"
+  jupyter codeinterp run sales.ipynb - --yes < task.txt
+
+""",
+    "replay": """\
+A recording comes from: jupyter codeinterp export SESSION --to recording
+
+""",
+    "export": """\
+jupyter codeinterp sessions lists the ids.
+
+""",
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,25 +44,28 @@ def parser() -> argparse.ArgumentParser:
         prog="jupyter codeinterp",
         description="A code interpreter that lives in the notebook: a model writes cells, you "
         "review them, they run.",
-        epilog=EXITS,
+        epilog=FIRST_STEPS + EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     whole.add_argument("--version", action="version", version=__version__)
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _run(_command(commands, "run", "work on a task in a notebook"))
-    _replay(_command(commands, "replay", "play a recorded conversation; its code runs now"))
+    _replay(_command(commands, "replay", "replay a recorded conversation; its code runs again"))
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
-    _key(_command(commands, "key", "set, delete or list the models' keys; none is ever shown"))
-    _command(commands, "doctor", "what is installed, and what to do about each problem")
+    _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
+    _command(commands, "doctor", "check the installation and suggest fixes")
     return whole
 
 
 class _Parser(argparse.ArgumentParser):
-    """No options by their first letters: a script would mean another one after an update."""
+    """Refuses abbreviated options: a new option would change their meaning in scripts."""
 
     def __init__(self, *args: object, **given: object) -> None:
         super().__init__(*args, **{"allow_abbrev": False, **given})  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.format_usage()}{self.prog}: {message}. See: {self.prog} --help\n")
 
 
 def _command(
@@ -46,78 +75,82 @@ def _command(
         name,
         help=words,
         description=f"{words[0].upper()}{words[1:]}.",
-        epilog=EXITS,
+        epilog=EXAMPLES.get(name, "") + EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument(
-        "--verbose", action="store_true", help="say on standard error what is logged"
-    )
+    command.add_argument("--verbose", action="store_true", help="write the log to standard error")
     return command
 
 
 def _run(run: argparse.ArgumentParser) -> None:
-    run.add_argument("notebook", metavar="NOTEBOOK", help="its file, which is worked in")
-    run.add_argument("prompt", metavar="PROMPT", help="what is to be done")
+    run.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to work in")
+    run.add_argument("prompt", metavar="PROMPT", help="the task; - reads it from standard input")
     asks = run.add_mutually_exclusive_group()
     asks.add_argument("--yes", "-y", action="store_true", help="run cells without asking")
-    asks.add_argument("--plan", action="store_true", help="run and change nothing")
-    run.add_argument("-m", "--model", metavar="MODEL", help="the model that answers")
+    asks.add_argument("--plan", action="store_true", help="plan only: run and change nothing")
+    run.add_argument("-m", "--model", metavar="MODEL", help="the model to use")
     kernel = run.add_mutually_exclusive_group()
     kernel.add_argument(
-        "--kernel", metavar="NAME", help="a kernelspec; else what the notebook names"
+        "--kernel", metavar="NAME", help="the kernelspec to use (default: the notebook's)"
     )
     kernel.add_argument(
         "--existing",
         action="store_true",
-        help="use the kernel that a running server has for it, if no page has it open",
+        help="use the notebook's kernel in a running server, if no page has the notebook open",
     )
     run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
-    run.add_argument("--max-steps", metavar="N", type=_steps, help="model calls at most")
+    run.add_argument("--max-steps", metavar="N", type=_steps, help="maximum number of model calls")
     run.add_argument(
         "--timeout",
         metavar="S",
         type=_seconds,
-        help="seconds at most, without those in which you are asked",
+        help="time limit in seconds, not counting time spent asking you",
     )
-    run.add_argument("--json", action="store_true", help="events as lines of JSON, nothing else")
+    run.add_argument(
+        "--json", action="store_true", help=("print events as lines of JSON and nothing else")
+    )
 
 
 def _replay(replay: argparse.ArgumentParser) -> None:
-    replay.add_argument("notebook", metavar="NOTEBOOK", help="its file, which is worked in")
-    replay.add_argument("recording", metavar="RECORDING", help="an exported conversation (.jsonl)")
+    replay.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to work in")
+    replay.add_argument("recording", metavar="RECORDING", help="the exported conversation (.jsonl)")
     replay.add_argument("--yes", "-y", action="store_true", help="run cells without asking")
 
 
 def _sessions(sessions: argparse.ArgumentParser) -> None:
-    sessions.add_argument("notebook", metavar="NOTEBOOK", nargs="?", help="only those of this one")
-    sessions.add_argument("--json", action="store_true", help="as lines of JSON")
+    sessions.add_argument(
+        "notebook", metavar="NOTEBOOK", nargs="?", help=("only conversations about this notebook")
+    )
+    sessions.add_argument("--json", action="store_true", help="print lines of JSON")
 
 
 def _export(export: argparse.ArgumentParser) -> None:
-    export.add_argument("session", metavar="SESSION", help="its id, or how that begins")
+    export.add_argument("session", metavar="SESSION", help="its id, or the beginning of the id")
     export.add_argument(
         "--to",
         choices=("markdown", "recording"),
         default="markdown",
-        help="to read, or to play again (default: %(default)s)",
+        help="for reading or for replay (default: %(default)s)",
     )
 
 
 def _key(key: argparse.ArgumentParser) -> None:
     what = key.add_subparsers(dest="what", metavar="set|delete|list", required=True)
     setting = what.add_parser(
-        "set", help="read a key from the terminal or standard input, try it, keep it"
+        "set", help="read a key from the terminal or standard input, test it and save it"
     )
-    setting.add_argument("--url", metavar="URL", default="", help="of a server that it is for")
-    deleting = what.add_parser("delete", help="forget the kept key")
+    setting.add_argument(
+        "--url", metavar="URL", default="", help=("address of the server that the key is for")
+    )
+    deleting = what.add_parser("delete", help="delete the saved key")
     for one in (setting, deleting):
         one.add_argument(
             "--provider",
             metavar="NAME",
             default="",
-            help="whose key it is, as in the ids of its models (default: the default provider)",
+            help="the provider of the key, as in its model ids (default: the default provider)",
         )
-    what.add_parser("list", help="where keys come from, and where they go")
+    what.add_parser("list", help="show where keys come from and where they are sent")
 
 
 def _steps(text: str) -> int:

@@ -1,9 +1,10 @@
-"""Which command, and what its end means to a shell."""
+"""Runs a command and returns its exit code."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import logging
 import os
 import sys
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import CodeInterpError
 from . import arguments
-from .local import grammar
+from .local.fast_jsonschema import import_jsonschema
 from .local.problems import FAILED, INTERRUPTED, Problem
 from .terminal.stopping import Stopping
 
@@ -29,16 +30,17 @@ COMMANDS = {
     "key": "keys",
     "doctor": "doctor",
 }
-"""The module of each, which has a function of its name."""
-SELDOM = (50_000, 50, 100)
-"""How seldom garbage is looked for. Imports make some 300,000 objects, all of which stay: to look
-through them again and again is a fifth of the time they take."""
+"""The module of each command. It has a function with the command's name."""
+GC_THRESHOLDS = (50_000, 50, 100)
+"""Imports create 300,000 permanent objects. With the default thresholds, garbage collection takes
+a fifth of the import time."""
 
 log = logging.getLogger(__name__)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    gc.set_threshold(*SELDOM)
+    gc.set_threshold(*GC_THRESHOLDS)
+    _write_all_characters()
     stopping = Stopping()
     stopping.listen()
     try:
@@ -60,30 +62,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _say(f"{where}{error.strerror or error}.", FAILED)
     except Exception as error:
         log.exception("The command failed")
-        return _say(f"Something went wrong here ({error!r}). --verbose says more.", FAILED)
+        return _say(f"Internal error ({error!r}). Run with --verbose for details.", FAILED)
     finally:
         _close_output()
-        gc.freeze()  # Else the interpreter looks through everything again as it ends.
+        gc.freeze()  # Otherwise the interpreter runs a full collection at exit.
 
 
 def _command(name: str) -> Callable[[argparse.Namespace, Stopping], int]:
-    # Each imports what it needs, which is much for some of them.
-    grammar.leave_out()
+    # Imported late: some commands need heavy packages.
+    import_jsonschema()
     found: Any = getattr(import_module(f".commands.{COMMANDS[name]}", __package__), name)
     command: Callable[[argparse.Namespace, Stopping], int] = found
     return command
 
 
 def _say(words: str, code: int) -> int:
-    from .terminal.inert import inert
+    from ..core.visible import visible
 
     with suppress(OSError, ValueError):
-        print(f"jupyter codeinterp: {inert(words)}", file=sys.stderr, flush=True)
+        print(f"jupyter codeinterp: {visible(words)}", file=sys.stderr, flush=True)
     return code
 
 
 def _log(verbose: bool) -> None:
-    """Nowhere, or on standard error; never on standard output."""
+    """Send the log to standard error or nowhere, never to standard output."""
     logging.captureWarnings(True)
     handler: logging.Handler = logging.NullHandler()
     if verbose:
@@ -94,13 +96,21 @@ def _log(verbose: bool) -> None:
 
 class _Inert(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        from .terminal.inert import inert
+        from ..core.visible import visible
 
-        return inert(super().format(record))
+        return visible(super().format(record))
+
+
+def _write_all_characters() -> None:
+    """Where an encoding lacks a character it is written as an escape: a person decides on code
+    as it is shown, and a sign must not end the turn."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _close_output() -> None:
-    """Nothing is left to be written as the interpreter ends: a closed pipe would be told of."""
+    """Flush standard output, so that the interpreter reports no closed pipe at exit."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""What a window may say to the server, and what the server says to a window.
+"""Commands that a window sends to the server, and frames that the server sends back.
 
-A command may carry ``id``; the server then answers with a ``Reply`` of the same id. A
-malformed command, one without leave or for an unknown session is answered with a
-``Reply`` that has an ``error``; the socket and the session live on.
+The server answers a command that has an ``id`` with a ``Reply`` of the same id. A malformed or
+forbidden command, or an unknown session, gets a ``Reply`` with an ``error``. The socket and the
+session go on.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class SendMessage(_Frame, frozen=True, tag="send_message"):
-    """What the person says. Without ``session_id`` a new session for ``notebook`` is made.
+    """A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
 
-    It starts a turn, or is queued while one is running. ``about`` names what waits for the
-    person and was before them as they wrote: the ``call_id`` of a question, which it answers,
-    or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
-    draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
-    go, "" for where they belong. ``references``: what the message names, at most 20; the model
-    is told what it is when the message reaches it. ``rule_files``: whether ``AGENTS.md`` and
-    ``.codeinterp/rules.md`` are read in a turn that begins. ``text`` may be "" where messages
-    are queued: they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where
-    ``did`` is ``begin``, ``queue``, ``answer`` or ``reject``.
+    It starts a turn; while one runs, the server queues it. ``about`` names what the person saw
+    waiting as they wrote: a question (its ``call_id``), which the message answers, or a draft
+    (its ``nonce``), which goes on waiting while the model gets the message at once. ``source`` is
+    then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
+    "" lets the server choose. ``references``: what the message names, at most 20.
+    ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
+    ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
+    (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
+    ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
     """
 
     text: str
@@ -46,16 +46,17 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     after: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
+    with_key: bool = False
     id: int = 0
 
 
 class Branch(_Frame, frozen=True, tag="branch"):
-    """Another message in the place of the one that began ``turn``: a new conversation about the
-    same notebook, which begins with all turns before it. The old one stays as it is.
+    """Send another message in place of the one that began ``turn``.
 
-    ``undo``: what that turn and those after it changed in the notebook is put back first, where
-    the person has not touched it since. The other fields as in ``SendMessage``; the reply's
-    result is ``{"session_id": …}``, the new one's.
+    This opens a new conversation that begins with the turns before it. The old one remains.
+    ``undo`` first restores the cells that this and later turns changed, unless the person has
+    touched them since. Other fields as in ``SendMessage``. The reply's result is
+    ``{"session_id": …}`` of the new conversation.
     """
 
     session_id: str
@@ -66,11 +67,12 @@ class Branch(_Frame, frozen=True, tag="branch"):
     model: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
+    with_key: bool = False
     id: int = 0
 
 
 class TakeBack(_Frame, frozen=True, tag="take_back"):
-    """A queued message is not to reach the model."""
+    """Withdraw a queued message."""
 
     session_id: str
     number: int
@@ -78,10 +80,10 @@ class TakeBack(_Frame, frozen=True, tag="take_back"):
 
 
 class Decide(_Frame, frozen=True, tag="decide"):
-    """The person's word on one draft. ``source`` is all that is to run, byte for byte.
+    """The person's decision on one draft. Exactly ``source`` runs, byte for byte.
 
-    ``run_all`` switches the rest of the turn to Auto. ``reason``: why it is rejected, in the
-    person's words.
+    ``run_all`` switches the rest of the turn to Auto. ``reason`` are the person's words with a
+    rejection.
     """
 
     session_id: str
@@ -104,14 +106,14 @@ class Answer(_Frame, frozen=True, tag="answer"):
 
 
 class Cancel(_Frame, frozen=True, tag="cancel"):
-    """Stop the turn. Nothing happens if none is running."""
+    """Stop the running turn, if any."""
 
     session_id: str
     id: int = 0
 
 
 class Retry(_Frame, frozen=True, tag="retry"):
-    """Try again after a turn that ended in an error: the same message, the same history."""
+    """Repeat a turn that ended in an error, with the same message and history."""
 
     session_id: str
     id: int = 0
@@ -130,22 +132,22 @@ class SetModel(_Frame, frozen=True, tag="set_model"):
 
 
 class NotMe(_Frame, frozen=True, tag="not_me"):
-    """What the server has told of ``window`` (``DoneElsewhere``) was not this person.
+    """The person disowns an action of another window (``DoneElsewhere``).
 
-    Every turn stops, every session in Auto goes back to Review, a key or an address that
-    ``window`` has set is put back, and all windows but this one are closed for good: their
-    pages must be loaded anew.
+    The server stops every turn and sets sessions in Auto to Review. It restores keys, addresses
+    and models that other windows set since this one opened. It withdraws queued messages of
+    other windows, and their running requests end without effect. It closes all other windows
+    until their pages are reloaded.
     """
 
-    window: int
     id: int = 0
 
 
 class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
-    """Put back cells that a turn changed, where the person has not touched them since.
+    """Restore cells that a turn changed, unless the person has touched them since.
 
-    ``cells`` are ids; with none it is all that are neither put back nor kept yet. Variables
-    stay as they are.
+    ``cells`` are ids; empty means all that are neither restored nor kept yet. Variables keep
+    their values.
     """
 
     session_id: str
@@ -155,8 +157,8 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
 
 
 class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
-    """The person has reviewed these changes of a turn and keeps them: undoing the turn
-    leaves them out. Each can still be put back by its id."""
+    """Keep these changes of a turn: undoing the turn skips them. The person can still restore
+    each by its id."""
 
     session_id: str
     turn: int
@@ -165,7 +167,7 @@ class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
 
 
 class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
-    """Remove a failed cell of the agent that was left standing."""
+    """Remove a failed cell that the agent left in the notebook."""
 
     session_id: str
     cell_id: str
@@ -173,7 +175,7 @@ class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
 
 
 class Subscribe(_Frame, frozen=True, tag="subscribe"):
-    """Send the session's events after ``after``, and go on with what happens."""
+    """Send the session's events after number ``after``, then those to come."""
 
     session_id: str
     after: int = 0
@@ -189,16 +191,15 @@ class Unsubscribe(_Frame, frozen=True, tag="unsubscribe"):
 
 
 class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
-    """This window has the notebook open, as it is now: said when it opens it, when it has
-    read it anew, and when its socket was opened again.
+    """The state of a notebook in this window. Sent when the window opens it, reads it again or
+    reconnects.
 
-    ``applied`` is the document's own marker, the highest op number that it holds for each
-    session; ``saved`` is that marker in the file as this window last read or wrote it, and
-    ``version`` names that file (its hash, or the time of its last change). ``edited`` says
-    that there are changes of the person's own that the file lacks. ``reverted``: the person
-    went back to the file on purpose. ``kernel_id`` is "" without a kernel.
-    ``collaborative``: others edit the document through the server (real-time collaboration).
-    ``announcement`` counts how often the window has said this of the notebook.
+    ``applied`` is the document's own marker: the highest op number that it holds for each
+    session. ``saved`` is that marker in the file as this window last read or wrote it;
+    ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
+    the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
+    without a kernel. ``collaborative``: others edit the document through the server (real-time
+    collaboration). ``announcement`` counts these commands for the notebook.
     """
 
     notebook: str
@@ -214,8 +215,8 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
 
 
 class FileState(_Frame, frozen=True, tag="file_state"):
-    """How this window's copy of the notebook stands to its file, when that has changed.
-    Fields as in ``OpenNotebook``."""
+    """A change in how this window's copy differs from the file. Fields as in
+    ``OpenNotebook``."""
 
     notebook: str
     saved: dict[str, int]
@@ -225,7 +226,7 @@ class FileState(_Frame, frozen=True, tag="file_state"):
 
 
 class CloseNotebook(_Frame, frozen=True, tag="close_notebook"):
-    """The person has closed it; what was not saved is given up."""
+    """The person has closed the notebook and discards unsaved changes."""
 
     notebook: str
     id: int = 0
@@ -246,7 +247,7 @@ class KernelOf(_Frame, frozen=True, tag="kernel_of"):
 
 
 class TakeLease(_Frame, frozen=True, tag="take_lease"):
-    """Let this window be the one that the agent works in."""
+    """Make this window the one that the agent works in."""
 
     notebook: str
     id: int = 0
@@ -262,10 +263,13 @@ class OpReceipt(_Frame, frozen=True, tag="receipt"):
 
 
 class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
-    """The answer to a ``ReadNotebook``. Cells tagged ``codeinterp-private`` come without
-    source and outputs. Outputs are bounded: text to 20,000 characters an output.
-    ``gone_to`` is the active cell where the person has gone to one (by a click, a key, a run)
-    since the notebook was opened and since the agent's last work, else ""."""
+    """The answer to a ``ReadNotebook``.
+
+    Cells tagged ``codeinterp-private`` lack source and outputs. The window cuts the text of an
+    output at 20,000 characters. ``gone_to`` is the active cell if the person went there since
+    the notebook opened and since the agent's last work, else "". ``acted_in`` is the cell where
+    they last typed or ran something since then. ``too_large``: the notebook does not
+    fit into a message, and ``cells`` is empty."""
 
     notebook: str
     epoch: int
@@ -273,6 +277,8 @@ class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     cells: tuple[CellView, ...]
     active_cell_id: str = ""
     gone_to: str = ""
+    acted_in: str = ""
+    too_large: bool = False
     id: int = 0
 
 
@@ -281,6 +287,25 @@ class DraftGone(_Frame, frozen=True, tag="draft_gone"):
 
     notebook: str
     cell_id: str
+    id: int = 0
+
+
+class PersonActed(_Frame, frozen=True, tag="person_acted"):
+    """The person has run, changed, moved or deleted cells. The window with the lease sends it
+    once between two reads of the whole notebook."""
+
+    notebook: str
+    id: int = 0
+
+
+class DraftRun(_Frame, frozen=True, tag="draft_run"):
+    """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
+    to run ``source``, and again when that run has ``ended``."""
+
+    notebook: str
+    cell_id: str
+    source: str
+    ended: bool = False
     id: int = 0
 
 
@@ -309,6 +334,8 @@ Command = Union[
     OpReceipt,
     SnapshotTaken,
     DraftGone,
+    PersonActed,
+    DraftRun,
 ]
 
 
@@ -316,8 +343,8 @@ Command = Union[
 
 
 class BranchPoint(msgspec.Struct, frozen=True):
-    """The turns before ``turn`` are those of ``session_id``, which itself began one of that
-    number."""
+    """Where a branch left ``session_id``: both share the turns before ``turn``, and the
+    original has a turn of that number."""
 
     session_id: str
     turn: int
@@ -326,9 +353,9 @@ class BranchPoint(msgspec.Struct, frozen=True):
 class SessionInfo(msgspec.Struct, frozen=True):
     """A session as lists show it. Times are seconds since the epoch.
 
-    ``held`` names another server that works on it now: here it can only be read. Lists leave
-    it out. ``branches`` are the points at which it left others, the last where it began; their
-    turns rise.
+    ``held`` names another server that works on it now: here it is read-only. Lists omit it.
+    ``branches`` are the points at which it left other sessions, by rising turn; it began at the
+    last.
     """
 
     session_id: str
@@ -345,7 +372,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
 
 
 class Reply(_Frame, frozen=True, tag="reply"):
-    """The answer to the command ``id``: ``error`` is None when it was carried out."""
+    """The answer to the command ``id``; ``error`` is None on success."""
 
     id: int
     result: dict[str, Any] = {}
@@ -354,22 +381,39 @@ class Reply(_Frame, frozen=True, tag="reply"):
 
 
 class YouAre(_Frame, frozen=True, tag="you_are"):
-    """The first frame: this window's number, 1, 2, … since the server started. A page that
-    connects again keeps its number."""
+    """The first frame: this window's unique number. A page that reconnects keeps it, unless the
+    server has forgotten the window.
+
+    ``seen`` is the number of the newest action (``DoneElsewhere``). A page opens its socket with
+    the last number it saw and gets the later actions of others. ``missed``: the server no
+    longer has some of these.
+    """
 
     window: int
+    seen: int = 0
+    missed: bool = False
 
 
-Doing = Literal["run", "run_all", "reject", "turn", "mode", "model", "key", "no_key"]
+Doing = Literal[
+    "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
+    "undo", "keep", "remove", "rename", "delete", "key", "no_key",
+]  # fmt: skip
 
 
 class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
-    """Another window has decided, or changed what may run or where keys go.
+    """An action of another window, or of a client without one.
 
-    what: ``run``, ``run_all`` (the rest of the turn runs without asking) or ``reject`` a
-    draft called ``name``; ``turn`` a turn that runs without asking was started; ``mode``
-    or ``model``: a session goes on with the one called ``name``; ``key`` the key and
-    the address of the model were set (``name`` is its host) or, with ``no_key``, forgotten.
+    run, run_all, reject  decided on the draft ``name``
+    turn                  started a turn that runs without asking
+    stop, answer          stopped the turn; answered its question
+    take_back             withdrew a queued message
+    mode, model           set the one called ``name``; ``before`` is the previous one
+    undo, keep, remove    restored cells of a turn, kept them, removed a failed one
+    rename, delete        renamed the conversation to ``name``; deleted it
+    key, no_key           set a key or an address (``name`` is its host); forgot them
+
+    After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
+    all windows. Without ``session_id`` the action concerns the server.
     """
 
     window: int
@@ -378,6 +422,8 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     session_id: str = ""
     notebook: str = ""
     turn: int = 0
+    before: str = ""
+    number: int = 0
 
 
 class SessionChanged(_Frame, frozen=True, tag="session"):
@@ -385,9 +431,18 @@ class SessionChanged(_Frame, frozen=True, tag="session"):
 
     session: SessionInfo
     waiting: bool = False
-    """A decision or an answer is waited for."""
+    """Whether it waits for a decision or an answer."""
     worked: tuple[str, ...] = ()
-    """Cells that the agent has inserted or run last, the latest last; at most 20."""
+    """Cells that the agent inserted or ran, the latest last; at most 20."""
+    stop_reason: str = ""
+    """From the latest ``TurnEnded``; "" before that."""
+
+
+class WaitingChanged(_Frame, frozen=True, tag="waiting"):
+    """Sent to every window when a session begins or stops waiting for a person."""
+
+    session_id: str
+    waiting: bool
 
 
 class EventFrame(_Frame, frozen=True, tag="event"):
@@ -407,8 +462,8 @@ class OpFrame(_Frame, frozen=True, tag="op"):
 
 
 class StreamFrame(_Frame, frozen=True, tag="stream"):
-    """Code as it is written: put ``text`` at ``start`` of the draft. A hint: a frame that
-    does not fit (the draft is not there or not ``start`` long) is dropped; an op follows."""
+    """Code as the model writes it: put ``text`` at ``start`` of the draft. A hint: the window
+    drops a frame if the draft is missing or not ``start`` long; an op follows."""
 
     notebook: str
     epoch: int
@@ -420,8 +475,8 @@ class StreamFrame(_Frame, frozen=True, tag="stream"):
 
 
 class OutputsFrame(_Frame, frozen=True, tag="outputs"):
-    """Outputs of a running cell: ``outputs`` replace all from index ``start`` on.
-    Dropped when the cell's run is another. A hint: ``finish_run`` brings all of them."""
+    """Outputs of a running cell: ``outputs`` replace all from index ``start`` on. A hint: the
+    window drops it if the cell has another run; ``finish_run`` brings all of them."""
 
     notebook: str
     epoch: int
@@ -432,7 +487,7 @@ class OutputsFrame(_Frame, frozen=True, tag="outputs"):
 
 
 class DisplayFrame(_Frame, frozen=True, tag="display"):
-    """update_display_data: every output that was shown with this id gets the new data."""
+    """update_display_data: every output with this id gets the new data."""
 
     notebook: str
     epoch: int
@@ -442,11 +497,8 @@ class DisplayFrame(_Frame, frozen=True, tag="display"):
 
 
 class ReadNotebook(_Frame, frozen=True, tag="read"):
-    """Answer with a snapshot. With ``save`` the window saves the notebook as well.
-
-    Nobody waits for the answer to ``request_id`` 0: it may be left out. With ``cell_ids`` it
-    is about these cells.
-    """
+    """Ask for a snapshot, of ``cell_ids`` alone if given. With ``save`` the window also saves
+    the notebook. An answer to ``request_id`` 0 is optional."""
 
     notebook: str
     epoch: int
@@ -456,17 +508,17 @@ class ReadNotebook(_Frame, frozen=True, tag="read"):
 
 
 class ReloadNotebook(_Frame, frozen=True, tag="reload"):
-    """The agent has worked in the file since this window read it: read it anew, and say
-    ``OpenNotebook`` again. With edits of the person's own it is not read, only said."""
+    """The agent has changed the file since this window read it. Read it again and send
+    ``OpenNotebook``; with unsaved edits of the person, only send."""
 
     notebook: str
 
 
 class Lease(_Frame, frozen=True, tag="lease"):
-    """Whether this window is the one that the agent works in, from ``epoch`` on.
+    """Whether the agent works in this window, from ``epoch`` on.
 
-    It goes with the copy of the ``announcement`` with that number: a window that has said
-    something else since waits for another.
+    It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
+    one waits for another lease.
     """
 
     notebook: str
@@ -480,6 +532,7 @@ ServerFrame = Union[
     YouAre,
     DoneElsewhere,
     SessionChanged,
+    WaitingChanged,
     EventFrame,
     OpFrame,
     StreamFrame,

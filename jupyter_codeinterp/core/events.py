@@ -1,7 +1,7 @@
-"""Everything that can happen in a session, in order. Fronts are drawn from these alone.
+"""Everything that can happen in a session. Fronts draw themselves from these events alone.
 
-Each event gets a sequence number (1, 2, …) in its session's journal when it is published;
-the number is the store's, not the event's. Times are seconds.
+Publishing an event gives it the next number (1, 2, …) in its session's journal. The store keeps
+the number, not the event. Times are seconds.
 """
 
 from __future__ import annotations
@@ -20,25 +20,24 @@ Status = Literal[
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """Something that a message names. ``name``: of a variable; the id of a cell; of a file
-    beside the notebook; "" for the last error."""
+    """Something that a message names. ``name`` is a variable, a cell's id, a file beside the
+    notebook, or "" for the last error."""
 
     kind: Literal["variable", "cell", "file", "error"]
     name: str = ""
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type"):
-    pass
+    """``window`` says who did it: the unique number of a window or of another client; 0 for the
+    server itself or unknown."""
 
 
 # --- the turn ------------------------------------------------------------------------
 
 
 class TurnStarted(_Event, frozen=True, tag="turn_started"):
-    """``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
-    are the numbers of messages that had been queued, and are in ``text`` now. ``references``
-    are what these messages name. ``messages`` is how many had been stored for the model before;
-    None in older journals."""
+    """``text`` includes the queued messages with the numbers ``queued``; ``references`` are what
+    it names. ``messages`` counts those stored for the model before; None in older journals."""
 
     turn: int
     text: str
@@ -51,7 +50,7 @@ class TurnStarted(_Event, frozen=True, tag="turn_started"):
 
 
 class MessageQueued(_Event, frozen=True, tag="message_queued"):
-    """Said while a turn was running. ``number`` is 1, 2, … in its session."""
+    """A message sent while a turn runs. ``number`` is 1, 2, … in its session."""
 
     number: int
     text: str
@@ -60,13 +59,14 @@ class MessageQueued(_Event, frozen=True, tag="message_queued"):
 
 
 class MessageTakenBack(_Event, frozen=True, tag="message_taken_back"):
-    """It will not reach the model."""
+    """Somebody withdrew a queued message."""
 
     number: int
+    window: int = 0
 
 
 class MessagesHeard(_Event, frozen=True, tag="messages_heard"):
-    """What was queued goes to the model within the turn, with the results so far."""
+    """The model gets queued messages within the turn, with the results so far."""
 
     numbers: tuple[int, ...]
     text: str
@@ -74,14 +74,14 @@ class MessagesHeard(_Event, frozen=True, tag="messages_heard"):
 
 
 class StepStarted(_Event, frozen=True, tag="step_started"):
-    """One model call begins. What was sent is under ``sessions/{id}/sent/{step}``."""
+    """One model call begins. ``sessions/{id}/sent/{step}`` has its request."""
 
     step: int
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """US dollars, None where a price is not known. ``local``: all of it was answered on the
-    server's own machine, where it costs nothing."""
+    """US dollars, None where a price is unknown. ``local``: models on the server's own machine
+    did all of it, at no cost."""
 
     dollars: Union[float, None] = None
     local: bool = False
@@ -93,8 +93,8 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class ModelUse(msgspec.Struct, frozen=True):
-    """What one model has read and written in a session, and what that has cost, as ``Cost``.
-    ``prices_seen`` is the day on which its prices were read at its vendor's, if they were."""
+    """Tokens and cost of one model in a session; ``cost`` and ``local`` as in ``Cost``.
+    ``prices_seen`` is the day of the vendor's price list, "" without one."""
 
     model: str
     usage: Usage
@@ -104,17 +104,16 @@ class ModelUse(msgspec.Struct, frozen=True):
 
 
 class Cleared(msgspec.Struct, frozen=True):
-    """A cell of the agent whose last run failed, and what became of it at the end of the turn:
-    ``removed``, or, if it was there before, ``put_back`` to what it was."""
+    """A failed cell that the end of the turn ``removed``, or ``put_back`` if the cell existed
+    before the turn."""
 
     cell_id: str
     how: Literal["removed", "put_back"]
 
 
 class MadeFile(msgspec.Struct, frozen=True):
-    """A file that is new, or other than before the turn. ``path`` is from the server's root,
-    ``size`` in bytes. The name is of others; it is on one line and has no characters that are
-    not seen."""
+    """A file that is new or changed since the turn began. ``path`` is from the server's root,
+    ``size`` in bytes. The name is untrusted: it is one line without invisible characters."""
 
     path: str
     size: int
@@ -122,14 +121,13 @@ class MadeFile(msgspec.Struct, frozen=True):
 
 
 class TurnEnded(_Event, frozen=True, tag="turn_ended"):
-    """``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
+    """``code`` and ``message`` say why, unless the reason is ``end_turn``.
 
-    ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
-    are cells of the agent that failed and were left standing (not at ``end_turn``), and
-    ``cleared`` those that were not left standing (at ``end_turn`` only).
-    ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
-    ``files`` lie under the notebook's folder; ``files_left_out`` is the number of those beyond
-    them.
+    ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
+    failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
+    ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
+    ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
+    ``files_left_out`` counts those not listed.
     """
 
     turn: int
@@ -145,44 +143,50 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     cleared: tuple[Cleared, ...] = ()
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
+    window: int = 0
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A cell that an undo has left as it is, and why: ``changed`` by the person since;
-    ``changed_later`` by a later turn; ``deleted`` by the person; ``locked`` by its metadata;
-    ``unknown`` how it was before; ``unconfirmed`` by the notebook's window."""
+    """A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
+    ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
+    ``unknown``; ``unconfirmed`` by the notebook's window."""
 
     cell_id: str
     why: Literal["changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed"]
 
 
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
-    """Cells that a turn had changed are as they were before it; ``kept`` are not. There may
-    be several for one turn: cells are put back one by one, or all that are left."""
+    """An undo has ``restored`` cells to their state before the turn and skipped those in
+    ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
+    several of these events."""
 
     turn: int
     restored: tuple[str, ...]
     kept: tuple[Kept, ...]
+    without_outputs: tuple[str, ...] = ()
+    window: int = 0
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):
-    """The person has reviewed these changes of a turn and keeps them."""
+    """The person keeps these changes of a turn."""
 
     turn: int
     cells: tuple[str, ...]
+    window: int = 0
 
 
 class CellRemoved(_Event, frozen=True, tag="cell_removed"):
-    """A failed cell that was left standing has been removed on request."""
+    """The person has removed a failed cell that the agent left."""
 
     cell_id: str
+    window: int = 0
 
 
 # --- what the model says -------------------------------------------------------------
 
 
 class TextDelta(_Event, frozen=True, tag="text_delta"):
-    """A part of a text block; ``TextDone`` with the whole text follows (or the turn ends)."""
+    """A part of a text block. ``TextDone`` with the whole text follows, or the turn ends."""
 
     block: int
     text: str
@@ -199,14 +203,14 @@ class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
 
 
 class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
-    """The stream broke: text and cards of this step are void, and the step is repeated."""
+    """The stream broke. Text and cards of this step are void; the step repeats."""
 
     step: int
     reason: str
 
 
 class Retrying(_Event, frozen=True, tag="retrying"):
-    """The model could not be reached; tried again in ``delay`` seconds."""
+    """A model call failed; the next attempt follows in ``delay`` seconds."""
 
     code: str
     message: str
@@ -215,12 +219,11 @@ class Retrying(_Event, frozen=True, tag="retrying"):
 
 
 class UsageChanged(_Event, frozen=True, tag="usage"):
-    """After a model call, also one that failed once something had come: sums for the session,
-    and the share (0..1) of the context used.
+    """Sums for the session after a model call, including one that failed midway.
 
-    ``cost`` is US dollars, None where the price of any call is not known; ``local`` as in
-    ``Cost``; ``turn`` is the turn's. ``context_known``: whether the share is of a size that
-    somebody has named.
+    ``context_share`` (0..1) is the part of the context in use; ``context_known``: whether the
+    size of the context is known rather than assumed. ``cost`` and ``local`` as in ``Cost``;
+    ``turn`` is the turn's cost.
     """
 
     usage: Usage
@@ -236,14 +239,13 @@ class UsageChanged(_Event, frozen=True, tag="usage"):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """Generated code that waits for a decision.
+    """A proposed change that waits for a decision.
 
-    kind: ``insert`` a raw cell ``cell_id`` stands in the notebook; ``edit`` ``cell_id`` is
-    to become ``source`` and is still ``old_source``; ``markdown`` a raw cell to become
-    Markdown; ``delete`` the cell is to go. ``nonce`` is good for one decision.
-    ``notices`` say what a reader may overlook: what else runs, invisible characters, why
-    it asks again. ``can_run_all``: whether "Run all in this turn" may be offered.
-    ``runs``: whether it is code; an accepted Markdown cell is only written.
+    kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
+    of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
+    remove the cell. ``nonce`` is good for one decision. ``notices`` say what a reader may
+    overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
+    to offer "Run all in this turn". ``runs``: whether it is code.
     """
 
     draft_id: str
@@ -260,7 +262,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):
-    """The model has begun to write a tool call: a card appears."""
+    """The model begins to write a tool call: a card appears."""
 
     call_id: str
     name: str
@@ -279,16 +281,14 @@ class DraftOpened(_Event, frozen=True, tag="draft_opened"):
 
 
 class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
-    """The draft is whole and waits for the person. Again, with a new nonce, if it must."""
+    """The complete draft waits for the person; each time it asks again, with a new nonce."""
 
     draft: Draft
 
 
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
-    """``source`` is what was decided on, None if it is that of the draft as it waited;
-    ``edited`` if the person changed the model's. ``window`` is the number of the one that
-    decided; 0: no window did, or it is not known. ``said`` are the person's words with a
-    rejection."""
+    """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
+    model's source. ``said`` are the person's words with a rejection."""
 
     call_id: str
     draft_id: str
@@ -302,16 +302,14 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
-    """The kernel has been busy with something else for a moment; the run waits for it on the
-    server."""
+    """The run waits on the server while the kernel is busy with something else."""
 
     call_id: str
 
 
 class RunStarted(_Event, frozen=True, tag="run_started"):
-    """In the journal before the request goes out. ``msg_id`` is of the execute_request;
-    ``kernel_id`` is "" where it is not known, and so is ``language``, the kernel's own name
-    of it."""
+    """Journaled before the request goes out. ``msg_id`` is of the execute_request. ``kernel_id``
+    and ``language``, the kernel's own name for it, are "" where unknown."""
 
     call_id: str
     cell_id: str
@@ -322,10 +320,10 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
 
 
 class ToolDone(_Event, frozen=True, tag="tool_done"):
-    """The end of a card. ``detail`` is the text of the result as the model sees it (bounded).
+    """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
-    ``mended`` is true on the success of a cell that had failed before. ``notes`` are what
-    hooks of other packages say of the run, a line each; they stand in ``detail`` as well.
+    ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
+    other packages; ``detail`` includes them.
     """
 
     call_id: str
@@ -351,16 +349,15 @@ class QuestionAsked(_Event, frozen=True, tag="question_asked"):
 class QuestionAnswered(_Event, frozen=True, tag="question_answered"):
     call_id: str
     answer: str
+    window: int = 0
 
 
 # --- the session ---------------------------------------------------------------------
 
 
 class Note(_Event, frozen=True, tag="note"):
-    """A line in the conversation: the context was summarised, …
-
-    ``kernel_died``: under a run of this turn, and all variables with it.
-    """
+    """A line in the conversation. ``kernel_died``: the kernel died under a run of this turn,
+    with all variables."""
 
     text: str
     level: Literal["info", "warning", "error"] = "info"
@@ -368,8 +365,6 @@ class Note(_Event, frozen=True, tag="note"):
 
 
 class ModeChanged(_Event, frozen=True, tag="mode_changed"):
-    """``window`` as in ``DraftDecided``, here and below."""
-
     mode: Mode
     window: int = 0
 
@@ -381,6 +376,7 @@ class ModelChanged(_Event, frozen=True, tag="model_changed"):
 
 class TitleChanged(_Event, frozen=True, tag="title_changed"):
     title: str
+    window: int = 0
 
 
 class NotebookMoved(_Event, frozen=True, tag="notebook_moved"):

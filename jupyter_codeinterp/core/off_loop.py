@@ -32,5 +32,5 @@ async def off_loop(work: Callable[[], T], size: int, otherwise: Callable[[], T])
         return await asyncio.wait_for(asyncio.to_thread(work), DEADLINE)
     except Exception as error:
         # Python's own time-out is one as well.
-        log.warning("A text could not be read: %s", type(error).__name__, exc_info=True)
+        log.warning("Could not process a text: %s", type(error).__name__, exc_info=True)
         return otherwise()

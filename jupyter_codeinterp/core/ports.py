@@ -1,4 +1,4 @@
-"""What the core needs of the world, as protocols. Adapters fulfil them; the core knows roles.
+"""What the core needs from outside, as protocols that adapters implement.
 
 All methods run on one event loop. Cancelling a task that awaits one of them is safe
 unless the docstring says otherwise.
@@ -6,7 +6,6 @@ unless the docstring says otherwise.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
@@ -20,7 +19,7 @@ from .messages import Message, Usage
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
-    """A tool as the model is told of it. ``input_schema`` is JSON Schema, ``source`` last."""
+    """A tool as the model sees it. ``input_schema`` is JSON Schema, ``source`` last."""
 
     name: str
     description: str
@@ -28,7 +27,7 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """``brief``: a few words are wanted, and soon: no thinking before, no long answer."""
+    """``brief``: a short, fast answer without thinking."""
 
     model: str
     system: str
@@ -50,10 +49,9 @@ class ModelThinking(msgspec.Struct, frozen=True):
 
 
 class ModelToolInput(msgspec.Struct, frozen=True):
-    """A tool call as far as it has come. First with an empty ``partial``, when it starts.
+    """An unfinished tool call, for display only. The first has an empty ``partial``.
 
-    ``partial`` holds the properties seen so far; the last one may be an unfinished string.
-    Only for showing: nothing is run from it.
+    ``partial`` holds the properties so far; the last one may be an unfinished string.
     """
 
     block: int
@@ -63,14 +61,13 @@ class ModelToolInput(msgspec.Struct, frozen=True):
 
 
 class ModelRead(msgspec.Struct, frozen=True):
-    """What the server says it has read, where it says so before it answers: it is paid for even
-    if the end does not come."""
+    """Tokens that the server reports before it answers. They cost even if the stream breaks."""
 
     usage: Usage
 
 
 class ModelRetry(msgspec.Struct, frozen=True):
-    """The call failed and is tried again after ``delay`` seconds; nothing had come of it."""
+    """The call failed before any output; the next attempt follows in ``delay`` seconds."""
 
     code: str
     message: str
@@ -79,12 +76,12 @@ class ModelRetry(msgspec.Struct, frozen=True):
 
 
 class ModelDone(msgspec.Struct, frozen=True):
-    """The end of the stream, always last. ``message`` is what to store and send back.
+    """The end of the stream, always last. Store ``message`` and send it back.
 
     ``stop_reason`` as in the Messages API: end_turn, stop_sequence, tool_use, pause_turn,
-    max_tokens, model_context_window_exceeded, refusal. ``invalid`` maps the id of a tool
-    call whose JSON could not be parsed to what was wrong (its ``input`` is then ``{}``).
-    ``detail`` is the reason of a refusal, where the API gave one.
+    max_tokens, model_context_window_exceeded, refusal. ``invalid`` gives the JSON error of a
+    tool call by its id; its ``input`` is then ``{}``. ``detail`` is the API's reason for a
+    refusal, if any.
     """
 
     message: Message
@@ -98,8 +95,8 @@ ModelEvent = Union[ModelRead, ModelText, ModelThinking, ModelToolInput, ModelRet
 
 
 ASSUMED_WINDOW = 128_000
-"""Tokens, where nobody says how many a model takes. Small for what is sold today: a conversation
-that is cut off too early goes on with a summary. It is reckoned with, and never shown."""
+"""Tokens of an unknown context; never shown. Small for today's models: a conversation that
+exceeds it too early continues with a summary."""
 
 TAKEN = ("image/png", "image/jpeg")
 """Media types that every wire carries."""
@@ -109,20 +106,18 @@ Prices = tuple[float, float, float, float]
 
 
 class LongPrompts(msgspec.Struct, frozen=True):
-    """What all of a request costs that reads more than ``over`` tokens, those of the cache
-    included."""
+    """Prices of a whole request that reads more than ``over`` tokens, cache included."""
 
     over: int
     prices: Prices
 
 
 class ModelInfo(msgspec.Struct, frozen=True):
-    """What is known of a model; None where it is not known.
+    """A model's properties; None where unknown.
 
-    context_window  tokens that it takes
-    prices          US dollars a million tokens: input, output, cache write, cache read
-    prices_seen     the day (as 2026-11-23) of their vendor's list; "" where others say them
-    local           it runs on this machine, and its answers cost nothing
+    context_window  tokens
+    prices_seen     the day (as 2026-11-23) of the vendor's price list; "" for other sources
+    local           it runs on this machine at no cost
     images, tools   whether it takes images, and calls tools
     takes           media types of files that its wire carries; images only if it takes them
     """
@@ -142,14 +137,14 @@ class ModelInfo(msgspec.Struct, frozen=True):
 class Model(Protocol):
     """A model that answers requests.
 
-    ``stream`` yields events and ends with ``ModelDone``. It raises ``ModelError`` when the
-    call failed for good; code ``broken_stream`` if the stream broke after it had begun
-    (the caller repeats the step once). Retries before the first event are its own affair.
+    ``stream`` yields events and ends with ``ModelDone``. It retries by itself before the first
+    event and raises ``ModelError`` for a final failure; code ``broken_stream`` if the stream
+    broke later (the caller repeats the step once).
     """
 
     always_ask: bool
-    """True for a model whose code is reviewed in every mode (a recording), until the person lets
-    all of a turn run."""
+    """Whether every mode asks before its code runs (a recording), until "Run all in this
+    turn"."""
 
     async def info(self, model: str) -> ModelInfo: ...
 
@@ -162,29 +157,29 @@ class Model(Protocol):
 class KernelInfo(msgspec.Struct, frozen=True):
     kernel_id: str
     start: int
-    """How often the kernel has been (re)started, counted by the server: an approval is
-    good for one kernel id and one start."""
+    """How often the server has (re)started the kernel. An approval holds for one id and
+    start."""
     language: str
     language_version: str
     file_extension: str = ""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
-    """The kernel has begun with our code (``execute_input`` was seen)."""
+    """The kernel has begun with our code (``execute_input``)."""
 
     execution_count: Union[int, None]
 
 
 class OutputsChanged(msgspec.Struct, frozen=True):
-    """From index ``start`` on, the outputs are now ``outputs``. At most 10 a second, and
-    nothing that ``ExecutionDone`` comes at once to tell."""
+    """The outputs from index ``start`` on. At most 10 a second; an immediate ``ExecutionDone``
+    replaces the last one."""
 
     start: int
     outputs: tuple[Output, ...]
 
 
 class DisplayUpdated(msgspec.Struct, frozen=True):
-    """update_display_data for an output that is not among this run's."""
+    """update_display_data for an output of another run."""
 
     display_id: str
     data: dict[str, Any]
@@ -195,10 +190,9 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     """The end of a run, always last.
 
     ``status``: ok; error (the code raised; the last output is of type ``error``);
-    timeout and interrupted (by us); dead (the kernel died or was restarted).
-    ``note`` says what a reader must know besides: output dropped, idle lost, restarted.
-    ``next_inputs`` are ``set_next_input`` payloads. ``pages`` are texts that a pager shows.
-    ``elapsed`` is seconds from sending to the end.
+    timeout and interrupted (by us); dead (the kernel died or restarted). ``note`` names dropped
+    output, a lost idle message or a restart. ``next_inputs`` are ``set_next_input`` payloads,
+    ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -220,70 +214,46 @@ class Slot(Protocol):
 
     @property
     def sent(self) -> bool:
-        """Whether the request of ``execute`` has gone out: only then may it have effects."""
+        """Whether ``execute`` has sent its request. Before that it has no effects."""
 
     @property
     def begun(self) -> bool:
-        """Whether the kernel has begun with it. What was sent and has not begun waits there
-        behind a cell of the person's; once stopped, it is interrupted when it begins."""
+        """Whether the kernel has begun with it. Until then it waits behind a cell of the person;
+        after Stop, the server interrupts it as it begins."""
 
     def new_msg_id(self) -> str:
-        """The id that the next ``execute`` will use, to be journaled before it is sent."""
+        """The id for the next ``execute``. Journal it before sending."""
 
     def execute(
-        self,
-        source: str,
-        *,
-        msg_id: str,
-        timeout: float | None = None,
-        unless: asyncio.Future[ExternalRun] | None = None,
+        self, source: str, *, msg_id: str, timeout: float | None = None
     ) -> AsyncIterator[ExecutionEvent]:
-        """Run exactly ``source``, or raise KernelError ``run_elsewhere`` if ``unless`` is
-        done just before it would be sent. When the consumer is cancelled (or closes the iterator)
-        while the code runs, the kernel is interrupted, and the events that came since are
-        in ``stopped``."""
+        """Run exactly ``source``. Cancelling the consumer (or closing the iterator) interrupts
+        the kernel; ``stopped`` then has the later events."""
 
     async def stopped(self) -> ExecutionDone | None:
-        """After a cancelled ``execute``: how the run ended, at most 0.8 s later (None if
-        it has not by then: the kernel does not obey, or has not ``begun``)."""
-
-
-class ExternalRun(Protocol):
-    """A run that another client of the kernel has begun."""
-
-    @property
-    def msg_id(self) -> str:
-        """Of their request."""
-
-    async def ended(self) -> ExecutionDone:
-        """Wait for its end: ok, error or dead. Cancelling interrupts nothing."""
+        """How a cancelled run ended, within 0.8 s. None if it has not ended: the kernel ignores
+        the interrupt, or the run has not ``begun``."""
 
 
 class Kernel(Protocol):
-    """The kernel of one notebook, as it is from time to time (it may change or be absent)."""
+    """The kernel of one notebook. It may change or be absent."""
 
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""
 
     @property
     def kernel_id(self) -> str:
-        """Of the kernel as it was when it was last asked for; "" if there was none."""
+        """The kernel at the last request; "" if there was none."""
 
     def expect(self) -> None:
-        """Somebody will want to run code soon: what can be found out for it without waiting is
-        found out meanwhile. Changes nothing of what ``hold`` waits for."""
+        """Prepare for a run soon, without waiting. ``hold`` still waits as before."""
 
     def hold(self) -> AbstractAsyncContextManager[Slot]:
-        """Wait until the kernel is idle and keep every other session of ours out.
-        Nothing is sent to a kernel that is busy: it could not be taken back."""
-
-    async def external_run(self, source: str) -> ExternalRun:
-        """Wait, for ever if need be, until another client begins to run exactly ``source``
-        in the kernel that the notebook has by then. A run goes to one who waits for it, the
-        first. Raises no KernelError."""
+        """Wait until the kernel is idle, and keep our other sessions out. A busy kernel gets no
+        request, because nobody could withdraw it."""
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
-        """Types, shapes and columns of variables within 1 s; None where not available."""
+        """Types, shapes and columns of variables within 1 s; None where unavailable."""
 
 
 # --- the document --------------------------------------------------------------------
@@ -295,16 +265,21 @@ class Document(Protocol):
     @property
     def path(self) -> str: ...
 
+    @property
+    def acts(self) -> int:
+        """A number that changes when the person runs, changes, moves or deletes cells after the
+        last read of the whole notebook."""
+
     async def snapshot(self) -> Snapshot:
-        """Raises DocumentError ``not_open`` when nothing holds the notebook."""
+        """Raises DocumentError ``not_open`` if nobody has the notebook open."""
 
     async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
-        """Those of these cells that there are, in order; at least one id is given. Raises
-        DocumentError as ``snapshot``."""
+        """The existing cells among these, in order; give at least one id. Raises DocumentError
+        as ``snapshot``."""
 
     def apply(self, op: Op) -> Awaitable[Receipt]:
-        """Number the op, journal it, send it. The receipt may be awaited later; ops are
-        applied in the order of these calls."""
+        """Number, journal and send the op, in the order of calls. Await the receipt now or
+        later."""
 
     def stream(
         self,
@@ -314,7 +289,7 @@ class Document(Protocol):
         start: int,
         text: str,
     ) -> None:
-        """Show more of a draft as it is written. Never waits, never fails."""
+        """Show more of a draft. Never waits, never fails."""
 
     def outputs(self, cell_id: str, run_id: str, start: int, outputs: tuple[Output, ...]) -> None:
         """Show outputs of a running cell. Never waits, never fails."""
@@ -323,4 +298,4 @@ class Document(Protocol):
         """Pass on update_display_data. Never waits, never fails."""
 
     async def save(self) -> None:
-        """Ask whoever holds the notebook to save it. A failed save is theirs to tell."""
+        """Ask whoever has the notebook open to save it; they report a failure."""

@@ -1,10 +1,8 @@
-"""Where models come from. A provider makes them of credentials; the registry finds, for the id of
-a model, whose it is.
+"""Model providers, and the registry that maps a model's id to its provider.
 
-An id is ``provider/model``. One that begins with no other provider's name is a model of the
-default provider, as it stands: ``claude-sonnet-5-5``, and also ``team/sonnet`` where a gateway
-calls its models so. A provider of ours with one model, the offline demo, goes by its own name.
-What any other provider has is always written with the provider's name.
+An id is ``provider/model``. One that begins with no other provider's name belongs to the default
+provider unchanged: ``claude-sonnet-5-5``, or ``team/sonnet`` for a gateway with such names. Our
+provider with a single model, the offline demo, goes by its own name.
 """
 
 from __future__ import annotations
@@ -30,42 +28,40 @@ from .errors import CodeInterpError, ModelError
 from .ports import Model, ModelEvent, ModelInfo, ModelRequest
 
 Source = Literal["stored", "env", "none"]
-"""Where a key comes from: a person has entered it, the server's environment has it, nowhere."""
+"""Where a key comes from: a person entered it, the server's environment, or nowhere."""
 log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """What a person has entered. ``url`` is the address that the key was tried at: it goes to
-    no other. None for what the environment, or the provider, says."""
+    """What a person entered. The key goes only to ``url``, the address where it was tried. None
+    means the environment's or provider's value."""
 
     key: Union[str, None] = None
     url: Union[str, None] = None
 
 
-def _unheard(secret: str) -> None:
-    """Nobody keeps it out of anything."""
+def _ignore(secret: str) -> None:
+    """The default for ``Settings.learn``."""
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What an admin has set for all models. ``prices`` as in ``ModelInfo``, by model. ``learn`` is
-    to be told of each secret that a connection finds or makes by itself, so that it is kept out
-    of everything."""
+    """An admin's settings for all models. ``prices`` as in ``ModelInfo``, by model. A connection
+    must call ``learn`` with each secret that it finds or makes, so that texts are free of it."""
 
     max_tokens: int = 16_000
     prices: Mapping[str, tuple[float, float, float, float]] = {}
-    learn: Callable[[str], None] = _unheard
+    learn: Callable[[str], None] = _ignore
 
 
 class Connection(Model, Protocol):
-    """The models of one provider with one set of credentials. Models go by the names that the
-    provider has for them, without its own."""
+    """One provider's models with one set of credentials. Model names lack the provider's."""
 
     async def list_models(self) -> Sequence[ModelInfo]:
-        """Those that can be chosen. Raises ModelError."""
+        """The models to choose from. Raises ModelError."""
 
     async def aclose(self) -> None:
-        """Close what is open. It is not used again."""
+        """Close everything. Last call."""
 
 
 def _nothing() -> Iterable[str]:
@@ -74,59 +70,54 @@ def _nothing() -> Iterable[str]:
 
 @dataclass(frozen=True)
 class Provider:
-    """What is known of a provider before anything is connected; importing it must be quick."""
+    """A provider before any connection. Importing it must be quick."""
 
     name: str
     """The first part of its models' ids: a small letter, then those, digits, ``_`` and ``-``."""
     label: str
-    """For people."""
     connect: Callable[[Callable[[], Credentials], Settings], Connection]
-    """Makes its models, without waiting for anything: what is heavy is imported when the first
-    of them is asked. The credentials are to be read anew before each call; what of them is
-    None is the provider's own to know, from its variables."""
+    """Makes the connection without waiting; import heavy modules at the first request. Read the
+    credentials before each call. For a None in them, use the provider's variables."""
     default_model: str = ""
     key_variables: tuple[str, ...] = ()
-    """Variables of the environment that may hold its key. Their values are taken out of all
-    text that is shown, kept or sent to a model."""
+    """Environment variables that may hold its key. Their values are removed from all text that
+    is shown, stored or sent to a model."""
     secrets: Callable[[], Iterable[str]] = _nothing
-    """What else of the environment is to be taken out."""
+    """Other values of the environment to remove."""
     secret_variables: tuple[str, ...] = ()
-    """Variables that hold secrets for it, beside keys."""
+    """Variables with other secrets than keys."""
     url: str = ""
     """Of its public service, which needs a key."""
     other_url: Callable[[], str] = str
-    """Where requests go instead, as an admin or the environment has it; "" for nowhere else.
-    There a key may not be needed."""
+    """The address for requests from an admin or the environment, which may need no key; "" for
+    none."""
     key_url: Callable[[], str] = str
     """The address that the variables' key belongs to; "" for ``home``."""
     needs_key: bool = True
-    """Whether there is nothing to choose from until there is a key, or another address."""
+    """Whether its models need a key or another address before a person can choose one."""
     keyless: bool = False
-    """Whether its servers answer without a key, so that a person connects with an address, or
-    even that of ``home``, alone."""
+    """Whether its servers answer without a key, so that an address, or ``home``, is enough."""
     key_looks: str = ""
-    """What a key looks like, for people; "" where that is not known."""
+    """A key's format, for people; "" if unknown."""
     key_page: str = ""
-    """Where a key is to be had; "" for nowhere."""
+    """The web page for getting a key; "" for none."""
     always_ask: bool = False
-    """Whether what its models write is asked for in every mode, until the person lets all of a
-    turn run."""
+    """Whether every mode asks before its code runs, until "Run all in this turn"."""
     settle: Callable[[str], str] = lambda place: ""
-    """The address that a person means who names a region, a project or a resource instead; ""
-    for anything else."""
+    """The address for a region, project or resource that a person names; "" if unknown."""
     place_looks: str = ""
-    """What such a name looks like, for people."""
+    """The format of such a name, for people."""
     answers: Callable[[str], bool] = lambda notebook: False
-    """Whether it answers in this notebook as long as the chosen model's provider has no key."""
+    """Whether it answers in this notebook while the chosen model's provider has no key."""
 
     @property
     def home(self) -> str:
-        """Where requests go, unless a person has named another address."""
+        """Where requests go, unless a person sets another address."""
         return self.other_url() or self.url
 
     def key_variable(self, url: str = "") -> str:
-        """The variable of the environment that has a key for this address, or for whichever it
-        belongs to; "" if none has."""
+        """The environment variable with a key for this address (or, without one, for any); "" if
+        there is none."""
         if url and origin(url) != origin(self.key_url() or self.home):
             return ""
         return next((name for name in self.key_variables if os.environ.get(name)), "")
@@ -138,7 +129,7 @@ class Provider:
         return "env" if elsewhere or self.key_variable() else "none"
 
     def host(self, entered: Credentials) -> str:
-        """Host and port that requests go to; never what else an address may carry."""
+        """Host and port of requests, without credentials in the address."""
         return urlsplit(entered.url or self.home).netloc.rpartition("@")[2]
 
     def ready(self, entered: Credentials) -> bool:
@@ -150,7 +141,7 @@ class Provider:
 
 
 class Providers:
-    """Ours, the default one first; then those of others."""
+    """Our providers, the default one first, then those of other packages."""
 
     def __init__(self, *ours: Provider) -> None:
         self.default = ours[0]
@@ -162,20 +153,20 @@ class Providers:
         return iter(tuple(self._all.values()))
 
     def add(self, provider: Provider) -> None:
-        """One of others. Raises ValueError with what is wrong with it."""
+        """Add another package's provider. Raises ValueError with the fault."""
         if not isinstance(provider, Provider):
-            raise ValueError(f"{provider!r} is no Provider")
+            raise ValueError(f"{provider!r} is not a Provider")
         if not isinstance(provider.name, str) or not _NAME.fullmatch(provider.name):
-            raise ValueError(f"{provider.name!r} is no name for a provider")
+            raise ValueError(f"{provider.name!r} is not a valid provider name")
         if provider.name in self._all:
-            raise ValueError(f"there is a provider {provider.name!r} already")
+            raise ValueError(f"a provider named {provider.name!r} already exists")
         if not provider.label or not callable(provider.connect):
-            raise ValueError(f"{provider.name!r} must have a label, and a connect to call")
+            raise ValueError(f"{provider.name!r} must have a label and a callable connect")
         self._all[provider.name] = provider
         self._missing.discard(provider.name)
 
     def miss(self, name: str) -> None:
-        """There is to be one of this name, and it could not be loaded."""
+        """Record a provider that could not be loaded."""
         if name not in self._all:
             self._missing.add(name)
 
@@ -186,13 +177,13 @@ class Providers:
         return provider.name in self._ours
 
     def find(self, model_id: str) -> tuple[Provider, str]:
-        """Whose it is, and what it is called there. Raises ModelError ``unknown_model`` for
-        one of a provider that is missing: what is said to that one is for nobody else."""
+        """The model's provider and its name there. Raises ModelError ``unknown_model`` for a
+        missing provider, because no other provider may get its messages."""
         head, slash, rest = model_id.partition("/")
         if not slash:
             return (self._ours[head] if self._is_own_name(head) else self.default), model_id
         if head in self._missing:
-            words = f"The provider “{head}” could not be loaded. The server's log says why."
+            words = f"Could not load the provider “{head}”. See the server's log for the reason."
             raise ModelError("unknown_model", words)
         if head == self.default.name:
             return self.default, rest if self._names_another(rest) else model_id
@@ -201,7 +192,7 @@ class Providers:
         return self._all[head], rest or self._all[head].default_model
 
     def id_of(self, provider: Provider, model: str) -> str:
-        """The id that ``find`` takes apart again."""
+        """The inverse of ``find``."""
         if provider is self.default:
             return f"{provider.name}/{model}" if self._names_another(model) else model
         if model == provider.name and self._is_own_name(model):
@@ -209,11 +200,11 @@ class Providers:
         return f"{provider.name}/{model}"
 
     def _is_own_name(self, name: str) -> bool:
-        """Whether it is the name of a provider of ours and of its one model."""
+        """Whether it names both a provider of ours and its single model."""
         return name in self._ours and self._ours[name].default_model == name
 
     def _names_another(self, model: str) -> bool:
-        """Whether a name of the default provider's could be taken for another's model."""
+        """Whether this name of the default provider could pass for another provider's model."""
         head, slash, _ = model.partition("/")
         if not slash:
             return self._is_own_name(head)
@@ -221,8 +212,8 @@ class Providers:
 
 
 class NamedModel:
-    """A model of a connection, under its id. What a provider of others raises that is no
-    ModelError becomes one: the turn ends in words."""
+    """A connection's model under its full id. Turns any exception of a provider into a
+    CodeInterpError, so that the turn ends with a message."""
 
     def __init__(self, provider: Provider, connection: Connection, model: str) -> None:
         self.always_ask = provider.always_ask or bool(connection.always_ask)
@@ -252,16 +243,16 @@ class NamedModel:
 
 
 def failed(provider: Provider, error: Exception) -> CodeInterpError:
-    """The error, in words where it has none; it is logged then."""
+    """Log an unexpected error and give it a message."""
     if isinstance(error, CodeInterpError):
         return error
     log.error("The provider %s failed", provider.name, exc_info=error)
-    words = f"{provider.label} failed ({type(error).__name__}). The server's log says more."
+    words = f"{provider.label} failed ({type(error).__name__}). See the server's log for details."
     return ModelError("server_error", words)
 
 
 def public(url: str) -> str:
-    """The address without what only its server is to know: a name, a password, a query."""
+    """The address without user name, password and query."""
     if not origin(url):
         return ""
     parts = urlsplit(url)
@@ -270,7 +261,7 @@ def public(url: str) -> str:
 
 
 def origin(url: str) -> str:
-    """Scheme, host and port; "" if the address is not one of http or https."""
+    """Scheme, host and port; "" unless the address is http or https."""
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)

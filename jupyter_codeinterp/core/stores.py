@@ -1,6 +1,6 @@
-"""The journal as the core needs it: a role for each that uses it, and all of them together.
+"""The journal's interface: one protocol for each role, and all of them together.
 
-Every method is one transaction and raises StoreError if it fails. Synchronous on purpose: an
+Every method is one transaction and raises StoreError on failure. Synchronous on purpose: an
 append takes 0.1 ms (SQLite, WAL).
 """
 
@@ -10,23 +10,25 @@ from typing import Any, Protocol, Union
 
 import msgspec
 
-from .commands import SessionInfo
+from .commands import DoneElsewhere, SessionInfo
 from .document.ops import Op, Output, Receipt
 from .events import Event
 from .messages import Message
 
 
 class StoredOp(msgspec.Struct, frozen=True):
-    """``turn`` is 0 for an op outside of a turn (an undo)."""
+    """``turn`` is 0 outside a turn (an undo). ``outputs`` is the digest of the outputs that a
+    light op lacks (``history/outputs.py``)."""
 
     seq: int
     turn: int
     op: Op
     receipt: Union[Receipt, None] = None
+    outputs: str = ""
 
 
 LEASE_TIME = 30.0
-"""Seconds that a server keeps a session without renewing it."""
+"""Seconds until a lease expires without renewal."""
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -37,38 +39,36 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 INHERITED = -(2**53)
-"""After this number are all ops, also those that a branch has taken over: its own are numbered
-from 1, and those before from 0 down. A document knows them by the numbers of the session that
-did them."""
+"""A number below all ops. A branch numbers its own ops from 1 and inherited ones from 0 down; a
+document knows the latter by the numbers of the original session."""
 
 Sessions = list[SessionInfo]
 NumberedEvents = list[tuple[int, Event]]
 WrittenEvents = list[tuple[int, bytes]]
 StoredOps = list[StoredOp]
 OpsBySession = list[tuple[str, StoredOps]]
+Actions = list[DoneElsewhere]
 """Named here because ``SessionTable.list`` hides the built-in within the class."""
 
 
 class Beginning(msgspec.Struct, frozen=True):
-    """What a branch takes over: these events and ops, as they are numbered in it, and of the
-    other session the first ``messages`` messages and what was sent in the first ``steps``
-    steps. ``model`` answered there."""
+    """What a branch inherits: events and ops with the branch's numbers, and the other session's
+    first ``messages`` messages and the requests of its first ``steps`` steps. ``model`` answered
+    there. ``replaced`` is the message that the branch replaces."""
 
     events: NumberedEvents
     ops: StoredOps
     messages: int
     steps: int
     model: str
+    replaced: str = ""
 
 
 class SessionTable(Protocol):
-    """Which sessions there are."""
-
     def create(self, info: SessionInfo) -> None: ...
 
     def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
-        """A session that begins as the session ``of`` did, whole or not at all. From then on
-        neither needs the other."""
+        """Copy the beginning of session ``of``, atomically. Both are then independent."""
 
     def update(self, info: SessionInfo) -> None: ...
 
@@ -78,8 +78,7 @@ class SessionTable(Protocol):
         """Newest first."""
 
     async def search(self, word: str, notebook: str | None = None) -> Sessions:
-        """Those whose title, person's messages or model's answers hold ``word``, upper and
-        lower case being one; newest first."""
+        """Sessions with ``word`` in title, messages or answers, ignoring case; newest first."""
 
     def delete(self, session_id: str) -> None: ...
 
@@ -90,12 +89,11 @@ class LeaseStore(Protocol):
     """Which server works on which session."""
 
     def take_lease(self, session_id: str) -> Holder | None:
-        """From now on this server works on the session, and no other: until it gives the
-        lease back, or has not renewed it for ``LEASE_TIME``, or is gone. If another has it,
-        that one, and nothing happens."""
+        """Reserve the session for this server until it releases the lease, does not renew it for
+        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
 
     def renew_lease(self, session_id: str) -> bool:
-        """To be called well within ``LEASE_TIME``. False if it is lost."""
+        """Call well within ``LEASE_TIME``. False if the lease is lost."""
 
     def release_lease(self, session_id: str) -> None: ...
 
@@ -104,28 +102,28 @@ class LeaseStore(Protocol):
 
 
 class EventStore(Protocol):
-    """What happened, numbered from 1 in each session."""
+    """Events, numbered from 1 in each session."""
 
     def last_seq(self, session_id: str) -> int:
-        """The number of the session's last event, 0 before the first."""
+        """The number of the last event; 0 before the first."""
 
     def append_events(self, session_id: str, events: NumberedEvents) -> None:
         """Survives the end of the process at once, a power cut after ``settle``."""
 
     async def settle(self) -> None:
-        """What has been appended is on the disk when this returns (2 to 50 ms)."""
+        """Flush what was appended to the disk (2 to 50 ms)."""
 
     async def tidy(self) -> None:
-        """Do what must be done now and then and takes its time."""
+        """Do slow periodic maintenance."""
 
     def events(self, session_id: str, after: int = 0) -> NumberedEvents: ...
 
     def written_events(self, session_id: str, after: int, most: int) -> WrittenEvents:
-        """The same as JSON, as it was written; at most so many."""
+        """At most so many events as the stored JSON."""
 
 
 class MessageStore(Protocol):
-    """What was said to the model, and what was sent."""
+    """Messages of the conversation, and requests to the model."""
 
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
@@ -142,51 +140,81 @@ class MessageStore(Protocol):
         """Of all conversations of the session, in order."""
 
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
-        """What was sent in a step: model, system, names of tools, number of messages."""
+        """Store a step's request: model, system, names of tools, number of messages."""
 
     def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        """The request of a step, its messages filled in."""
+        """A step's request with its messages."""
 
 
 class OpStore(Protocol):
-    """What was done to notebooks, and what their files have of it."""
+    """Ops on notebooks, and which of them the saved files have."""
 
     def append_op(self, session_id: str, op: StoredOp) -> None: ...
 
-    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> Receipt:
+        """Store a receipt. Returns it without outputs of the earlier cell, as stored."""
 
-    def ops(self, session_id: str, after: int = 0) -> StoredOps: ...
+    def last_op(self, session_id: str) -> int:
+        """The number of the last op; 0 before the first."""
+
+    def ops(self, session_id: str, after: int = 0) -> StoredOps:
+        """Light ops in order."""
+
+    def whole_ops(self, session_id: str, after: int = 0) -> StoredOps:
+        """Ops with their outputs, for a document."""
 
     def set_saved(self, session_id: str, seq: int) -> None:
-        """The notebook's saved file is known to have the session's ops up to number ``seq``.
-        What is known of higher ones stays; an unknown session is nothing."""
+        """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
+        number; ignores an unknown session."""
 
     def give_up_ops(self, notebook: str, session_id: str = "") -> None:
-        """The notebook's file is gone: no op so far of its sessions (of that one alone) is
-        ever to be done in another file of that name."""
+        """The notebook's file is gone: never apply past ops of its sessions (or of this one) to
+        another file of that name."""
 
     def saved_ops(self, notebook: str) -> dict[str, int]:
-        """What ``set_saved`` has been told of the sessions of that notebook."""
+        """The numbers from ``set_saved``, by session of that notebook."""
 
     def unsaved_ops(self, notebook: str) -> OpsBySession:
-        """The ops of that notebook's sessions that the saved file is not known to have, in the
-        order in which they were journaled; a session's next to each other are together.
-        Sessions that another server works on are left out."""
+        """Whole ops that the notebook's file may lack, in journal order, neighbours of one
+        session grouped. Omits sessions that another server works on."""
 
 
 class OutputStore(Protocol):
-    """What the model may read again."""
+    """Outputs, each kept once under its digest. The journal may drop what is old."""
 
-    def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
-        """The outputs of a cell's last run, for ``read_output``. The journal may cut what is
-        very large, with a note in its place, and drop what is old."""
+    async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
+        """Write outputs in a worker thread. Returns their digest; "" for none."""
 
-    def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None: ...
+    def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        """Outputs of an op or receipt of the session; None if the journal dropped them."""
+
+    async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
+        """Outputs of a cell's last run in the session, for ``read_output``."""
+
+
+class ActionStore(Protocol):
+    """Actions of windows and clients, numbered over all servers that share the journal."""
+
+    def last_action(self) -> int:
+        """The highest number so far; 0 before the first."""
+
+    def append_action(self, action: DoneElsewhere, after: int) -> int:
+        """Returns its new number, above ``after`` and all others."""
+
+    def append_window(self, after: int) -> int:
+        """Take a number from the same sequence for a new window."""
+
+    def actions(self, after: int, window: int, most: int) -> tuple[Actions, bool]:
+        """Actions of others than ``window`` after ``after``: the last of each window, session
+        and kind, at most ``most``. And whether these are all."""
+
+    def models_set(self, after: int) -> Actions:
+        """Every action ``model`` after that number, in order."""
 
 
 class SpendingStore(Protocol):
-    """What models have cost, by day (as 2026-11-23) of UTC, in US dollars: of all servers that
-    have the same journal."""
+    """Costs of models in US dollars by UTC day (as 2026-11-23), over all servers that share the
+    journal."""
 
     def spend(self, day: str, dollars: float) -> None: ...
 
@@ -196,18 +224,18 @@ class SpendingStore(Protocol):
 class SessionStore(
     SessionTable, LeaseStore, EventStore, MessageStore, OpStore, OutputStore, Protocol
 ):
-    """The whole of it."""
+    """What a session needs."""
 
 
-class Journal(SessionStore, Protocol):
-    """The same for those who tell the person of it."""
+class Journal(SessionStore, ActionStore, Protocol):
+    """What the server needs, including messages about the journal for the person."""
 
     @property
     def warning(self) -> str:
-        """What the person should know of the journal now; "" if nothing."""
+        """A current problem of the journal, for the person; "" if none."""
 
     def notices(self) -> dict[int, str]:
-        """What the person should know of its past until they have read it, by number."""
+        """Unread notices about its past, by number."""
 
     def dismiss(self, notice: int) -> None:
-        """A notice has been read."""
+        """Mark a notice as read."""

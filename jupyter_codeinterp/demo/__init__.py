@@ -10,19 +10,19 @@ NOTEBOOK = "sales.ipynb"
 FILES = (NOTEBOOK, "sales.csv")
 FOLDER = "codeinterp-demo"
 MODEL = "offline-demo"
-"""The id of the model that plays the recording."""
+"""Id of the model that replays the recording."""
 
 
 def read(name: str) -> bytes:
-    """A file of the demo, wherever the package lies (in a zip archive, too)."""
+    """A file of the demo. Works in a zip archive, too."""
     return importlib.resources.files(__name__).joinpath(name).read_bytes()
 
 
 def copy_demo(folder: Path) -> Path:
     """Copy notebook and data into a new folder in ``folder``; return the notebook's path.
 
-    The new folder is ``codeinterp-demo``, or ``codeinterp-demo-2`` and so on where that is
-    taken: an earlier demo, with what was done in it, is never overwritten.
+    The new folder is ``codeinterp-demo``, or ``codeinterp-demo-2`` and so on: an earlier copy may
+    contain a person's work.
     """
     target = _new_folder(folder)
     for name in FILES:

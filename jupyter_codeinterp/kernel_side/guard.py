@@ -1,10 +1,10 @@
-"""Keeps a Python kernel usable after cells of the agent. This file's text runs **in the kernel**.
+"""Keeps a Python kernel usable after cells of the agent. This file's text runs **in the
+kernel**.
 
-A cell may replace ``sys.stdout``, IPython's display or what the kernel itself needs to answer,
-and then nothing that anybody runs afterwards shows or ends. So before each cell that has come
-from our connection this remembers what there is, and afterwards puts back what the cell has
-broken, and says so on stderr. Cells of the person are left alone. Standard library only.
-It is no defence: code that means to get round it can.
+A cell may replace ``sys.stdout``, IPython's display or the kernel's own methods. Then nothing
+that anybody runs later shows or ends. So this saves them before each cell of our connection.
+Afterwards it restores what the cell broke, and reports it on stderr. It ignores the person's
+cells. Standard library only. It is no defence: code can get round it on purpose.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import builtins
 import os
 import signal
 import sys
+import types
 from typing import Any
 
 FUNCTIONS = {"display_pub": ("publish", "clear_output"), "displayhook": ("__call__",)}
-"""What every display goes through; nothing replaces it but for the length of a cell."""
+"""Methods that every display goes through; only a running cell replaces them."""
 BUILTINS = vars(builtins)
-NOTICE = "Put back after this cell, so that other cells go on working: {}.\n"
+MISSING = object()
+NOTICE = "Restored after this cell, so that other cells keep working: {}.\n"
 
 
 class Guard:
@@ -28,6 +30,7 @@ class Guard:
         self.session = session
         self.pid = os.getpid()
         self.before: dict[str, Any] = {}
+        self.names = [(owner, method_names(type(owner))) for owner in (shell, shell.kernel)]
 
     def begin(self) -> None:
         header = self.kernel.get_parent("shell").get("header", {})
@@ -43,6 +46,7 @@ class Guard:
                 for owner in owners(getattr(shell, name))
                 for function in functions
             },
+            "methods": self.methods(),
             "builtins": dict(BUILTINS),
             "count": shell.execution_count,
             "key": self.kernel.session.key,
@@ -56,11 +60,11 @@ class Guard:
 
     def end(self) -> None:
         if os.getpid() != self.pid:
-            os._exit(0)  # a fork that has outlived its cell is no second kernel
+            os._exit(0)  # a fork that outlives its cell is no second kernel
         before, self.before = self.before, {}
         if not before:
             return
-        # First, and without any of them: names that Python itself must have.
+        # First, and without using them: names that Python itself needs.
         for name, value in before["builtins"].items():
             if name not in BUILTINS:
                 BUILTINS[name] = value
@@ -69,7 +73,7 @@ class Guard:
         if before["mask"] is not None:
             signal.pthread_sigmask(signal.SIG_SETMASK, before["mask"])
         self.kernel.session.key = before["key"]
-        broken = [*self.streams(before), *self.displays(before), *self.shadowed()]
+        broken = [*self.streams(before), *self.displays(before), *self.replaced(before)]
         broken += self.counted(before)
         if broken:
             sys.stderr.write(NOTICE.format(", ".join(broken)))
@@ -96,16 +100,37 @@ class Guard:
                 setattr(owner, function, was)
         return broken
 
-    def shadowed(self) -> list[str]:
-        """Methods of the shell and the kernel in whose place something is that cannot be
-        called. What can be may be meant: some packages do that."""
+    def methods(self) -> dict[tuple[Any, str], Any]:
+        """Overrides of the shell's and the kernel's methods, in the object and in each class."""
+        return {
+            (place, name): vars(place)[name]
+            for owner, names in self.names
+            for place in owners(owner)
+            for name in names & vars(place).keys()
+        }
+
+    def replaced(self, before: dict[str, Any]) -> list[str]:
+        """Restore methods of the shell and the kernel, unless a package has wrapped them."""
         broken = []
-        for owner in (self.shell, self.kernel):
-            for name, value in list(vars(owner).items()):
-                if not callable(value) and is_method(type(owner), name):
-                    delattr(owner, name)
-                    broken.append(f"{type(owner).__name__}.{name}")
+        was, now = before["methods"], self.methods()
+        for place, name in [*was, *(key for key in now if key not in was)]:
+            value, earlier = (methods.get((place, name), MISSING) for methods in (now, was))
+            if value is earlier or self.is_packaged(value):
+                continue
+            if earlier is MISSING:
+                delattr(place, name)
+            else:
+                setattr(place, name, earlier)
+            kind = place if isinstance(place, type) else type(place)
+            broken.append(f"{kind.__name__}.{name}")
         return broken
+
+    def is_packaged(self, value: Any) -> bool:
+        """Whether it is a function from outside the notebook."""
+        function = getattr(value, "__func__", value)
+        if not isinstance(function, types.FunctionType):
+            return False
+        return function.__globals__ is not self.shell.user_global_ns
 
     def counted(self, before: dict[str, Any]) -> list[str]:
         shell, broken = self.shell, []
@@ -136,8 +161,13 @@ def owners(value: Any) -> tuple[Any, ...]:
     return (value, *(kind for kind in type(value).__mro__ if kind.__module__ != "builtins"))
 
 
-def is_method(kind: type, name: str) -> bool:
-    return any(isinstance(vars(each).get(name), type(is_method)) for each in kind.__mro__)
+def method_names(kind: type) -> set[str]:
+    return {
+        name
+        for each in kind.__mro__
+        for name, value in vars(each).items()
+        if isinstance(value, types.FunctionType)
+    }
 
 
 def posix() -> bool:

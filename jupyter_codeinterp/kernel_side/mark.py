@@ -1,4 +1,4 @@
-"""How a kernel knows what the agent of a server has sent. Standard library only."""
+"""Marks requests of a server's agent for the kernel. Standard library only."""
 
 AGENT = "codeinterp_agent"
-"""In the metadata of its requests."""
+"""A key in the metadata of the agent's requests."""

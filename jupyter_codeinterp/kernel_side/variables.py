@@ -1,12 +1,12 @@
 """Looks at a Python kernel's variables. This file's text runs **in the kernel**.
 
-Standard library only. A ``__repr__``, ``__len__``, ``shape`` or ``__class__`` of a type that
-is not a built-in, numpy's or pandas' is somebody's code, and is not run: the type is taken
-from ``type()``, compared by identity, and only values of known types are looked into.
+Standard library only. A ``__repr__``, ``__len__``, ``shape`` or ``__class__`` of other types
+than built-ins, numpy's or pandas' is untrusted code and never runs: the type comes from
+``type()``, compared by identity, and only values of known types are inspected.
 
-A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers),
-``dtype``, ``columns`` (at most 50 of ``[label, dtype]``) and ``value`` (at most 200 characters).
-Where only names are asked for, it is ``{name, type}`` and ``len`` or ``shape``.
+A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers), ``dtype``,
+``columns`` (at most 50 of ``[label, dtype]``) and ``value`` (at most 200 characters). Where only
+names are asked for, it is ``{name, type}`` and ``len`` or ``shape``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PLAIN = (
     decimal.Decimal,
     type(pathlib.Path()),
 )
-"""Types whose ``repr`` is short and runs no code but their own."""
+"""Types whose ``repr`` is short and runs only their own code."""
 CONTAINERS = (list, tuple, set, frozenset, dict)
 ONE_COLUMN = ("Series", "Index", "RangeIndex", "DatetimeIndex", "MultiIndex")
 """Of pandas."""
@@ -50,21 +50,21 @@ ONE_COLUMN = ("Series", "Index", "RangeIndex", "DatetimeIndex", "MultiIndex")
 def describe(
     namespace: dict[str, Any], hidden: dict[str, Any], names: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """The variables of ``namespace``, or those of them that ``names`` asks for.
+    """The variables of ``namespace``, or only those in ``names``.
 
-    ``hidden`` maps names to values that were there before the person did anything.
+    ``hidden`` maps names to values from before the person did anything.
     """
-    found = [pair for pair in theirs(namespace, hidden) if not names or pair[0] in names]
+    found = [pair for pair in user_variables(namespace, hidden) if not names or pair[0] in names]
     return told(found[-MAX_VARIABLES:], details)
 
 
 def outline(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[dict[str, Any]]:
-    """The last 2,000 variables, without a value of any."""
-    return told(theirs(namespace, hidden)[-MAX_NAMES:], extent)
+    """The last 2,000 variables, without values."""
+    return told(user_variables(namespace, hidden)[-MAX_NAMES:], extent)
 
 
-def theirs(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Names and values of what the person's code has made, in order."""
+def user_variables(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Names and values that the person's code made, in order."""
     found = []
     for name, value in list(namespace.items()):
         if type(name) is not str or name.startswith("_") or type(value) is types.ModuleType:
@@ -93,7 +93,7 @@ def type_name(kind: type) -> str:
 
 
 def extent(value: Any) -> dict[str, Any]:
-    """How much it holds, where that is known without looking into it."""
+    """Its ``len`` or ``shape``, for known types only."""
     kind = type(value)
     if is_among(kind, CONTAINERS) or kind is str or kind is bytes:
         return {"len": len(value)}
@@ -122,12 +122,12 @@ def details(value: Any) -> dict[str, Any]:
 
 
 def shortened(text: str) -> str:
-    """At most 200 characters; an ellipsis says that there was more."""
+    """At most 200 characters; an ellipsis marks a cut."""
     return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "\u2026"
 
 
 def is_one_of(kind: type, module: types.ModuleType, names: tuple[str, ...]) -> bool:
-    # A module that is being imported has not all of its names yet.
+    # A module in mid-import lacks some of its names.
     return is_among(kind, (getattr(module, name, None) for name in names))
 
 
@@ -143,7 +143,7 @@ def is_plain(value: Any) -> bool:
 
 
 def short_value(value: Any) -> dict[str, Any]:
-    """``{"value": …}`` or, where it would be long or run somebody's code, nothing."""
+    """``{"value": …}``, or nothing if it would be long or run untrusted code."""
     kind = type(value)
     if kind is str or kind is bytes:
         return {"value": shortened(repr(value[:MAX_VALUE]))}
@@ -207,7 +207,7 @@ def dtype_text(dtype: Any) -> str:
 
 
 def register(shell: Any) -> None:
-    """Answer each comm opened to ``TARGET`` with its closing: ``{"variables": [...]}``."""
+    """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...]}``."""
 
     def answer(comm: Any, message: Any) -> None:
         asked = message["content"]["data"]
@@ -216,9 +216,13 @@ def register(shell: Any) -> None:
         else:
             names = asked.get("names") or ()
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
-        comm.close(data={"variables": variables})
+        comm.send({"variables": variables})
+        # Forget it without a published close: each open page would log an unknown comm.
+        comm._closed = True
+        manager.unregister_comm(comm)
 
-    shell.kernel.comm_manager.register_target(TARGET, answer)
+    manager = shell.kernel.comm_manager
+    manager.register_target(TARGET, answer)
 
 
 if __name__ == TARGET:

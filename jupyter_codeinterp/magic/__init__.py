@@ -1,9 +1,10 @@
-"""``%%ai`` and ``%ai``: the agent inside the process of any IPython, over the same core.
+"""``%%ai`` and ``%ai``: the agent inside any IPython process, over the same core.
 
-extension.py   what ``%load_ext`` registers        completion.py   Tab
+extension.py   registered by ``%load_ext``        completion.py   Tab
 commands.py    ``%ai fix``, ``%ai models``, …
 
-asking/        what is asked, and what goes with it
-turn/          the conversation of this process, beside the thread that the magic blocks
-front/         what people see of it, and how they decide
+asking/        the prompt and its context
+kept/          answers that a person took, used again without a model
+turn/          the conversation of this process, on its own thread
+front/         display and decisions
 """

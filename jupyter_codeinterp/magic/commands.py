@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """What commands may use of the host."""
+    """The part of the extension that commands use."""
 
     earlier: Earlier
 
@@ -23,16 +23,16 @@ class Host(Protocol):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether anything has been asked: else ``assistant`` takes a moment."""
+        """Whether ``assistant`` exists already; creating it takes a moment."""
 
 
 Prompt = Callable[[Host], tuple[str, tuple[Any, ...], bool]]
-"""Makes a prompt: its text, cells that the model is told of besides, whether nothing runs."""
+"""Makes a prompt: its text, additional cells for the model, and whether nothing may run."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Answers by itself. ``work`` gets the rest of the line."""
+    """A command without a model. ``work`` gets the rest of the line."""
 
     work: Callable[[Host, str], None]
 
@@ -42,18 +42,18 @@ def _fix(host: Host) -> tuple[str, tuple[Any, ...], bool]:
 
     found = host.earlier.last_error()
     if found is None:
-        raise UsageProblem("No cell has failed: there is nothing to fix.")
+        raise UsageProblem("No cell has failed. Nothing to fix.")
     number, error = found
     name = error["ename"] if error["ename"].isidentifier() else "an error"
-    told = {cell.cell_id for cell in host.earlier.cells()}
+    known = {cell.cell_id for cell in host.earlier.cells()}
     cell_id = f"in-{number}"
     extra: tuple[Any, ...] = ()
-    if cell_id not in told:
+    if cell_id not in known:
         cell_id = "last-error"
         extra = (CellView(cell_id, "code", "", (error,)),)
     text = (
-        f"The cell {cell_id} failed with {name}. Find the cause, and write a cell that does "
-        "what was meant, mended. Say in one sentence what was wrong."
+        f"The cell {cell_id} failed with {name}. Find the cause, and write a corrected cell. "
+        "Say in one sentence what was wrong."
     )
     return text, extra, False
 
@@ -61,8 +61,8 @@ def _fix(host: Host) -> tuple[str, tuple[Any, ...], bool]:
 def _explain(host: Host) -> tuple[str, tuple[Any, ...], bool]:
     cells = host.earlier.cells()
     if not cells:
-        raise UsageProblem("No cell has run before this one: there is nothing to explain.")
-    text = f"Explain the cell {cells[-1].cell_id}: what it does, and what came of it."
+        raise UsageProblem("No cell has run before this one. Nothing to explain.")
+    text = f"Explain the cell {cells[-1].cell_id}: what it does and what it resulted in."
     return text, (), True
 
 
@@ -80,36 +80,36 @@ def _model(host: Host, rest: str) -> None:
     if len(rest.split()) > 1:
         raise UsageProblem("%ai model takes one name: %ai model NAME.")
     if rest:
-        assistant.model = rest
+        assistant.choose(rest)
     print(f"The model is {assistant.model}.")
 
 
 def _usage(host: Host, rest: str) -> None:
     _need_nothing("usage", rest)
-    said = host.assistant.usage if host.is_loaded else None
-    if said is None:
-        print("Nothing has been asked in this conversation.")
+    changed = host.assistant.usage if host.is_loaded else None
+    if changed is None:
+        print("This conversation is still empty.")
         return
     from ..core.events import Cost  # The interpreter is loaded by now.
 
-    usage = said.usage
+    usage = changed.usage
     parts = [f"{usage.total_input:,} tokens read", f"{usage.output_tokens:,} written"]
-    parts.append(str(Cost(said.cost, said.local)))
-    if said.context_known:
-        parts.append(f"{said.context_share:.0%} of the model's context used")
+    parts.append(str(Cost(changed.cost, changed.local)))
+    if changed.context_known:
+        parts.append(f"{changed.context_share:.0%} of the model's context used")
     print(", ".join(parts) + ".")
 
 
 def _stop(host: Host, rest: str) -> None:
     _need_nothing("stop", rest)
     stopped = host.is_loaded and host.assistant.give_up()
-    print("Stopped." if stopped else "Nothing waits.")
+    print("Stopped." if stopped else "Nothing is waiting.")
 
 
 def _reset(host: Host, rest: str) -> None:
     _need_nothing("reset", rest)
     had = host.is_loaded and host.assistant.reset()
-    print("The conversation is forgotten." if had else "There was no conversation.")
+    print("Conversation forgotten." if had else "No conversation to forget.")
 
 
 def _help(host: Host, rest: str) -> None:
@@ -119,7 +119,7 @@ def _help(host: Host, rest: str) -> None:
 
 def _need_nothing(name: str, rest: str) -> None:
     if rest:
-        raise UsageProblem(f"%ai {name} takes nothing more, such as “{rest}”.")
+        raise UsageProblem(f"%ai {name} takes no argument, but got “{rest}”.")
 
 
 COMMANDS: dict[str, Union[Command, Prompt]] = {
@@ -133,13 +133,13 @@ COMMANDS: dict[str, Union[Command, Prompt]] = {
     "help": Command(_help),
 }
 HELP = """\
-%%ai [options] and below it what is to be done. {{name}} puts in the value of a variable.
+%%ai [options], with the task below it. {{name}} inserts the value of a variable.
 {options}
 
-%ai fix          mend the last error
+%ai fix          fix the last error
 %ai explain      explain the last cell
 %ai models       list the models
 %ai model NAME   choose one for this process
 %ai usage        tokens and cost so far
-%ai stop         stop a prompt that waits for a decision
+%ai stop         stop a prompt that is waiting for a decision
 %ai reset        forget the conversation"""

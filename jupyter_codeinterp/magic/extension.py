@@ -1,10 +1,11 @@
-"""What ``%load_ext jupyter_codeinterp`` registers. Quick: the agent is imported when it is asked.
+"""Registers the magics with ``%load_ext``. Imports the agent only on the first prompt.
 
-What goes wrong is said in a line, never as a traceback.
+Errors are one line, never a traceback.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,26 +15,33 @@ from .asking.interpolation import interpolated
 from .asking.options import Options, UsageProblem, parse
 from .asking.typed import Typed
 from .commands import COMMANDS, Command
-from .completion import complete
+from .completion import matcher
 
 if TYPE_CHECKING:
+    from ..core.events import Event
     from .turn.assistant import Assistant
 
+_SILENT = logging.NullHandler()
 _FIRST_LINE = re.compile(r"%%(?:ai|codeinterp)(?:\s|$)")
 NAME, ALIAS = "ai", "codeinterp"
-EMPTY = "The prompt is empty: write below %%ai what is to be done."
-NESTED = (
-    "A prompt is being answered: the code that runs for it cannot ask another. Use a cell of "
-    "your own."
-)
-TAKEN = "%%ai belongs to {module} here. Use %%codeinterp, which is the same as %%ai elsewhere."
+EMPTY = "The prompt is empty. Write the task below %%ai."
+NESTED = "Code that runs for a prompt cannot start another prompt. Use your own cell."
+TAKEN = "{module} already provides %%ai here. Use %%codeinterp instead; it does the same."
 FORMS = {
     "markdown": "",
     "text": "[Write the answer as plain text, without Markdown.]",
-    "code": "[The answer at the end must be code alone, in one fenced block.]",
-    "json": "[The answer at the end must be one JSON value and nothing else.]",
+    "code": "[The final answer must be only code, in one fenced block.]",
+    "json": "[The final answer must be one JSON value and nothing else.]",
 }
 QUESTION = "[This is a question: answer in words. Nothing runs.]"
+
+
+class PromptFailed(Exception):
+    """Raised under ``--strict``, where a notebook should not go on."""
+
+    def _render_traceback_(self) -> list[str]:
+        """For IPython: one line in place of a traceback."""
+        return [f"PromptFailed: {self}"]
 
 
 class Extension:
@@ -43,6 +51,9 @@ class Extension:
         self._typed = Typed(shell)
         self._assistant: Assistant | None = None
         self._asking = False
+        self._matcher: Any = None
+        # Python prints what a package logs without a handler, into the notebook.
+        logging.getLogger(__package__.partition(".")[0]).addHandler(_SILENT)
 
     def register(self) -> None:
         owner = _owner(self.shell)
@@ -51,13 +62,15 @@ class Extension:
         names = (ALIAS,) if owner else (NAME, ALIAS)
         for name in names:
             self.shell.register_magic_function(_magic(self, name), "line_cell", name)
-            for prefix in (f"%{name}", f"%%{name}"):
-                self.shell.set_hook("complete_command", self._complete, str_key=prefix)
         self.shell.input_transformers_cleanup.append(_with_body)
+        self._matcher = matcher(names)
+        self.shell.Completer.custom_matchers.append(self._matcher)
 
     def unregister(self) -> None:
         self.earlier.unregister()
         self._typed.unregister()
+        if self._matcher in self.shell.Completer.custom_matchers:
+            self.shell.Completer.custom_matchers.remove(self._matcher)
         transformers = self.shell.input_transformers_cleanup
         if _with_body in transformers:
             transformers.remove(_with_body)
@@ -70,14 +83,14 @@ class Extension:
     @property
     def assistant(self) -> Assistant:
         if self._assistant is None:
-            from .turn.assistant import Assistant  # heavy: when it is asked for the first time
+            from .turn.assistant import Assistant  # heavy: when it is request for the first time
 
             self._assistant = Assistant(self.shell)
         return self._assistant
 
     @property
     def is_loaded(self) -> bool:
-        """Whether anything has been asked."""
+        """Whether anything has been request."""
         return self._assistant is not None
 
     # --- the magic -------------------------------------------------------------------
@@ -93,16 +106,22 @@ class Extension:
             else:
                 self._prompt(name, line, cell)
         except UsageProblem as problem:
-            print(problem, file=sys.stderr)
+            self._failed(line, str(problem))
         except KeyboardInterrupt:
             print("Stopped.")
         except Exception as error:
-            # A CodeInterpError has words for people; its class is not imported here.
+            # A CodeInterpError; its class is not imported here.
             if not hasattr(error, "message"):
                 raise
-            print(error.message, file=sys.stderr)
+            self._failed(line, error.message)
         finally:
             self._asking = False
+
+    def _failed(self, line: str, words: str) -> None:
+        """Show one line. Raises PromptFailed under ``--strict``."""
+        if "--strict" in line.split():
+            raise PromptFailed(words) from None
+        print(words, file=sys.stderr)
 
     def _prompt(self, name: str, line: str, cell: str) -> None:
         options, first = parse(line)
@@ -110,15 +129,17 @@ class Extension:
         if not prompt:
             raise UsageProblem(EMPTY)
         self._check(name, line, cell, options)
-        self.ask(self._put_in(prompt), options)
+        # Code that calls the magic gets no kept answer, which may run without asking.
+        keeps = self._typed.is_typed(name, line, cell)
+        self.ask(self._put_in(prompt), options, keeps=keeps)
 
     def _command(self, name: str, line: str) -> None:
         word, _, rest = line.strip().partition(" ")
         command = COMMANDS.get(word or "help")
         if command is None:
             raise UsageProblem(
-                f"There is no %{name} {word}. The commands are {', '.join(COMMANDS)}. "
-                f"To ask something, write it into a cell below %%{name}."
+                f"Unknown command: %{name} {word}. The commands are {', '.join(COMMANDS)}. To "
+                f"ask something, write it below %%{name} in a cell."
             )
         if isinstance(command, Command):
             command.work(self, rest.strip())
@@ -126,7 +147,7 @@ class Extension:
         options, more = parse(rest)
         self._check(name, line, None, options)
         if not options.context:
-            raise UsageProblem(f"%{name} {word} needs what --no-context leaves out.")
+            raise UsageProblem(f"%{name} {word} needs the context. Leave out --no-context.")
         text, extra, question = command(self)
         options.question = options.question or question
         self.ask("\n".join(filter(None, (text, more))), options, extra)
@@ -146,15 +167,27 @@ class Extension:
         }
         return interpolated(prompt, known, self.earlier.private_names)
 
-    def ask(self, text: str, options: Options, extra: tuple[Any, ...] = ()) -> None:
-        """``extra`` are cells that the model is told of besides."""
+    def ask(
+        self, text: str, options: Options, extra: tuple[Any, ...] = (), keeps: bool = False
+    ) -> None:
+        """Run a prompt. ``extra``: additional cells for the model. ``keeps``: use a kept answer,
+        and keep a new one. Raises PromptFailed under ``--strict``."""
         from ..core.approval.modes import ASKING, BY_RANK, RUN_ALL
         from .front.choose import review_for, screen_for
+        from .front.run_all import hold_back
         from .front.turn_front import TurnFront
-        from .turn.assistant import Asked
+        from .kept.keeping import Keeping
+        from .turn.assistant import Request
 
         shell, assistant = self.shell, self.assistant
         screen = screen_for(shell)
+        kept = Keeping(text, options) if keeps else None
+        answer = kept.model() if kept is not None else None
+
+        def take(events: list[Event]) -> None:
+            if kept is not None:
+                kept.take(events, assistant.secrets.scrub, screen.note)
+
         front = TurnFront(
             assistant,
             screen,
@@ -163,25 +196,29 @@ class Extension:
             f"In [{shell.execution_count - 1}]",
             lambda source: shell.set_next_input(source, replace=False),
             lambda value: self._keep(options.store, value),
+            answer,
+            take,
         )
-        asides = (QUESTION if options.question else "", FORMS[options.form])
+        instructions = (QUESTION if options.question else "", FORMS[options.form])
         quiet = options.question or options.planned
         unasked = options.yes and not options.cell
-        asked = Asked(
-            "\n\n".join(filter(None, (text, *asides))),
+        request = Request(
+            "\n\n".join(filter(None, (text, *instructions))),
             options.model or assistant.model,
             BY_RANK[0] if quiet else RUN_ALL if unasked else ASKING,
             options.max_steps,
             (*self.earlier.cells(), *extra) if options.context else None,
+            answer,
         )
-        assistant.ask(asked, front)
+        assistant.ask(request, front)
+        if front.awaits_click:
+            hold_back(shell)
+        elif front.fault and options.strict:
+            raise PromptFailed(front.fault)
 
     def _keep(self, name: str, value: Any) -> None:
         if name:
             self.shell.push({name: value})
-
-    def _complete(self, shell: Any, event: Any) -> list[str]:
-        return complete(str(event.line))
 
 
 def _magic(extension: Extension, name: str) -> Any:
@@ -189,25 +226,25 @@ def _magic(extension: Extension, name: str) -> Any:
         extension.call(name, line, cell)
 
     magic.__name__ = name
-    magic.__doc__ = "Ask the code interpreter. %ai help says how."
-    # The line is the person's prompt: nothing in it is expanded by IPython.
+    magic.__doc__ = "Ask the code interpreter. %ai help shows how."
+    # Otherwise IPython expands variables in the line, which is the person's prompt.
     magic._ipython_magic_no_var_expand = True  # type: ignore[attr-defined]
     magic.extension = extension  # type: ignore[attr-defined]
     return magic
 
 
 def _with_body(lines: list[str]) -> list[str]:
-    """A prompt may stand in the magic's own line: IPython refuses a cell magic without a body."""
+    """Add an empty body: IPython refuses a cell magic whose prompt is only on its first line."""
     alone = len(lines) == 1 and _FIRST_LINE.match(lines[0]) is not None
     return [lines[0].rstrip("\n") + "\n", "\n"] if alone else lines
 
 
-# So that a terminal, which asks whether an input is complete, goes on with the next line.
+# A terminal skips this transformer when it checks for complete input, so it asks for more lines.
 _with_body.has_side_effects = True  # type: ignore[attr-defined]
 
 
 def _owner(shell: Any) -> str:
-    """The package that has ``%%ai`` already; "" if that is nobody, or ourselves."""
+    """The other package that already provides ``%%ai``; "" for none."""
     found = shell.magics_manager.magics["cell"].get(NAME)
     if found is None or getattr(found, "extension", None) is not None:
         return ""

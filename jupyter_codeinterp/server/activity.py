@@ -1,9 +1,9 @@
-"""Tells the server that it and its kernels are in use while a turn works, though nobody
-clicks anywhere and the kernel is idle while the model thinks.
+"""Marks the server and its kernels as active while a turn works, even without clicks or running
+code.
 
-What watches a server from outside (a hub that stops idle ones) asks ``/api/status`` for the
-last activity, which is the latest of all settings whose names end in ``_last_activity``. The
-server itself shuts down kernels by their own ``last_activity`` (``cull_idle_timeout``).
+A hub that culls idle servers reads the last activity from ``/api/status``: the latest of all
+settings whose names end in ``_last_activity``. The server culls kernels by their own
+``last_activity`` (``cull_idle_timeout``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SETTING = "codeinterp_last_activity"
 INTERVAL = 0.4
-"""Seconds between two looks. The shortest timeout that a kernel may have is one second."""
+"""Seconds between updates. The shortest kernel timeout is one second."""
 
 
 class Activity:
@@ -30,20 +30,20 @@ class Activity:
         kernels: MappingKernelManager,
         wait_keeps_kernel: float,
     ) -> None:
-        """For ``wait_keeps_kernel`` seconds a turn that waits for a person counts as work."""
+        """``wait_keeps_kernel``: seconds for which a turn that waits for a person is active."""
         self._settings = settings
         self._kernels = kernels
         self._wait_keeps_kernel = wait_keeps_kernel
         self._task: asyncio.Task[None] | None = None
 
     def counts(self, session: Session) -> bool:
-        """Whether its turn does something, or has not waited for a person for long."""
+        """Whether the session's turn is active."""
         waited = session.decisions.waited
         return session.running and (not session.waiting or waited < self._wait_keeps_kernel)
 
     def follow(self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]) -> None:
-        """While ``running()``, whenever a turn is ``at_work()``, that is noted for the server
-        and for the turn's kernel (by its id, "" for none)."""
+        """While ``running()``, mark the server and the kernels of ``at_work()`` as active. A
+        kernel id "" marks only the server."""
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._follow(running, at_work))
 

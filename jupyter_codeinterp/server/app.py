@@ -1,28 +1,38 @@
-"""The server extension: what a Jupyter server has is given to the workbench, routes are added."""
+"""The server extension: connects a Jupyter server to the workbench.
+
+At the server's start, this imports only settings. The first page, client, started kernel or saved
+notebook creates the workbench.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
 
 from .._version import __version__
-from .files.whereabouts import clean
 from .kernel_models import wiring
-from .rest.completions import Completions
-from .rest.routes import handlers
+from .routing import route_lazily
 from .workbench.settings import CodeInterpSettings
-from .workbench.workbench import Workbench
+
+if TYPE_CHECKING:
+    from ..adapters.storage.sqlite import SqliteStore
+    from .files.file_ids import FileIds
+    from .kernel_models.tokens import KernelTokens
+    from .models import Models
+    from .session_manager import SessionManager
+    from .workbench.workbench import Workbench
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 
 
-def persons_own(server: ServerApp) -> bool:
-    """Whether it serves whoever sits at this machine: it listens there alone, and no hub has
-    started it for somebody elsewhere."""
+def serves_local_user(server: ServerApp) -> bool:
+    """Whether the server serves only this machine's user: it listens only locally, and no
+    JupyterHub started it."""
     of_a_hub = any(name.startswith("JUPYTERHUB_") for name in os.environ)
     return not of_a_hub and (bool(server.sock) or server.ip in LOOPBACK)
 
@@ -36,8 +46,41 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
 
     def initialize_settings(self) -> None:
         server = self._server
+        wiring.wrap_start_kernel(server, lambda: self.kernel_tokens)
+        if server.event_logger is not None:
+            server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
+
+    def initialize_handlers(self) -> None:
+        route_lazily(self._server.web_app, self._prepare)
+
+    def _prepare(self) -> None:
+        """Add the handlers' settings."""
+        from .rest.completions import Completions
+
+        bench = self.workbench
+        completions = Completions(bench.models, bench.names, bench.scrub)
+        self._server.web_app.settings.update(
+            codeinterp_manager=bench.manager,
+            codeinterp_kernels=bench.notebook_kernels,
+            codeinterp_models=bench.models,
+            codeinterp_names=bench.names,
+            codeinterp_store=bench.store,
+            codeinterp_completions=completions if self.inline_completion else None,
+            codeinterp_token_windows=self.allow_token_windows,
+            codeinterp_version=__version__,
+            codeinterp_kernel_tokens=self.kernel_tokens,
+            codeinterp_kernel_models=None
+            if self.kernel_models is None
+            else tuple(self.kernel_models),
+        )
+
+    @cached_property
+    def workbench(self) -> Workbench:
+        from .workbench.workbench import Workbench
+
+        server = self._server
         noted = server.web_app.settings
-        self.workbench = bench = Workbench(
+        bench = Workbench(
             self,
             server.contents_manager,
             server.kernel_manager,
@@ -45,39 +88,45 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             noted,
             file_ids=lambda: noted.get("file_id_manager"),
         )
-        self.models, self.store, self.manager = bench.models, bench.store, bench.manager
-        self.notebook_kernels, self.file_ids = bench.notebook_kernels, bench.file_ids
         looks = self.find_local_servers
-        self.models.looks_around = persons_own(server) if looks is None else looks
-        kernel_models = wiring.settings(
-            server,
-            bench.models,
-            bench.secrets,
-            allowed=self.kernel_models,
+        bench.models.looks_around = serves_local_user(server) if looks is None else looks
+        return bench
+
+    @cached_property
+    def kernel_tokens(self) -> KernelTokens:
+        return wiring.make_tokens(
+            self._server,
+            self.workbench.models,
+            self.workbench.secrets,
             most=self.kernel_cost,
             keep_keys=self.kernels_keep_keys,
             remove=self.kernel_env_remove,
         )
-        completions = Completions(bench.models, bench.names, bench.secrets.scrub)
-        self.settings.update(
-            codeinterp_manager=self.manager,
-            codeinterp_kernels=self.notebook_kernels,
-            codeinterp_models=self.models,
-            codeinterp_names=bench.names,
-            codeinterp_store=self.store,
-            codeinterp_completions=completions if self.inline_completion else None,
-            codeinterp_token_windows=self.allow_token_windows,
-            codeinterp_version=__version__,
-            **kernel_models,
-        )
 
-        if server.event_logger is not None:
-            server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
+    @property
+    def manager(self) -> SessionManager:
+        return self.workbench.manager
+
+    @property
+    def models(self) -> Models:
+        return self.workbench.models
+
+    @property
+    def store(self) -> SqliteStore:
+        return self.workbench.store
+
+    @property
+    def file_ids(self) -> FileIds:
+        return self.workbench.file_ids
 
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        self.manager.whereabouts.happened(data)
+        if data["action"] == "get":
+            return
+        from .files.paths import normalize
+
+        self.manager.file_tracker.happened(data)
         if data["action"] == "save":
-            self.file_ids.written(clean(data["path"]))
+            self.workbench.file_ids.written(normalize(data["path"]))
 
     @property
     def _server(self) -> ServerApp:
@@ -85,12 +134,15 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             raise RuntimeError("the extension is not linked to a server")
         return self.serverapp
 
-    def initialize_handlers(self) -> None:
-        self.handlers.extend(handlers("/"))
-
     def current_activity(self) -> list[str] | None:
-        """What keeps the server from shutting itself down for want of anything to do."""
-        return ["a turn of the code interpreter"] if self.manager.working else None
+        """Activities that prevent the server's idle shutdown."""
+        working = self._in_use and self.manager.working
+        return ["a turn of the code interpreter"] if working else None
 
     async def stop_extension(self) -> None:
-        await self.workbench.close()
+        if self._in_use:
+            await self.workbench.close()
+
+    @property
+    def _in_use(self) -> bool:
+        return "workbench" in vars(self)

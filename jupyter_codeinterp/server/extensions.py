@@ -1,11 +1,17 @@
-"""What other packages add, by entry points of theirs. Loaded when it is first needed, not at the
-server's start: what they import may be heavy."""
+"""Loads other packages' tools, hooks and providers from entry points, on first use: they may
+import heavy packages.
+
+They are trusted code: they run in the server's process, as its user. A server can limit them to
+some packages (``allowed_packages``).
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from importlib.metadata import entry_points
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,52 +20,90 @@ if TYPE_CHECKING:
     from ..core.tools.registry import ToolRegistry
 
 TOOLS = "jupyter_codeinterp.tools"
-"""The group. Each entry point names a ``jupyter_codeinterp.api.Tool``."""
+"""Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
 PROVIDERS = "jupyter_codeinterp.providers"
-"""Each names a ``jupyter_codeinterp.api.Provider`` and is called as it is."""
+"""Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
+KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
+NOT_ALLOWED = "the admin does not allow its package"
+LONGEST = 200
+"""Characters of an error's text."""
 
 log = logging.getLogger(__name__)
 
 
-def installed() -> bool:
-    """Whether there is anything to be loaded. Takes some milliseconds."""
-    found = entry_points()
-    return any(found.select(group=group) for group in (TOOLS, HOOKS, PROVIDERS))
+@dataclass(frozen=True)
+class Added:
+    """What a package adds. ``fault``: why it was left out; "" if it was not."""
+
+    kind: str
+    name: str
+    package: str
+    value: Any = None
+    fault: str = ""
+
+    def __str__(self) -> str:
+        return f"the {self.kind} “{self.name}” of {self.package or 'an unknown package'}"
 
 
-def tools() -> ToolRegistry:
-    """Our own and those of others."""
-    from ..core.tools.registry import ToolRegistry  # see ``early``
+class Extensions:
+    """``allowed``: names of the packages whose extensions load; None for all."""
 
-    registry = ToolRegistry()
-    _add(TOOLS, registry.add)
-    return registry
+    def __init__(self, allowed: Sequence[str] | None = None) -> None:
+        self._allowed = None if allowed is None else {_normal(name) for name in allowed}
 
+    def installed(self) -> bool:
+        """Whether any package adds something. Takes a few milliseconds."""
+        found = entry_points()
+        return any(found.select(group=group) for group in KINDS)
 
-def hooks() -> Hooks:
-    """Our own and those of others."""
-    from ..core.hooks.hooks import Hooks
+    def tools(self) -> tuple[ToolRegistry, list[Added]]:
+        """The registry with other packages' tools, and all that they add."""
+        from ..core.tools.registry import ToolRegistry  # see ``preload``
 
-    found = Hooks()
-    _add(HOOKS, found.add)
-    return found
+        registry = ToolRegistry()
+        return registry, self._add(TOOLS, registry.add)
 
+    def hooks(self) -> tuple[Hooks, list[Added]]:
+        from ..core.hooks.hooks import Hooks
 
-def add_providers(providers: Providers) -> None:
-    """Those of others."""
-    _add(PROVIDERS, providers.add, providers.miss)
+        found = Hooks()
+        return found, self._add(HOOKS, found.add)
 
+    def add_providers(self, providers: Providers) -> list[Added]:
+        return self._add(PROVIDERS, providers.add, providers.miss)
 
-def _add(
-    group: str, add: Callable[[Any], None], miss: Callable[[str], None] = lambda name: None
-) -> None:
-    """What cannot be taken is logged and left out."""
-    for point in entry_points(group=group):
-        try:
-            add(point.load())
-        except (Exception, SystemExit):
-            # Code of others, which may raise anything; the rest works without it.
-            log.exception("%s (%s, in %s) is left out", point.name, point.value, group)
+    def _add(
+        self,
+        group: str,
+        add: Callable[[Any], None],
+        miss: Callable[[str], None] = lambda name: None,
+    ) -> list[Added]:
+        """Add each entry point of the group; log and skip those that fail."""
+        return [self._added(group, point, add, miss) for point in entry_points(group=group)]
+
+    def _added(
+        self, group: str, point: EntryPoint, add: Callable[[Any], None], miss: Callable[[str], None]
+    ) -> Added:
+        package = point.dist.name if point.dist is not None else ""
+        kind, value, fault = KINDS[group], None, ""
+        if self._allowed is not None and _normal(package) not in self._allowed:
+            fault = NOT_ALLOWED
+            log.warning("Skipping the %s %s of %s: %s", kind, point.name, package, fault)
+        else:
+            try:
+                value = point.load()
+                add(value)
+            except (Exception, SystemExit) as error:
+                # Other packages' code may raise anything.
+                log.exception("Skipping %s (%s, in %s)", point.name, point.value, group)
+                fault = f"{type(error).__name__}: {error}"[:LONGEST]
+        if fault:
             miss(point.name)
+        return Added(kind, point.name, package, value, fault)
+
+
+def _normal(package: str) -> str:
+    """A package's name as an index compares it."""
+    return re.sub(r"[-_.]+", "-", package).lower()

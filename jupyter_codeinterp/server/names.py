@@ -1,8 +1,8 @@
-"""What a message can name: the kernel's variables (never a value) and the files beside a notebook.
+"""Names that a message can reference: kernel variables (never values) and files.
 
-No kernel is started for it and no busy one waited for: then it is what was known last, and said
-to be so. The names that private cells assign are left out, as far as a conversation about the
-notebook has seen those cells; the window leaves out those of the cells that it shows.
+This starts no kernel and waits for no busy one: then it returns the last known names, marked as
+``earlier``. It omits names that private cells assign, if a conversation about the notebook has
+seen those cells. The window omits those of the cells that it shows.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ import msgspec
 from ..core.errors import KernelError
 from ..core.ports import KernelInfo
 
-MOST = 2_000
+MAX_NAMES = 2_000
 """Variables, and files."""
-LONGEST = 100
-"""Characters of a variable's name, and of its type; longer names are left out."""
-MOST_NOTEBOOKS = 50
-"""Of which is kept what was known last."""
-MOST_DIMENSIONS = 8
+MAX_LENGTH = 100
+"""Characters of a variable's type and name. Longer names are omitted."""
+MAX_NOTEBOOKS = 50
+"""Notebooks whose last known names are kept."""
+MAX_DIMENSIONS = 8
 
 
 class Variable(msgspec.Struct, frozen=True):
-    """``shape`` is the lengths of its dimensions, of a list or a text one; empty if it has none
-    that is known."""
+    """``shape``: lengths of the dimensions (one for lists and strings); empty if unknown."""
 
     name: str
     type: str
@@ -45,8 +44,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Nameable(msgspec.Struct, frozen=True):
-    """``earlier``: the variables could not be looked at now, and are as they were when they
-    could."""
+    """``earlier``: the kernel was busy, so the variables may be outdated."""
 
     variables: tuple[Variable, ...]
     files: tuple[File, ...]
@@ -69,8 +67,8 @@ class Names:
         files: Callable[[str, int], Awaitable[list[tuple[str, int]]]],
         is_private: Callable[[str, str], bool],
     ) -> None:
-        """All are asked with the notebook's path: for its kernel, for at most so many files,
-        and whether a name in it is private."""
+        """Each function takes the notebook's path. ``files`` also takes a maximum number,
+        ``is_private`` a name."""
         self._kernel = kernel
         self._files = files
         self._is_private = is_private
@@ -78,7 +76,7 @@ class Names:
 
     async def of(self, notebook: str) -> Nameable:
         (variables, earlier), files = await asyncio.gather(
-            self._variables(notebook), self._files(notebook, MOST)
+            self._variables(notebook), self._files(notebook, MAX_NAMES)
         )
         return Nameable(
             self._public(notebook, variables),
@@ -94,7 +92,7 @@ class Names:
         return tuple(one for one in variables if not self._is_private(notebook, one.name))
 
     async def _variables(self, notebook: str) -> tuple[tuple[Variable, ...], bool]:
-        """And whether they are of before."""
+        """The variables, and whether they may be outdated."""
         kernel = self._kernel(notebook)
         try:
             info = await kernel.info()
@@ -106,23 +104,23 @@ class Names:
         if found is None:
             known_start, known = self._known.get(notebook, (None, ()))
             return (known if known_start == start else ()), True
-        variables = tuple(one for one in map(_variable, found[-MOST:]) if one is not None)
+        variables = tuple(one for one in map(_variable, found[-MAX_NAMES:]) if one is not None)
         self._known.pop(notebook, None)
         self._known[notebook] = (start, variables)
-        while len(self._known) > MOST_NOTEBOOKS:
+        while len(self._known) > MAX_NOTEBOOKS:
             del self._known[next(iter(self._known))]
         return variables, False
 
 
-def _variable(told: object) -> Variable | None:
-    """The kernel may tell anything."""
-    if not isinstance(told, Mapping):
+def _variable(reported: object) -> Variable | None:
+    """Validate a variable that the kernel reports: it may report anything."""
+    if not isinstance(reported, Mapping):
         return None
-    name, kind = told.get("name"), told.get("type")
-    if not isinstance(name, str) or len(name) > LONGEST or not name.isidentifier():
+    name, kind = reported.get("name"), reported.get("type")
+    if not isinstance(name, str) or len(name) > MAX_LENGTH or not name.isidentifier():
         return None
-    shape = told.get("shape", [told["len"]] if "len" in told else [])
+    shape = reported.get("shape", [reported["len"]] if "len" in reported else [])
     if not isinstance(shape, list) or not all(type(size) is int for size in shape):
         shape = []
-    sizes = tuple(size for size in shape[:MOST_DIMENSIONS] if 0 <= size < 2**53)
-    return Variable(name, kind[:LONGEST] if isinstance(kind, str) else "", sizes)
+    sizes = tuple(size for size in shape[:MAX_DIMENSIONS] if 0 <= size < 2**53)
+    return Variable(name, kind[:MAX_LENGTH] if isinstance(kind, str) else "", sizes)

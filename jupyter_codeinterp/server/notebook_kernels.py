@@ -1,4 +1,4 @@
-"""The kernels that notebooks have, by the server's own list of sessions."""
+"""The notebooks' kernels, from the server's list of sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 class NotebookKernels:
     def __init__(self, sessions: Any, contents: Any) -> None:
-        """The server's managers of sessions and of contents."""
+        """``sessions`` and ``contents`` are jupyter_server's managers."""
         self._sessions = sessions
         self._contents = contents
         self._moving: asyncio.Future[None] | None = None
@@ -32,15 +32,15 @@ class NotebookKernels:
         listed: list[dict[str, Any]] = await ensure_async(self._sessions.list_sessions())
         return next((one for one in listed if one["path"] == path and one["kernel"]), None)
 
-    # --- a notebook that is moved ----------------------------------------------------
+    # --- moved notebooks -------------------------------------------------------------
 
     def move(self, old: str, new: str) -> None:
-        """The kernel stays with a notebook that no window has open, as a window would see to
-        it: who opens it there has the variables."""
+        """Keep the kernel with a moved notebook that no window has open, as a window would do.
+        The variables survive the move."""
         self._moving = asyncio.ensure_future(self._follow(self._moving, old, new))
 
     async def moved(self) -> None:
-        """Wait until they are where they belong."""
+        """Wait for the end of all moves."""
         if self._moving is not None:
             await asyncio.shield(self._moving)
 
@@ -55,17 +55,16 @@ class NotebookKernels:
                         self._sessions.update_session(running["id"], path=new, name=name)
                     )
         except Exception:
-            # Other managers than Jupyter's own: the notebook then gets a new kernel.
-            log.exception("The kernel of %s does not follow to %s", old, new)
+            # Other packages' managers may raise anything. The notebook then gets a new kernel.
+            log.exception("Could not move the kernel of %s to %s", old, new)
 
-    # --- a notebook that no window shows ---------------------------------------------
+    # --- notebooks without a window --------------------------------------------------
 
     async def ready(self, path: str, name: str = "") -> None:
-        """See to it that there is such a notebook, and that it has a kernel: the one that it
-        has, else a new one of the kernelspec ``name``; "": the one that the notebook names, or
-        the server's own choice.
+        """Make sure that the notebook exists and has a kernel. Starts one if needed.
 
-        Raises CommandError ``unknown_notebook``, ``other_kernel``, ``no_such_kernel`` or
+        ``name``: the kernelspec to start; "": the notebook's, or the server's default. Raises
+        CommandError ``unknown_notebook``, ``other_kernel``, ``no_such_kernel`` or
         ``kernel_not_started``.
         """
         named = await self._kernelspec(path)
@@ -75,14 +74,22 @@ class NotebookKernels:
             if running is None:
                 await self._start(path, name or named)
             elif name not in ("", running["kernel"]["name"]):
-                words = f"{path} has a kernel already: {running['kernel']['name']}, not {name}."
+                words = f"{path} already has the kernel {running['kernel']['name']}, not {name}."
                 raise CommandError("other_kernel", words)
+
+    async def _installed(self) -> str:
+        """The installed kernels, in words."""
+        specs = self._sessions.kernel_manager.kernel_spec_manager
+        names = sorted(await ensure_async(specs.get_all_specs()))
+        if not names:
+            return "None is installed: pip install ipykernel."
+        return f"Installed: {', '.join(names)}."
 
     async def _kernelspec(self, path: str) -> str:
         try:
             model = await ensure_async(self._contents.get(path, content=True, type="notebook"))
         except web.HTTPError as error:
-            words = f"There is no notebook {path!r}: {error.log_message or error.reason}"
+            words = f"No notebook {path!r}: {error.log_message or error.reason}"
             raise CommandError("unknown_notebook", words) from None
         metadata = model["content"].get("metadata")
         spec = metadata.get("kernelspec") if isinstance(metadata, dict) else None
@@ -100,10 +107,9 @@ class NotebookKernels:
                 )
             )
         except NoSuchKernel as error:
-            words = f"There is no kernel {error.name!r} on this server: name another."
+            words = f"There is no kernel {error.name!r} here. {await self._installed()}"
             raise CommandError("no_such_kernel", words) from None
         except Exception as error:
-            # A kernel's own start may fail in any way; the log says how.
-            log.exception("No kernel could be started for %s", path)
-            words = f"The kernel of {path} could not be started: {error}"
+            log.exception("Could not start a kernel for %s", path)
+            words = f"Could not start the kernel of {path}: {error}"
             raise CommandError("kernel_not_started", words) from None

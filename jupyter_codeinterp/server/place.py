@@ -1,4 +1,4 @@
-"""The notebook of one session, wherever it is by now."""
+"""The workplace of one session: its notebook, which may move, and the notebook's kernel."""
 
 from __future__ import annotations
 
@@ -6,29 +6,28 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, Union
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
+from ..core.history.outputs import Store
 from ..core.model_view.rule_files import RuleFile
 from ..core.ports import Kernel
-from ..core.stores import OpStore
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
 
 Files = Callable[[str, int], Awaitable[list[tuple[str, int]]]]
-"""Names and sizes of at most so many files beside a notebook (its server path)."""
+"""Names and sizes of files beside a notebook, by its path and the maximum number."""
 
 ReadFile = Callable[[str, str, int], Awaitable[Union[bytes, None]]]
-"""A file beside a notebook (its server path), by name; None if it has more bytes than that, or
-cannot be read."""
+"""A file beside a notebook, by the notebook's path, the name and the maximum size; None if it is
+larger or unreadable."""
 
 LookAround = Callable[[str], Awaitable[Union[Seen, None]]]
-"""What lies under the folder of a notebook (its server path); None where that is not known."""
-
+"""The files below a notebook's folder, by the notebook's path; None if unknown."""
 
 RuleFiles = Callable[[str], Awaitable[list[RuleFile]]]
-"""The files of wishes for a notebook (its server path)."""
+"""A notebook's instruction files, by its path."""
 
 
 class LiveNotebooks(Protocol):
-    """What is asked of the session manager."""
+    """The part of the session manager that a workplace uses."""
 
     make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel]
     files: Files
@@ -37,7 +36,7 @@ class LiveNotebooks(Protocol):
     look_around: LookAround
 
     @property
-    def store(self) -> OpStore: ...
+    def store(self) -> Store: ...
 
     def notebook_of(self, session_id: str, path: str) -> LiveNotebook: ...
 
@@ -45,7 +44,7 @@ class LiveNotebooks(Protocol):
 
 
 class NotebookPlace:
-    """Fulfils the core's ``Workplace``."""
+    """Implements the core's ``Workplace``."""
 
     def __init__(self, manager: LiveNotebooks, session_id: str, notebook: str) -> None:
         self._manager = manager
@@ -64,8 +63,8 @@ class NotebookPlace:
         self.document.end_turn()
         self._manager.turn_over(self._session_id, self._notebook().path)
 
-    def nobody_comes(self) -> None:
-        self._notebook().nobody_comes()
+    def expect_no_window(self) -> None:
+        self._notebook().expect_no_window()
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
         return await self._manager.files(self._notebook().path, most)

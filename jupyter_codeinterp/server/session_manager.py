@@ -1,7 +1,4 @@
-"""All sessions and notebooks of one server, and how they find each other.
-
-A session works on a notebook by path; when the notebook is renamed, its sessions follow.
-"""
+"""All sessions and notebooks of one server. Sessions follow a notebook that is renamed."""
 
 from __future__ import annotations
 
@@ -17,22 +14,30 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..adapters.documents.live import FileWriter, LiveNotebook, Window
-from ..core.approval.modes import MODES
-from ..core.commands import DoneElsewhere, SessionChanged, SessionInfo
+from ..core.commands import (
+    DoneElsewhere,
+    DraftRun,
+    SessionChanged,
+    SessionInfo,
+    WaitingChanged,
+)
 from ..core.document.ops import Receipt
 from ..core.errors import CommandError, StoreError
 from ..core.events import Mode
 from ..core.ports import Kernel, Model
-from ..core.stores import Beginning, Sessions, SessionStore, StoredOps
+from ..core.stores import Beginning, Journal, Sessions, StoredOps
 from ..core.turn.ending import Ending
 from ..core.turn.limits import Rules
 from .activity import Activity
-from .audience import Audience, FrontWindow
-from .early import import_early
-from .files.whereabouts import REPLACED, Whereabouts
-from .not_me import calm
+from .files.file_tracker import REPLACED, FileTracker
+from .idle_sessions import IdleSessions
 from .place import Files, LookAround, NotebookPlace, ReadFile, RuleFiles
-from .windows import Windows
+from .preload import freeze, preload
+from .windows.actions import ActionLog
+from .windows.broadcaster import Broadcaster, FrontWindow
+from .windows.in_flight import InFlight
+from .windows.not_me import not_me
+from .windows.windows import Windows
 
 if TYPE_CHECKING:
     from ..core.hooks.hooks import Hooks
@@ -46,7 +51,7 @@ log = logging.getLogger(__name__)
 class SessionManager:
     def __init__(
         self,
-        store: SessionStore,
+        store: Journal,
         model: Callable[[str], Model],
         default_model: Callable[[str], str],
         make_kernel: Callable[[Callable[[], LiveNotebook]], Kernel],
@@ -60,18 +65,24 @@ class SessionManager:
         grace: float,
         tools: Callable[[], ToolRegistry],
         hooks: Callable[[], Hooks],
-        early: Callable[[], None] = import_early,
+        on_window: Callable[[], None] = preload,
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
+        put_back_settings: Callable[[int], None] = lambda window: None,
     ) -> None:
-        """``model`` gives the model for a name, ``default_model`` the name for a notebook,
-        ``make_kernel`` the kernel of the notebook that a function gives, ``file_writer`` who
-        works in a notebook's file when no window has had it open for ``grace`` seconds, or
-        for ``leave_grace`` seconds after the last has said that it goes. ``moved`` is told
-        when a notebook that no window has open is elsewhere, ``seen`` when somebody looks at
-        one: it may be another that was moved there. ``tools`` and ``hooks`` are asked for with
-        the first session; ``early`` is called with each window."""
+        """Set up an empty manager.
+
+        model          model by id
+        default_model  id of the default model, by notebook path
+        file_writer    edits a notebook's file when no window has had it open for ``grace``
+                       seconds, or for ``leave_grace`` if the last one announced its departure
+        moved          called after the move of a notebook that no window has open
+        seen           called when somebody opens a path: another notebook may have moved there
+        tools, hooks   called with the first session
+        on_window      called with each window
+        put_back_settings  reverts server settings that others changed since a window opened
+        """
         self.store = store
         self.rules = rules
         self.make_kernel = make_kernel
@@ -84,67 +95,71 @@ class SessionManager:
         self._default_model = default_model
         self._tools = tools
         self._hooks = hooks
-        self._early = early
+        self._on_window = on_window
         self._make_file_writer = file_writer
         self._grace = grace
         self._leave_grace = leave_grace
         self._moved = moved
         self._seen = seen
+        self._put_back_settings = put_back_settings
         self._sessions: dict[str, Session] = {}
+        self._idle = IdleSessions(self._sessions)
         self._notebooks: dict[str, LiveNotebook] = {}
-        self._adrift: dict[str, LiveNotebook] = {}
-        """What turns have that still run when their notebook is gone, by session."""
-        self._windows = Audience()
+        self._orphaned: dict[str, LiveNotebook] = {}
+        """Stand-ins for deleted notebooks, by session, until the session's turn ends."""
+        self.actions = ActionLog(store)
+        self.broadcaster = Broadcaster(self.actions)
+        self.in_flight = InFlight()
         self._at_close: list[Callable[[], None]] = []
-        self.known = Windows()
-        self.whereabouts = Whereabouts(self)
+        self.windows = Windows(self.actions.new_window, self.broadcaster.has)
+        self.file_tracker = FileTracker(self)
 
     @cached_property
     def service(self) -> SessionService:
-        """What fronts do goes through it."""
-        from ..core.session.service import SessionService  # see ``early``
+        from ..core.session.service import SessionService  # see ``preload``
 
         return SessionService(self)
 
     # --- windows ---------------------------------------------------------------------
 
-    def join(self, window: FrontWindow) -> None:
-        self._early()
-        self._windows.join(window)
+    def join(self, window: FrontWindow, seen: int | None = None) -> None:
+        self._on_window()
+        self.broadcaster.join(window, seen)
         for session in self._sessions.values():
             if session.running:
-                window.send(_changed(session))
+                window.send(changed(session))
 
     def leave(self, window: FrontWindow) -> None:
-        """The window's socket is gone. Its sessions go on."""
-        said_so = self._windows.leave(window)
+        """Handle a closed socket. The window's sessions continue."""
+        announced = self.broadcaster.leave(window)
         for path in list(self._notebooks):
-            self.close_notebook(window, path, for_good=False, said_so=said_so)
+            self.close_notebook(window, path, for_good=False, announced=announced)
 
-    def goes(self, number: int) -> None:
-        """The page of a window has said that it goes. Its socket may be gone by then."""
-        gone = self._windows.goes(number)
+    def departing(self, number: int) -> None:
+        """Handle a page's announced departure. Its socket may already be closed."""
+        gone = self.broadcaster.departing(number)
         if gone is not None:
             for notebook in self._notebooks.values():
-                notebook.goes(gone)
+                notebook.leaves(gone)
 
-    def tell_others(self, done: DoneElsewhere, undo: Callable[[], None] | None = None) -> None:
-        """What a window has done: see ``Audience``."""
-        self._windows.tell_others(done, undo)
+    def record(self, action: DoneElsewhere) -> DoneElsewhere:
+        """Number and journal an action, and send it to all other windows.
 
-    def not_me(self, window: FrontWindow, doer: int) -> None:
-        """What ``doer`` has done was not the person at ``window``: nothing of it goes on, and
-        no other window does anything any more."""
-        self.known.close_others(window.number)
-        self._windows.only(window, doer)
-        for session in list(self._sessions.values()):
-            if session.running or session.queued or MODES[session.info.mode].unasked:
-                calm(session, window.number)
+        Programs without a window (0) are not recorded.
+        """
+        if action.window:
+            action = self.actions.add(action)
+            self.broadcaster.send_others(action)
+        return action
+
+    def not_me(self, window: FrontWindow) -> None:
+        """See ``not_me.py``."""
+        not_me(self, window, self._put_back_settings)
 
     # --- notebooks -------------------------------------------------------------------
 
     def notebook(self, path: str) -> LiveNotebook:
-        """Taken up from the journal if need be: with the ops that its file may lack."""
+        """The live notebook. A new one starts with the journaled ops that its file may lack."""
         if path not in self._notebooks:
             self._seen(path)
         if path not in self._notebooks:
@@ -161,21 +176,20 @@ class SessionManager:
             for session_id, ops in self.store.unsaved_ops(path):
                 notebook.restore(session_id, ops)
         except StoreError:
-            log.exception("What the file of %s lacks is not known", path)
+            log.exception("Could not find out what the file of %s lacks", path)
 
     def opened(self, path: str) -> LiveNotebook | None:
-        """The notebook if it is known; what is said of another is out of date."""
         return self._notebooks.get(path)
 
     def close_notebook(
-        self, window: Window, path: str, *, for_good: bool, said_so: bool = False
+        self, window: Window, path: str, *, for_good: bool, announced: bool = False
     ) -> None:
-        """``for_good``: the person has closed it; else only the window is gone. ``said_so``:
-        with a word."""
+        """Detach a window. ``for_good``: the person closed the notebook; otherwise only the
+        window left. ``announced``: it announced that."""
         notebook = self._notebooks.get(path)
         if notebook is not None:
-            notebook.close(window, for_good=for_good, said_so=said_so)
-            self.whereabouts.left(path)
+            notebook.close(window, for_good=for_good, announced=announced)
+            self.file_tracker.left(path)
             self.forget_if_idle(path)
 
     def forget_if_idle(self, path: str) -> None:
@@ -184,43 +198,43 @@ class SessionManager:
             del self._notebooks[path]
 
     def rename(self, window: Window, old: str, new: str) -> None:
-        """A window has renamed or moved the notebook: it and its sessions go to ``new``.
+        """Move the notebook and its sessions to ``new``, as a window did.
 
-        Where ``new`` was open too, that file has been replaced: what was going on in it is
-        stopped. Other windows still have the notebook at ``old``.
+        A notebook open at ``new`` was replaced, so work in it stops. Other windows still have
+        the notebook at ``old``.
         """
         notebook = self._notebooks.get(old)
         if old == new or notebook is None or not notebook.opened_by(window):
             return
-        self.whereabouts.settled(old)
+        self.file_tracker.settled(old)
         self.file_gone(new, REPLACED.format(path=new))
         self._notebooks[new] = self._notebooks.pop(old)
         self._move_sessions(old, new)
         for other, copy in notebook.moved(new, window).items():
             self.notebook(old).open(other, copy)
 
-    # --- what is done to files (see ``Whereabouts``) -----------------------------------
+    # --- file changes (see ``FileTracker``) ------------------------------------------
 
     def paths(self) -> set[str]:
         paths = {session.info.notebook for session in self._sessions.values()}
         try:
             paths |= {info.notebook for info in self.store.list(None)}
         except StoreError as error:
-            log.error("Only what is going on is followed: %s", error.message)
+            log.error("Following only running sessions: %s", error.message)
         return paths | set(self._notebooks)
 
-    def in_a_window(self, path: str) -> bool:
-        return path in self._notebooks and self._notebooks[path].in_a_window
+    def has_window(self, path: str) -> bool:
+        return path in self._notebooks and self._notebooks[path].has_window
 
     def move(self, old: str, new: str) -> None:
-        """A notebook that no window has open is at ``new`` now, with all that goes on in it."""
+        """Move a notebook that no window has open, and its sessions, to ``new``."""
         notebook = self._notebooks.pop(old, None)
         if new in self._notebooks:
-            # Somebody has opened it there before this was known.
+            # Somebody opened it there before the server knew of the move.
             self._move_sessions(old, new)
             self._take_up(self._notebooks[new])
             if notebook is not None:
-                notebook.give_up("it is open elsewhere by now")
+                notebook.give_up("it is now open elsewhere")
         else:
             if notebook is not None:
                 notebook.move(new)
@@ -233,20 +247,22 @@ class SessionManager:
         try:
             self.store.rename_notebook(old, new)
         except StoreError as error:
-            # Those that are live say so again, with whatever they say next.
-            log.error("That %s is now %s is not in the journal: %s", old, new, error.message)
+            # Live sessions journal their path again with the next change.
+            log.error("Could not journal the move of %s to %s: %s", old, new, error.message)
         for session in self._sessions.values():
             if session.info.notebook == old:
                 session.moved(new)
 
     def file_gone(self, path: str, words: str) -> None:
-        """The file is no more. Turns in it end with ``words``; conversations stay, and what
-        they have not written yet is given up: another file of that name is another one."""
+        """End the turns of a deleted file with ``words``. Conversations stay.
+
+        Unwritten ops are dropped: a later file of that name is a different notebook.
+        """
         ending = Ending("cancelled", "notebook_gone", words)
         for session in self._sessions.values():
             if session.info.notebook == path and session.running:
-                self._adrift[session.info.session_id] = LiveNotebook(path)
-                self._adrift[session.info.session_id].lost(words)
+                self._orphaned[session.info.session_id] = LiveNotebook(path)
+                self._orphaned[session.info.session_id].give_up(words)
                 session.halt(ending)
         notebook = self._notebooks.pop(path, None)
         if notebook is not None:
@@ -254,23 +270,24 @@ class SessionManager:
         try:
             self.store.give_up_ops(path)
         except StoreError as error:
-            log.error("That %s is gone is not in the journal: %s", path, error.message)
+            log.error("Could not journal the deletion of %s: %s", path, error.message)
 
     def notebook_of(self, session_id: str, path: str) -> LiveNotebook:
-        """The notebook that a session works in; at ``path`` if it is not live yet."""
-        if session_id in self._adrift:
-            return self._adrift[session_id]
+        """The notebook of a session; the one at ``path`` if the session is not live."""
+        if session_id in self._orphaned:
+            return self._orphaned[session_id]
         session = self._sessions.get(session_id)
         return self.notebook(session.info.notebook if session else path)
 
     def turn_over(self, session_id: str, path: str) -> None:
-        if self._adrift.pop(session_id, None) is not None:
+        freeze()  # what the first answer imported
+        if self._orphaned.pop(session_id, None) is not None:
             with contextlib.suppress(StoreError):
                 self.store.give_up_ops(path, session_id)
         self.forget_if_idle(path)
 
     def draft_gone(self, window: Window, path: str, cell_id: str) -> None:
-        """The person deleted a draft in the window that the agent works in."""
+        """Handle a draft that the person deleted, in the window that the agent works in."""
         notebook = self._notebooks.get(path)
         if notebook is None or not notebook.held_by(window):
             return
@@ -278,30 +295,39 @@ class SessionManager:
             if session.info.notebook == path:
                 session.decisions.gone(cell_id)
 
-    # --- what notebooks say (their ``Owner``) ----------------------------------------
+    def draft_run(self, window: Window, command: DraftRun) -> None:
+        """Handle a draft that the person ran, in the window that the agent works in."""
+        notebook = self._notebooks.get(command.notebook)
+        if notebook is None or not notebook.held_by(window):
+            return
+        for session in self._sessions.values():
+            if session.info.notebook == command.notebook:
+                session.decisions.run_by_hand(command.cell_id, command.source, command.ended)
+
+    # --- callbacks of notebooks (their ``Owner``) ------------------------------------
 
     def file_writer(self, notebook: LiveNotebook) -> FileWriter:
         return self._make_file_writer(notebook)
 
     def ops(self, session_id: str, after: int) -> StoredOps:
-        return self.store.ops(session_id, after)
+        return self.store.whole_ops(session_id, after)
 
     def saved(self, saved: Mapping[str, int]) -> None:
         try:
             for session_id, seq in saved.items():
                 self.store.set_saved(session_id, seq)
         except StoreError as error:
-            # What is sent once more than it must be changes nothing.
-            log.warning("What is saved is not in the journal: %s", error.message)
+            # Harmless: repeating an op changes nothing.
+            log.warning("Could not journal what was saved: %s", error.message)
 
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
         session = self._sessions.get(session_id)
         try:
             self.store.set_receipt(session_id, seq, receipt)
             if session is not None:
-                session.confirmed_late(seq, receipt)
+                session.confirmed_late(seq)
         except StoreError as error:
-            log.warning("A late receipt is not in the journal: %s", error.message)
+            log.warning("Could not journal a late receipt: %s", error.message)
 
     def gone(self, notebook: LiveNotebook, words: str) -> None:
         if self._notebooks.get(notebook.path) is notebook:
@@ -314,27 +340,32 @@ class SessionManager:
 
     # --- sessions --------------------------------------------------------------------
 
+    @property
+    def live_sessions(self) -> tuple[Session, ...]:
+        return tuple(self._sessions.values())
+
     def live(self, session_id: str) -> Session | None:
         return self._sessions.get(session_id)
 
     def session(self, session_id: str) -> Session:
-        """The live session, taken up from the journal if need be.
+        """The live session, loaded from the journal if needed.
 
         Raises CommandError ``unknown_session``.
         """
         if session_id not in self._sessions:
             info = self.store.get(session_id)
             if info is None:
-                raise CommandError("unknown_session", "There is no such conversation.")
-            self._sessions[session_id] = self._make(_at_rest(info))
+                raise CommandError("unknown_session", "This conversation does not exist.")
+            self._add(_at_rest(info))
         session = self._sessions[session_id]
-        session.look_again()
+        self._idle.use(session)
+        session.refresh()
         return session
 
     def is_private(self, notebook: str, name: str) -> bool:
-        """Whether a live conversation about the notebook has seen a private cell assign it."""
+        """Whether a conversation about the notebook has seen a private cell assign the name."""
         here = (one for one in self._sessions.values() if one.info.notebook == notebook)
-        return any(session.is_private(name) for session in here)
+        return self._idle.is_private(name) or any(session.is_private(name) for session in here)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         now = time.time()
@@ -349,18 +380,17 @@ class SessionManager:
             changed=now,
         )
         self.store.create(info)
-        session = self._sessions[info.session_id] = self._make(info)
-        return session
+        return self._add(info)
 
     def new_branch(self, of: SessionInfo, turn: int, beginning: Beginning) -> Session:
-        """A session that goes on from before that turn of another."""
-        from ..core.history.branching import points  # see ``early``
+        """A session that continues from before a turn of another session."""
+        from ..core.history.branching import points  # see ``preload``
 
         now = time.time()
         info = SessionInfo(
             session_id=uuid.uuid4().hex,
             notebook=of.notebook,
-            title=of.title if turn > 1 else "",
+            title=of.title,
             model=beginning.model or of.model,
             mode=of.mode,
             running=False,
@@ -369,14 +399,13 @@ class SessionManager:
             branches=points(of, turn),
         )
         self.store.create_branch(info, of.session_id, beginning)
-        session = self._sessions[info.session_id] = self._make(info)
-        return session
+        return self._add(info)
 
-    def _make(self, info: SessionInfo) -> Session:
+    def _add(self, info: SessionInfo) -> Session:
+        from ..core.session.session import Session  # see ``preload``
+
         place = NotebookPlace(self, info.session_id, info.notebook)
-        from ..core.session.session import Session  # see ``early``
-
-        return Session(
+        session = self._sessions[info.session_id] = Session(
             info,
             self.store,
             self._model,
@@ -385,12 +414,18 @@ class SessionManager:
             self._announce,
             self._tools(),
             self._hooks(),
+            self._announce_waiting,
         )
+        self._idle.use(session)
+        return session
 
     def _announce(self, session: Session) -> None:
-        self._windows.send(_changed(session))
+        self.broadcaster.send(changed(session))
         if session.running:
             self._activity.follow(lambda: self.running, self._kernels_at_work)
+
+    def _announce_waiting(self, session: Session) -> None:
+        self.broadcaster.send(WaitingChanged(session.info.session_id, session.waiting))
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
@@ -399,7 +434,7 @@ class SessionManager:
         return self._now(self.store.list(notebook))
 
     async def search(self, word: str, notebook: str | None) -> Sessions:
-        """Those in which ``word`` was said, or that are called so."""
+        """Sessions with ``word`` in their text or title."""
         return self._now(await self.store.search(word, notebook))
 
     def _now(self, stored: Sessions) -> Sessions:
@@ -418,6 +453,7 @@ class SessionManager:
         await session.close()
         self.notebook(session.info.notebook).drop(session_id)
         self._sessions.pop(session_id, None)
+        self._idle.forget(session_id)
         self.store.delete(session_id)
 
     @property
@@ -426,12 +462,11 @@ class SessionManager:
 
     @property
     def working(self) -> bool:
-        """Whether a turn does something, or has not waited for a person for long."""
+        """Whether a turn is active (see ``Activity.counts``)."""
         return any(map(self._activity.counts, self._sessions.values()))
 
     def _kernels_at_work(self) -> Iterator[str]:
-        """The kernels of such turns, as the notebook's window has them, or as the turn had
-        them last; "" for none."""
+        """Kernel ids of active turns: the window's, or else the turn's last one ("" for none)."""
         for session in filter(self._activity.counts, self._sessions.values()):
             notebook = self._notebooks.get(session.info.notebook)
             shown = notebook.kernel_id if notebook is not None else ""
@@ -439,7 +474,7 @@ class SessionManager:
 
     @contextlib.contextmanager
     def at_close(self, stop: Callable[[], None]) -> Iterator[None]:
-        """``stop`` is called if the server stops within."""
+        """Call ``stop`` if the server stops within the context."""
         self._at_close.append(stop)
         try:
             yield
@@ -447,20 +482,21 @@ class SessionManager:
             self._at_close.remove(stop)
 
     async def close(self) -> None:
-        """Stop all turns; let nothing wait any longer."""
+        """Stop all turns and end all waits."""
         for stop in self._at_close:
             stop()
+        self._idle.close()
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
         for notebook in self._notebooks.values():
             await notebook.aclose("the server is stopping")
-        self._windows.close()
+        self.broadcaster.close()
         await self._activity.close()
 
 
-def _changed(session: Session) -> SessionChanged:
-    return SessionChanged(session.info, session.waiting, session.worked)
+def changed(session: Session) -> SessionChanged:
+    return SessionChanged(session.info, session.waiting, session.worked, session.stop_reason)
 
 
 def _at_rest(info: SessionInfo) -> SessionInfo:
-    """Out of the journal, where a server that was killed has left it running."""
+    """The stored session, not running: a killed server may have left that mark."""
     return msgspec.structs.replace(info, running=False)

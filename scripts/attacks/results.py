@@ -1,4 +1,4 @@
-"""What the test runners say of each attack."""
+"""Reads the results of each attack from the test runners."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Attack:
 
 
 def of_pytest(xml: str) -> list[Attack]:
-    """From JUnit's XML. What was skipped has not been tried: it did not hold."""
+    """Read JUnit's XML. A skipped attack was not tried, so it did not hold."""
     cases = ElementTree.fromstring(xml).iter("testcase")
     return [
         Attack(
-            area=_words(case.attrib["classname"].rpartition(".")[2]),
+            area=_words(re.findall(r"\btest_\w+", case.attrib["classname"])[-1]),
             name=_words(case.attrib["name"]),
             held=not any(case.find(kind) is not None for kind in ("failure", "error", "skipped")),
             browser=False,
@@ -36,7 +36,7 @@ def of_pytest(xml: str) -> list[Attack]:
 
 
 def of_playwright(written: str) -> list[Attack]:
-    """From the JSON of Playwright's reporter."""
+    """Read the JSON of Playwright's reporter."""
     return [
         Attack(
             area=_words(PurePosixPath(spec["file"]).name.removesuffix(".spec.ts")),

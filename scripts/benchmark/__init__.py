@@ -1,8 +1,7 @@
 """The benchmark behind scripts/bench.
 
-figures.py    figures, bounds, the table      report.py   the table in the document
-servers.py    Jupyter servers as processes    workplace.py  server, kernel, window, fake model
-steps.py, task.py, start.py, bundle.py, install.py, status.py (poll.py), attach.py,
-many.py (many_model.py, many_windows.py), browser.py (browser.mjs)
-              what is measured, one thing each
+figures.py    figures, bounds, when one is worse      report.py   the table, and the document
+pace.py       the unit of times                       last.py     the last figures (last.json)
+servers.py    Jupyter servers as processes            workplace.py  server, kernel, window, model
+All other files measure one thing each; `__main__.py` lists them.
 """

@@ -28,7 +28,7 @@ def measure() -> list[Figure]:
     start = size["remoteEntry"] + sum(size[chunk] for chunk in named)
     maps = len(list(LABEXTENSION.rglob("*.map")))
     return [
-        Figure("JavaScript at a page's start", [start / 1000], "kB", (Bound(300),)),
+        Figure("JavaScript at a page's start", [start / 1000], "kB", (Bound(200),)),
         Figure("JavaScript loaded when it is used", [(sum(size.values()) - start) / 1000], "kB"),
         Figure("source maps", [maps], "", (Bound(0),)),
     ]

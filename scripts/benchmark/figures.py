@@ -1,4 +1,4 @@
-"""Figures and their bounds, and the table of both."""
+"""Figures, their bounds, and what becomes of them when they are kept."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from scripts.tables import table
-
-HEADER = ("figure", "median", "p99", "bound", "met")
 
 
 @dataclass(frozen=True)
@@ -35,36 +31,66 @@ class Figure:
             return percentile(self.values, int(of[1:]) / 100)
         return max(self.values) if of == "worst" else statistics.median(self.values)
 
-    @property
-    def met(self) -> bool:
-        return all(self.statistic(bound.of) <= bound.limit for bound in self.bounds)
-
-    def row(self) -> tuple[str, ...]:
-        several = len(self.values) > 1
-        name = f"{self.name} ({len(self.values)})" if several else self.name
-        return (
-            name,
-            self._amount(self.statistic("median")),
-            self._amount(self.statistic("p99")) if several else "",
-            ", ".join(map(self._bound, self.bounds)) or "",
-            ("yes" if self.met else "**no**") if self.bounds else "",
+    def kept(self, pace: float) -> Kept:
+        bounds = tuple((b.of, b.limit, self.statistic(b.of)) for b in self.bounds)
+        return Kept(
+            name=self.name,
+            unit=self.unit,
+            count=len(self.values),
+            median=self.statistic("median"),
+            p99=self.statistic("p99"),
+            spread=percentile(self.values, 0.75) - percentile(self.values, 0.25),
+            pace=pace if self.unit == "ms" else 0.0,
+            bounds=bounds,
         )
 
-    def _bound(self, bound: Bound) -> str:
-        limit = f"≤ {self._amount(bound.limit)} {bound.of}".rstrip()
-        if bound.of not in ("p95", "worst"):
-            return limit  # It has a column of its own.
-        return f"{limit} (was {self._amount(self.statistic(bound.of))})"
 
-    def _amount(self, value: float) -> str:
-        digits = 0 if value == round(value) or abs(value) >= 100 else 1
-        return f"{value:,.{digits}f} {self.unit}".rstrip()
+@dataclass(frozen=True)
+class Kept:
+    """A figure without its single values, as the repository keeps it."""
+
+    name: str
+    unit: str
+    count: int
+    median: float
+    p99: float
+    spread: float
+    """Between the first and the third quarter of the values."""
+    pace: float
+    """Milliseconds; 0 for what is no time."""
+    bounds: tuple[tuple[str, float, float], ...]
+    """Of which statistic, its limit, its value."""
+
+    @property
+    def met(self) -> bool:
+        return all(value <= limit for _, limit, value in self.bounds)
+
+    @property
+    def compared(self) -> float:
+        """What two runs compare: times in paces, everything else as it is."""
+        return self.median / self.pace if self.pace else self.median
+
+    def worse_than(self, last: Kept | None) -> bool:
+        """By more than the noise of both runs. Figures without a bound are never worse: they are
+        not ours, or only explain."""
+        if last is None or not self.bounds or last.unit != self.unit:
+            return False
+        if self.pace and last.pace:
+            spread = max(self.spread / self.pace, last.spread / last.pace)
+            noise = max(spread, TIMES_DIFFER * last.compared, SHORTEST)
+        else:
+            noise = SIZES_DIFFER * last.median if self.unit else 0.0
+        return self.compared > last.compared + noise
+
+
+TIMES_DIFFER = 0.2
+"""A fifth: medians of the same code differ by that on a machine that others share."""
+SHORTEST = 0.2
+"""Paces. Below that the clock and the scheduler are measured."""
+SIZES_DIFFER = 0.02
+"""Compilers and minifiers differ by less from version to version. A count has no noise."""
 
 
 def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that is not exceeded by this share of the values."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
-
-
-def as_table(figures: Sequence[Figure]) -> str:
-    return table([HEADER, *(figure.row() for figure in figures)])

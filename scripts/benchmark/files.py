@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from jupyter_codeinterp.core.turn.files import made
-from jupyter_codeinterp.server.files.looking import look
+from jupyter_codeinterp.server.files.scan import look
 
 from .figures import Bound, Figure
 

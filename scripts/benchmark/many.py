@@ -49,7 +49,7 @@ async def _measure() -> list[Figure]:
             f"{WINDOWS} conversations at once, {DELTAS} deltas a second each",
             delays,
             "ms",
-            (Bound(100, "p95"),),
+            (Bound(75, "p95"),),
         ),
         Figure("… the server's memory", [memory], "MB", (Bound(300),)),
         Figure("… its share of one processor", [share * 100], "%"),

@@ -20,13 +20,14 @@ from jupyter_codeinterp.core import commands as c
 
 from .many_model import CLOCK, now
 from .servers import Server
-from .workplace import open_socket
+from .workplace import open_socket, show_panel
 
 Stamp = tuple[float, float]
 """When a delta came, in seconds, and how long it had been on its way, in milliseconds."""
 
 
 async def main(server: Server, windows: int) -> list[float]:
+    await show_panel(server)
     sockets = [await open_socket(server) for _ in range(windows)]
     turns = await asyncio.gather(
         *(_turn(socket, f"many-{number}.ipynb") for number, socket in enumerate(sockets))

@@ -15,7 +15,7 @@ from tests.fake_anthropic.scenarios import PARAGRAPHS
 
 from .figures import Bound, Figure
 from .servers import Server
-from .workplace import Workplace, workplace
+from .workplace import Workplace, show_panel, workplace
 
 PRINTS = """\
 for number in range(200_000):
@@ -52,6 +52,7 @@ def measure() -> list[Figure]:
 
 async def _measure() -> list[Figure]:
     async with workplace(warm_up) as place:
+        importing = await _while_the_sdk_is_imported(place)
         await place.turn("Warm up.")
         place.model.play(busy)
         quiet = await _quiet(place)
@@ -59,12 +60,20 @@ async def _measure() -> list[Figure]:
     return [
         Figure("`/api/status` during a turn", during, "ms", (Bound(50, "worst"),)),
         Figure("… of the same server at rest", quiet, "ms"),
+        Figure("… while the model's SDK is imported in a thread", importing, "ms"),
     ]
 
 
 async def _quiet(place: Workplace) -> list[float]:
     poller = await _start(place.server)
     await asyncio.sleep(QUIET)
+    return await _stop(poller)
+
+
+async def _while_the_sdk_is_imported(place: Workplace) -> list[float]:
+    """From when the panel is first shown until it has its list of models."""
+    poller = await _start(place.server)
+    await show_panel(place.server)
     return await _stop(poller)
 
 

@@ -19,11 +19,15 @@ from tests.fake_anthropic import FakeAnthropic, Speed
 from . import report
 from .runs import FAULTS, Run, carry_out, undisturbed
 from .site import Site
+from .soak import soak
 from .story import Story
 from .verdict import Verdict
 
 POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20}
 FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5}
+SOAK = "soak"
+LONG_SOAK, SHORT_SOAK = (500, 20), (10, 5)
+"""Conversations, and turns of each."""
 GRACES = (0.3, 30.0)
 """Seconds: runs of even seeds are on a server of the first kind, odd ones of the second."""
 SPEED = Speed(first=0.05, delay=0.01, chunk=16)
@@ -76,9 +80,8 @@ def _tell(fault: str, seed: int, run: Run, verdict: Verdict, seconds: float) -> 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/torture", description=__doc__)
-    parser.add_argument(
-        "--only", nargs="+", choices=FAULTS, metavar="FAULT", help=", ".join(FAULTS)
-    )
+    every = [*FAULTS, SOAK]
+    parser.add_argument("--only", nargs="+", choices=every, metavar="FAULT", help=", ".join(every))
     parser.add_argument("--seed", type=int, help="this one run of each fault")
     parser.add_argument("--short", action="store_true", help="fewer points, under five minutes")
     parser.add_argument(
@@ -90,7 +93,8 @@ def main() -> int:
         parser.error("--write needs all runs")
     # An exception, so that the servers are ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    faults = options.only or list(FAULTS)
+    chosen = options.only or every
+    faults = [fault for fault in chosen if fault != SOAK]
     points = FEW if options.short else POINTS
     seeds = {fault: list(range(1, points[fault] + 1)) for fault in faults}
     if options.seed is not None:
@@ -98,20 +102,26 @@ def main() -> int:
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="codeinterp-torture-"))
     try:
-        verdicts = asyncio.run(torture(faults, seeds, folder))
+        verdicts = asyncio.run(torture(faults, seeds, folder)) if faults else {}
+        soaks = SOAK in chosen and options.seed is None
+        size = SHORT_SOAK if options.short else LONG_SOAK
+        soaked = asyncio.run(soak(folder, *size)) if soaks else None
     finally:
         if options.keep:
             print(f"The servers' folders are in {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
     seconds = time.monotonic() - began
-    print(f"\n{report.markdown(verdicts, seconds)}\n")
+    if verdicts:
+        print(f"\n{report.markdown(verdicts, seconds)}\n")
     if options.write:
         report.write(verdicts, seconds)
     runs = [verdict for those in verdicts.values() for verdict in those]
     failed = sum(bool(verdict.failures) for verdict in runs)
     print(f"{len(runs) - failed} passed, {failed} failed in {seconds:.1f}s")
-    return 1 if failed else 0
+    if soaked is not None:
+        print(soaked)
+    return 1 if failed or (soaked is not None and soaked.failed) else 0
 
 
 if __name__ == "__main__":

@@ -76,6 +76,11 @@ class Site:
         wait_until_it_answers(self._server, self._process)
 
     @property
+    def process_id(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def log(self) -> Path:
         return self.folder / "server.log"
 

@@ -40,9 +40,9 @@ TEXT_BEHIND = 0.25
 STATEMENTS = {
     "may have had effects": r"may have had effects",
     "variables are gone": r"[Vv]ariables (?:are|may be) gone",
-    "not confirmed": r"has not confirmed this change|status=not_confirmed",
-    "outputs not confirmed": r"has not confirmed that it shows",
-    "unsaved changes out of reach": r"unsaved changes in a window that is out of reach",
+    "not confirmed": r"did not confirm this change|status=not_confirmed",
+    "outputs not confirmed": r"did not confirm the outputs",
+    "unsaved changes out of reach": r"disconnected window has unsaved changes",
     "not started": r"status=not_started",
     "no answer from the window": r"window does not answer",
 }

@@ -1,10 +1,8 @@
-/** Markdown cut into its top-level blocks, so that only the last is rendered while it streams. */
-
 /**
- * Cut Markdown into its top-level blocks; joined with '' they are the text again.
+ * Split Markdown into top-level blocks; joined with '' they are the text again.
  *
- * When more text is added at the end, the blocks but the last stay what they are (an
- * unlucky first character of a line can cost one of them a second rendering).
+ * While text streams, only the last block changes and is rendered again. Sometimes the first
+ * character of a new line changes the block before it too.
  */
 export function splitBlocks(text: string): string[] {
   const blocks: string[] = [];
@@ -29,7 +27,7 @@ export function splitBlocks(text: string): string[] {
   return block ? [...blocks, block] : blocks;
 }
 
-/** Open fences and formulas take everything until `end`; lists go on over blank lines. */
+/** `open`: a fence or formula that lasts until `end`. Lists may contain blank lines. */
 type BlockKind =
   | { type: 'plain' }
   | { type: 'list' }

@@ -1,15 +1,14 @@
 /**
- * Diagrams: code with a button, drawn only when somebody asks for it, and only when the
- * source cannot name anything to be loaded.
+ * Shows diagrams as code with a button that draws them, if the source cannot load anything.
  *
- * Mermaid works in the page itself, with images, styles and links that the source names: no
- * frame around the picture would hold that back. So the source is looked at before. What has
- * been drawn is shown as an image, which runs and loads nothing.
+ * Mermaid draws in the page itself, with the images, styles and links of the source; no frame
+ * around the result can stop that. So the source is checked first. The result is shown as an
+ * image, which runs and loads nothing.
  */
 import type { IMermaidManager } from '@jupyterlab/mermaid';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-/** The kinds of diagrams that have no images or icons of their own, lower case. */
+/** The kinds of diagrams without images or icons, in lower case. */
 const KINDS =
   /^(?:graph|flowchart|flowchart-elk|sequencediagram|classdiagram|classdiagram-v2|statediagram|statediagram-v2|erdiagram|gantt|pie|mindmap|timeline|journey|quadrantchart|xychart-beta|xychart|sankey-beta|sankey|gitgraph)\b/;
 
@@ -17,9 +16,9 @@ const LONGEST = 4_000;
 const MOST_LINES = 300;
 const DEEPEST = 20;
 
-/** What may name, load, style or configure something; in lower case, without blanks. */
+/** Text that may link, load, style or configure something; in lower case, without blanks. */
 const FORBIDDEN = [
-  // Addresses, and what hides one: escapes, entities.
+  // URLs, and escapes or entities that can hide one.
   ...['//', '\\', '&', '![', 'www.'],
   ...['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:', 'blob:', 'data:'],
   ...['javascript:', 'vbscript:', 'about:', 'filesystem:'],
@@ -31,13 +30,13 @@ const FORBIDDEN = [
   ...['cross-fade', 'element(', 'paint(', 'var(', 'attr(', 'expression(', '/*']
 ];
 
-/** Whether a diagram may be drawn: pure, and linear in the length of its source. */
+/** Whether a diagram may be drawn; takes time linear in the source. */
 export function drawable(source: string): boolean {
   if (source.length > LONGEST || source.split('\n').length > MOST_LINES) {
     return false;
   }
   const lower = source.toLowerCase();
-  // Blanks, control and invisible characters are left out by some parser or other.
+  // Some parsers ignore blanks, control and invisible characters.
   const bare = lower.replace(
     /[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu,
     ''
@@ -56,7 +55,7 @@ export function drawable(source: string): boolean {
   );
 }
 
-/** The first line that is no comment: it names the kind. */
+/** The first line that is no comment; it names the kind. */
 function firstLine(source: string): string {
   const lines = source.split('\n').map(line => line.trim());
   return lines.find(line => line && !line.startsWith('%%')) ?? '';
@@ -75,7 +74,7 @@ function depthOf(source: string): number {
   return deepest;
 }
 
-/** Make the code of a diagram one that can be drawn, or say why it is only code. */
+/** Add a Draw button to a diagram's code, or the reason why it stays code. */
 export function asDiagram(
   code: HTMLElement,
   mermaid: IMermaidManager | null,
@@ -93,7 +92,7 @@ export function asDiagram(
     place.append(
       words(
         trans.__(
-          'This diagram has images, links or styles, or is very large: it is shown as code.'
+          'Shown as code: this diagram has images, links or styles, or is very large.'
         )
       )
     );
@@ -108,12 +107,12 @@ export function asDiagram(
     button.disabled = true;
     void draw(source, mermaid).then(
       picture => {
-        // Its colours are of the theme that it was drawn in: they stay readable in another.
+        // The image keeps its theme's colours, so it needs that theme's background.
         const style = getComputedStyle(place);
         picture.style.background = style.getPropertyValue('--jp-layout-color1');
         place.replaceChildren(picture);
       },
-      () => button.replaceWith(words(trans.__('It could not be drawn.')))
+      () => button.replaceWith(words(trans.__('Couldn’t draw this diagram.')))
     );
   });
   place.append(button);

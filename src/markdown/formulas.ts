@@ -1,9 +1,8 @@
 /**
- * Formulas in a model's Markdown: found while it is parsed, checked, and typeset apart.
+ * Finds formulas in a model's Markdown, checks them, and typesets them apart from the text.
  *
- * MathJax looks for formulas in all the text that it is given, and its commands can make
- * links, load images, set styles and nest without end. So it is given nothing but formulas
- * whose commands are on a list.
+ * MathJax searches all text for formulas, and its commands can create links, load images, set
+ * styles and nest endlessly. So it gets only formulas with allowed commands.
  */
 import type { IRenderMime } from '@jupyterlab/rendermime';
 import type { TokenizerAndRendererExtension, Tokens } from 'marked';
@@ -14,23 +13,23 @@ import {
   LONGEST,
   SIGNS
 } from './formula-names';
-import { breathe } from './pace';
+import { yieldToPage } from './yield';
 
 export interface IFormula {
-  /** As it stands in the Markdown, with its delimiters. */
+  /** The Markdown source, with delimiters. */
   readonly source: string;
   readonly tex: string;
   readonly display: boolean;
 }
 
-/** Formulas of one block that are typeset; it takes milliseconds for each. */
+/** Formulas typeset per block; each takes milliseconds. */
 const MOST = 200;
-/** Formulas that are typeset between two breaths. */
+/** Formulas typeset before yielding to the page. */
 const BATCH = 20;
 
 /**
- * Why a formula is not typeset, as the end of a sentence; '' if it is. The same as `reason`
- * in core/approval/formulas.py, which asks about Markdown cells.
+ * Why a formula must not be typeset, as the end of a sentence; '' if it may. The same as
+ * `reason` in core/approval/formulas.py, which checks Markdown cells.
  */
 export function reason(tex: string): string {
   if (tex.length > LONGEST) {
@@ -53,7 +52,7 @@ export function reason(tex: string): string {
       const rest = tex.slice(part.index! + text.length).slice(0, 30);
       const name = /^\{([A-Za-z]{1,20}\*?)\}/.exec(rest)?.[1];
       if (!name || !ENVIRONMENTS.has(name)) {
-        return 'has an environment that is not known';
+        return 'uses an unknown environment';
       }
     }
     const opens = ['{', '\\begin', '\\left'].indexOf(text);
@@ -75,7 +74,7 @@ export function reason(tex: string): string {
 
 const OPENING = /\$\$?|\\\\[([]|\\begin\{/g;
 
-/** Openings, longest first, and what closes them. */
+/** Opening, closing, display mode; longest opening first. */
 const DELIMITERS: readonly [string, string, boolean][] = [
   ['$$', '$$', true],
   ['$', '$', false],
@@ -83,7 +82,7 @@ const DELIMITERS: readonly [string, string, boolean][] = [
   ['\\\\[', '\\\\]', true]
 ];
 
-/** The formula with which `text` begins; null if it begins with none. */
+/** The formula at the start of `text`; null if none. */
 export function formulaAt(text: string): IFormula | null {
   if (text.startsWith('\\begin{')) {
     const name = /^[a-z]+\*?(?=\})/.exec(text.slice(7, 30))?.[0] ?? '';
@@ -107,14 +106,14 @@ export function formulaAt(text: string): IFormula | null {
 }
 
 /**
- * Whether a `$` at the beginning of a text, with the next one at `end`, is no delimiter: "$5 and
- * then $10". One that closes a formula has no space before it and no digit after it.
+ * Whether the `$` at the start of a text and the next one, at `end`, are amounts of money, as in
+ * "$5 and then $10". A closing `$` has no space before it and no digit after it.
  */
 function isMoney(text: string, end: number): boolean {
   return /\s/.test(text[end - 1]) || /\d/.test(text[end + 1] ?? '');
 }
 
-/** Where `close` stands outside of braces, before the next blank line; -1 if it does not. */
+/** Index of `close` outside of braces and before the next blank line; -1 if none. */
 function endOf(text: string, start: number, close: string): number {
   let depth = 0;
   let afterNewline = false;
@@ -140,8 +139,8 @@ function endOf(text: string, start: number, close: string): number {
 }
 
 /**
- * For the parser: formulas are left as marks, which `Typesetting` replaces when all the HTML
- * has been sanitized. A mark is the formula's number between two characters of private use.
+ * The parser outputs a mark for each formula; `showFormulas` replaces it in the sanitized HTML.
+ * A mark is the formula's number between two private-use characters.
  */
 const MARK = '\uE000';
 
@@ -198,7 +197,7 @@ export function formulaExtensions(
   ];
 }
 
-/** The same text with every formula as long, and without a sign in it, for emphasis. */
+/** Replace each formula by letters of the same length, so that it contains no emphasis. */
 export function maskFormulas(text: string): string {
   let masked = '';
   let index = 0;
@@ -215,7 +214,7 @@ export function maskFormulas(text: string): string {
 
 // --- showing them --------------------------------------------------------------------
 
-/** Put the formulas in the place of their marks, and have them typeset. */
+/** Replace the marks by formulas, and typeset them. */
 export async function showFormulas(
   host: HTMLElement,
   formulas: readonly IFormula[],
@@ -223,7 +222,7 @@ export async function showFormulas(
 ): Promise<void> {
   const shown: HTMLElement[] = [];
   const whyNot = ({ tex }: IFormula) =>
-    shown.length < MOST ? reason(tex) : 'is one of too many';
+    shown.length < MOST ? reason(tex) : 'is beyond the limit for one text';
   const walker = document.createTreeWalker(host, NodeFilter.SHOW_TEXT);
   const texts: Text[] = [];
   while (walker.nextNode()) {
@@ -245,7 +244,7 @@ export async function showFormulas(
     });
     text.replaceWith(...parts);
   }
-  // The words for an image may hold one.
+  // The alternative text of an image may contain a mark.
   for (const element of host.querySelectorAll(`[alt*="${MARK}"]`)) {
     const alt = element.getAttribute('alt')!.split(MARK);
     const words = alt.map((part, index) =>
@@ -258,12 +257,12 @@ export async function showFormulas(
   }
 }
 
-/** A formula to be typeset, or, if there is a reason against that, its source. */
+/** An element to typeset or, if `whyNot` is set, the formula's source as code. */
 function elementOf(formula: IFormula, whyNot: string): HTMLElement {
   const { source, tex, display } = formula;
   const element = document.createElement(whyNot ? 'code' : 'span');
   if (whyNot) {
-    element.title = `Not typeset: it ${whyNot}.`;
+    element.title = `Shown as text: this formula ${whyNot}.`;
     element.textContent = source;
   } else if (tex === source) {
     element.textContent = source;
@@ -274,7 +273,7 @@ function elementOf(formula: IFormula, whyNot: string): HTMLElement {
   return element;
 }
 
-/** Apart from all other text, a few at a time. */
+/** Typeset formulas outside of the text, a few at a time. */
 async function typeset(
   formulas: readonly HTMLElement[],
   typesetter: IRenderMime.ILatexTypesetter
@@ -294,6 +293,6 @@ async function typeset(
       console.warn('A formula was not typeset.', error);
     }
     places.forEach((place, index) => place.replaceWith(batch[index]));
-    await breathe();
+    await yieldToPage();
   }
 }

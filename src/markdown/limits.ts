@@ -1,26 +1,26 @@
 /**
- * How much of a text is formatted. Deep or endless nesting makes browsers slow and some
- * fail, at every opening again; so what is over a limit is shown as it was written.
+ * Limits for formatting. Deep nesting slows or crashes browsers, each time the conversation is
+ * opened. Text above a limit is shown unformatted.
  */
 
-/** Characters of one block; a parser's time may grow with their square. */
-export const LONGEST_BLOCK = 10_000;
+/** Characters per block; a parser may take quadratic time. */
+const LONGEST_BLOCK = 10_000;
 /** Levels of quotes, lists, emphasis, links and raw HTML. */
 export const DEEPEST = 40;
-/** Elements of one block. */
+/** Elements per block. */
 export const MOST_ELEMENTS = 4_000;
-/** Signs with which a parser tries something, in one block. */
+/** Markdown signs per block: the parser tries something at each. */
 const MOST_SIGNS = 3_000;
-/** Of these, signs of emphasis: the time that they take grows with the square. */
+/** Signs of emphasis per block: they take quadratic time. */
 const MOST_EMPHASIS = 1_000;
-/** Characters of a text that are shown before somebody asks for more. */
+/** Characters of a text shown at first, and per click. */
 export const FIRST_PART = 50_000;
-/** A text of many short lines is cut as one of lines that are this long. */
+/** Characters that a line counts as at least. */
 const USUAL_LINE = 50;
-/** The same for formulas, each with some 125 characters: it takes long to typeset them. */
+/** Characters that a formula counts as at least: typesetting is slow. */
 const USUAL_FORMULA = 125;
 
-/** Whether a block should not even be parsed. */
+/** Whether a block is too large to parse. */
 export function tooMuch(block: string): boolean {
   return (
     block.length > LONGEST_BLOCK ||
@@ -34,16 +34,16 @@ function count(text: string, sign: RegExp): number {
   return text.match(sign)?.length ?? 0;
 }
 
-/** The most containers, quotes and list items, that a line can be in by how it begins. */
+/** The nesting of quotes and list items that a line's start can express, at most. */
 function levels(line: string): number {
   const start = /^(?:[\s>*+-]|\d{1,9}[.)])*/.exec(line)![0];
   const signs = count(start, /[>*+-]|\d[.)]/g);
-  // A list needs two columns a level. Blanks alone are the indent of code.
+  // A list needs two columns per level. Blanks alone indent code.
   const blanks = signs > 0 ? count(start, /\s/g) : 0;
   return Math.max(signs, Math.floor(blanks / 2));
 }
 
-/** How deep the elements in `root` are nested, up to `most` + 1. */
+/** The nesting depth of the elements in `root`, up to `most` + 1. */
 export function depthOf(root: Element, most: number): number {
   let depth = 0;
   let row: Element[] = [...root.children];
@@ -54,7 +54,7 @@ export function depthOf(root: Element, most: number): number {
   return depth;
 }
 
-/** The beginning of a text, up to the end of a line if there is one. */
+/** The beginning of a text, up to the end of a line if possible. */
 export function beginning(text: string, most: number): string {
   const part = text.slice(0, most);
   const lines = part.split('\n');
@@ -69,7 +69,7 @@ export function beginning(text: string, most: number): string {
   return part.slice(0, line > most / 2 ? line : most);
 }
 
-/** The beginning of Markdown: less of it, if it has very many formulas. */
+/** The beginning of Markdown; shorter if it has many formulas. */
 export function beginningOfMarkdown(text: string, most: number): string {
   const part = beginning(text, most);
   const signs = [...part.matchAll(/\$|\\\\[([]|\\begin\{/g)];

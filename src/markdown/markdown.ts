@@ -1,9 +1,9 @@
 /**
- * Markdown that a model wrote, made safe to show and cheap to show while it streams.
+ * Renders a model's untrusted Markdown, also while it streams.
  *
- * JupyterLab's own parser is not used: it draws diagrams while it parses, and a diagram can
- * load what its source names. Here parsing makes text of text; what is made of that
- * is sanitized, and formulas and diagrams are checked before anything else sees them.
+ * Does not use JupyterLab's parser: that draws diagrams while it parses, and a diagram can load
+ * URLs. Here parsing only produces HTML text, which is then sanitized. Formulas and diagrams are
+ * checked before MathJax or Mermaid get them.
  */
 import type { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import type { IMermaidManager } from '@jupyterlab/mermaid';
@@ -19,12 +19,12 @@ import {
   withoutMarks
 } from './formulas';
 import { DEEPEST, MOST_ELEMENTS, depthOf, tooMuch } from './limits';
-import { breathe } from './pace';
+import { yieldToPage } from './yield';
 import { makeReadable } from './reading';
 import { ModelSanitizer } from './sanitizer';
 
 export interface IMarkdownOptions {
-  /** Colours for code. */
+  /** For code highlighting. */
   languages?: IEditorLanguageRegistry | null;
   typesetter?: IRenderMime.ILatexTypesetter | null;
   diagrams?: IMermaidManager | null;
@@ -37,10 +37,10 @@ export class ModelMarkdown {
     this._trans = _options.trans ?? nullTranslator.load('');
   }
 
-  /** New content for an element, of one block; what is shown stays until it is there. */
+  /** Render one block into a new element. */
   async render(source: string): Promise<HTMLElement> {
     const parse = await this._parser;
-    await breathe();
+    await yieldToPage();
     const formulas: IFormula[] = [];
     const host = this._format(parse, withoutMarks(source), formulas);
     if (!host) {
@@ -54,7 +54,7 @@ export class ModelMarkdown {
     return host;
   }
 
-  /** Without formulas and colours; null if it is too much of something. */
+  /** Parse and sanitize, without formulas and highlighting; null if a limit is exceeded. */
   private _format(
     parse: Parse,
     source: string,
@@ -67,7 +67,7 @@ export class ModelMarkdown {
     try {
       host.innerHTML = this._sanitizer.sanitize(parse(source, formulas));
     } catch (error) {
-      console.warn('A text is shown as it was written.', error);
+      console.warn('Could not format a text; showing it as written.', error);
       return null;
     }
     const heavy =
@@ -81,7 +81,7 @@ export class ModelMarkdown {
     const words = document.createElement('p');
     words.className = 'jp-codeinterp-Quiet';
     words.textContent = this._trans.__(
-      'Too long or too deeply nested to be formatted:'
+      'Shown as plain text (too long or too deeply nested):'
     );
     const text = document.createElement('pre');
     text.textContent = source;
@@ -103,20 +103,20 @@ export class ModelMarkdown {
       } catch (error) {
         console.warn(`Code in ${name} is shown without colours.`, error);
       }
-      await breathe();
+      await yieldToPage();
     }
   }
 
   private readonly _sanitizer = new ModelSanitizer();
   private readonly _trans: TranslationBundle;
-  /** Loaded when there is the first text. */
+  /** Loaded with the first text. */
   private get _parser(): Promise<Parse> {
     return (ModelMarkdown._loaded ??= loadParser());
   }
   private static _loaded: Promise<Parse> | undefined;
 }
 
-/** Markdown to HTML that is not safe yet; what formulas it holds goes into the list. */
+/** Convert Markdown to unsanitized HTML, and add its formulas to the list. */
 type Parse = (source: string, formulas: IFormula[]) => string;
 
 async function loadParser(): Promise<Parse> {
@@ -135,7 +135,7 @@ async function loadParser(): Promise<Parse> {
   };
 }
 
-/** The cell that a link in an answer speaks of: `#cell:ID` or `#ID`; '' if none. */
+/** The cell id in a link of an answer, `#cell:ID` or `#ID`; '' if none. */
 export function cellOfLink(href: string): string {
   return /^#(?:cell:)?([\w-]+)$/.exec(href)?.[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** What a model's Markdown becomes when the person makes a cell of it. */
+/** Prepares a model's Markdown for a cell. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { COMMANDS } from './formula-names';
 
@@ -6,8 +6,8 @@ import { COMMANDS } from './formula-names';
 const MORE = /!\[|<[a-z!/?]|&#?\w+;|mermaid/i;
 
 /**
- * Whether the text loads nothing as a cell. In the panel images are links and diagrams are code;
- * JupyterLab shows a cell as it is written. Rather too often no than too seldom.
+ * Whether the text is sure to load nothing as a cell. The panel shows images as links and
+ * diagrams as code, but JupyterLab renders both in a cell.
  */
 export function isPlain(text: string): boolean {
   const commands = text.matchAll(/\\([a-z]+)/gi);
@@ -16,7 +16,7 @@ export function isPlain(text: string): boolean {
   );
 }
 
-/** The same with links to cells as JupyterLab follows them in a cell of this notebook. */
+/** Convert links to cells to those that JupyterLab follows in a cell of this notebook. */
 export function withLinks(text: string, notebook: string): string {
   const file = encodeURIComponent(PathExt.basename(notebook));
   return text.replace(/\]\(#cell:([\w-]+)\)/g, `](${file}#cell-id=$1)`);

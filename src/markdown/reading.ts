@@ -1,13 +1,13 @@
-/** What makes rendered Markdown readable in a narrow panel, and with the keyboard. */
+/** Makes rendered Markdown usable in a narrow panel and with the keyboard. */
 
-/** What may be wider than the panel: it scrolls, rather than being cut off. */
-export const WIDE = 'jp-codeinterp-Wide';
-/** A number, with what stands around one: signs, a currency, a unit. */
+/** On elements that may be wider than the panel: they scroll. */
+const WIDE = 'jp-codeinterp-Wide';
+/** A number with its sign, currency or unit. */
 const NUMBER = /^[^\p{L}]{0,3}\p{L}{0,3}[^\p{L}]{0,40}\p{L}{0,3}$/u;
 /** Characters of a list item that name its check box. */
 const NAME = 100;
 
-/** Of elements that have been sanitized. */
+/** `host` must be sanitized. */
 export function makeReadable(host: HTMLElement): void {
   for (const table of host.querySelectorAll('table')) {
     const frame = document.createElement('div');
@@ -28,8 +28,8 @@ export function makeReadable(host: HTMLElement): void {
 }
 
 /**
- * What scrolls in `host` can be reached with Tab, as long as there is something to scroll. Until
- * the function that is returned is called.
+ * Make the elements in `host` that scroll reachable with Tab, and track their sizes. Call the
+ * returned function to stop.
  */
 export function watchWide(host: HTMLElement): () => void {
   const wide = [...host.querySelectorAll<HTMLElement>(`pre, .${WIDE}`)];

@@ -1,21 +1,22 @@
 /**
- * HTML that came of a model's Markdown, reduced to what text needs.
+ * Sanitizes HTML from a model's Markdown.
  *
- * What a model writes may be steered by a hostile file, so nothing of it may load, run,
- * look like the application, or act without a click.
+ * A hostile file may control what a model writes. So nothing in it may load, run, look like the
+ * application, or act without a click.
  */
 import { Sanitizer } from '@jupyterlab/apputils';
 import type { IRenderMime } from '@jupyterlab/rendermime';
 
 /**
- * Lab's sanitizer, and then only the attributes that text needs.
+ * Lab's sanitizer, followed by a stricter list of attributes and elements.
  *
- * Lab alone keeps remote images (they tell their host that they were looked at), command
+ * Lab alone keeps remote images (which report to their host that they were viewed), command
  * attributes, form controls, and classes that can cover the page.
  */
 export class ModelSanitizer implements IRenderMime.ISanitizer {
   constructor() {
-    this._lab.setAllowCommandLinker(false);
+    // JupyterLab before 4.5 has no such switch; `restrict` removes its attributes in any case.
+    this._lab.setAllowCommandLinker?.(false);
   }
 
   readonly allowNamedProperties = false;
@@ -26,7 +27,7 @@ export class ModelSanitizer implements IRenderMime.ISanitizer {
 
   sanitize(dirty: string): string {
     const clean = this._lab.sanitize(dirty);
-    // A parsed document of its own is inert: it loads and runs nothing.
+    // A separate document is inert: it loads and runs nothing.
     const { body } = new DOMParser().parseFromString(clean, 'text/html');
     body.querySelectorAll('*').forEach(restrict);
     return body.innerHTML;
@@ -35,7 +36,7 @@ export class ModelSanitizer implements IRenderMime.ISanitizer {
   private _lab = new Sanitizer();
 }
 
-/** Attributes that stay, besides those that `restrict` judges one by one. */
+/** Attributes that always stay; `restrict` checks some others. */
 const HARMLESS = new Set([
   'align',
   'alt',
@@ -51,7 +52,7 @@ const HARMLESS = new Set([
   'type'
 ]);
 
-/** Whether a class is one of highlighted code. Others could borrow the looks of a dialog. */
+/** Whether a class belongs to highlighted code. Others could imitate a dialog. */
 function isOfCode(name: string): boolean {
   return /^(language-[\w+#.-]+|cm-[\w-]+|ͼ\w*)$/.test(name);
 }
@@ -87,7 +88,7 @@ function restrict(element: Element): void {
   }
 }
 
-/** Pictures that come with the text. No SVG: it is a document of its own. */
+/** Images inside the text. No SVG: it is a document with scripts and links. */
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,[\w+/=]{1,100000}$/i;
 
 function isInlineImage(element: Element): boolean {
@@ -96,7 +97,7 @@ function isInlineImage(element: Element): boolean {
   );
 }
 
-/** In the place of an image or a film: a link to it, if it is on the web. */
+/** Replace an image or video by a link to it, if it is on the web, else by its text. */
 function linkTo(element: Element): Node[] {
   const source = element.getAttribute('src') ?? '';
   const label = element.getAttribute('alt') || source;

@@ -1,19 +1,18 @@
 /**
- * Remembers, beyond the end of the page, which conversations are being rendered.
+ * Detects conversations whose rendering crashed or hung the page.
  *
- * Whatever limits there are, some text may still be too much for some browser, and the
- * conversation that holds it would end the page at each opening. So a mark is set before
- * a conversation is rendered and removed when that is done. A page that is closed, reloaded
- * or left takes its marks away; one that has crashed, or was ended because it hung, does not.
+ * Despite all limits, some text may be too much for some browser, and would crash the page each
+ * time it is opened. So a mark is stored while a conversation is rendered. A page that is closed
+ * or reloaded removes its marks; one that crashed or hung leaves them.
  */
 
 const PREFIX = 'codeinterp:rendering:';
-/** This page's own marks are no sign of another that has crashed. */
+/** Tells this page's own marks from those of other pages. */
 const PAGE = String(Math.random());
 
 const counts = new Map<string, number>();
 
-/** Say that rendering begins; the function that is returned says that it is done. */
+/** Mark the start of rendering; call the returned function at its end. */
 export function rendering(sessionId: string): () => void {
   const count = counts.get(sessionId) ?? 0;
   counts.set(sessionId, count + 1);
@@ -29,7 +28,7 @@ export function rendering(sessionId: string): () => void {
   };
 }
 
-/** Whether another page began to render this conversation and never said that it was done. */
+/** Whether another page began to render this conversation and did not finish. */
 export function wasBrokenOff(sessionId: string): boolean {
   try {
     const mark = localStorage.getItem(PREFIX + sessionId);
@@ -49,7 +48,7 @@ function end(sessionId: string): void {
   }
 }
 
-/** What has been put into the page is laid out and painted later, and may fail only then. */
+/** Call `done` after layout and paint, which may fail too. */
 function afterPaint(done: () => void): void {
   if (document.hidden) {
     setTimeout(done);
@@ -66,7 +65,7 @@ function write(sessionId: string, mark: string | null): void {
       localStorage.setItem(PREFIX + sessionId, mark);
     }
   } catch {
-    // No storage, or it is full: then nothing is remembered.
+    // No storage, or it is full: there are no marks then.
   }
 }
 

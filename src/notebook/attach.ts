@@ -1,38 +1,55 @@
-/** A file of the person's, saved beside a notebook, and never over another. */
+/** Saves a file of the person next to a notebook, without overwriting any other. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { type Contents, ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-/** Bytes: it goes to the server in one piece. */
+/** Bytes: the file goes to the server in one request. */
 export const LARGEST = 20_000_000;
-/** Characters of a name; the bytes of most file systems' are 255. */
+/** Characters of a name; most file systems allow 255 bytes. */
 const LONGEST = 100;
-/** Bytes that are turned into text at once: they are arguments of a call. */
+/** Bytes converted at once: each is an argument of one call. */
 const PIECE = 8_192;
-/** Files of one name. */
+/** Names to try. */
 const MOST = 100;
 
-/** Its name there. `folder` is a path of the contents manager. */
+/** What saves a file that has no name yet. */
+export type Writer = Pick<Contents.IManager, 'newUntitled' | 'save' | 'delete'>;
+
+/**
+ * Save the file, unless it is there already, and return its name. `folder` is a path of the
+ * contents manager. `writer` should not tell the file browser, which would show the file before
+ * it has its name.
+ */
 export async function saveBeside(
   contents: Contents.IManager,
   folder: string,
   file: File,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  writer: Writer = contents
 ): Promise<string> {
   if (file.size > LARGEST) {
     throw new Error(
       trans.__(
-        '%1 is larger than %2 MB. Put it beside the notebook with the file browser.',
+        '%1 is larger than %2 MB. Upload it with the file browser instead.',
         file.name,
         LARGEST / 1e6
       )
     );
   }
   const content = await base64(file);
-  // A new file of a name that is free; the server renames no file to one that is taken.
-  const { path } = await contents.newUntitled({ path: folder, type: 'file' });
+  for (const name of namesFor(file.name)) {
+    const there = await fileAt(contents, PathExt.join(folder, name), file.size);
+    if (there === content) {
+      return name;
+    }
+    if (there === null) {
+      break;
+    }
+  }
+  // The server never renames a file to a name that is taken; a save would overwrite.
+  const { path } = await writer.newUntitled({ path: folder, type: 'file' });
   try {
-    await contents.save(path, { type: 'file', format: 'base64', content });
+    await writer.save(path, { type: 'file', format: 'base64', content });
     for (const name of namesFor(file.name)) {
       try {
         await contents.rename(path, PathExt.join(folder, name));
@@ -44,12 +61,46 @@ export async function saveBeside(
       }
     }
     throw new Error(
-      trans.__('There are too many files called %1 beside it.', file.name)
+      trans.__(
+        'Too many files here are named %1. Rename the file and try again.',
+        file.name
+      )
     );
   } catch (reason) {
-    await contents.delete(path).catch(() => undefined);
+    await writer.delete(path).catch(() => undefined);
     throw reason;
   }
+}
+
+/** The content of a file of this size; '' for any other file, null for none. */
+async function fileAt(
+  contents: Contents.IManager,
+  path: string,
+  size: number
+): Promise<string | null> {
+  try {
+    const { type, size: its } = await contents.get(path, { content: false });
+    if (type !== 'file' || its !== size) {
+      return '';
+    }
+    const { content } = await contents.get(path, {
+      type: 'file',
+      format: 'base64'
+    });
+    return String(content).replace(/\s/g, '');
+  } catch (reason) {
+    if (isMissing(reason)) {
+      return null;
+    }
+    throw reason;
+  }
+}
+
+function isMissing(reason: unknown): boolean {
+  return (
+    reason instanceof ServerConnection.ResponseError &&
+    reason.response.status === 404
+  );
 }
 
 function isTaken(reason: unknown): boolean {
@@ -59,7 +110,7 @@ function isTaken(reason: unknown): boolean {
   );
 }
 
-/** `a.csv`, `a (1).csv`, …: none is hidden, and none leads into another folder. */
+/** `a.csv`, `a (1).csv`, …, never a hidden file or a path into another folder. */
 export function namesFor(given: string): string[] {
   const safe = given
     .replace(/[\p{Cc}\\/:]+/gu, '_')

@@ -1,13 +1,13 @@
 /**
- * Code that `%%ai` has shown, into a new cell below the one that has asked: the person has
- * clicked so there. The kernel asks for it over a comm; whatever runs in the kernel can, as it
- * can by IPython's `set_next_input`. Nothing is run.
+ * Inserts code from a `%%ai` answer into a new cell below, when the person clicks there. The
+ * kernel sends it over a comm. Any code in the kernel can do so, as with IPython's
+ * `set_next_input`. Nothing runs.
  */
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import type { JSONValue } from '@lumino/coreutils';
 
-/** jupyter_codeinterp/magic/front/below.py has the other end. */
+/** The other end is jupyter_codeinterp/magic/front/below.py. */
 const TARGET = 'jupyter_codeinterp.below';
 
 export function takeCellsBelow(tracker: INotebookTracker): void {
@@ -23,7 +23,7 @@ export function takeCellsBelow(tracker: INotebookTracker): void {
   });
 }
 
-/** Whether it was done. */
+/** Returns whether it inserted a cell. */
 function insert(
   panel: NotebookPanel,
   message: KernelMessage.ICommOpenMsg

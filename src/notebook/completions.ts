@@ -1,8 +1,8 @@
 /**
- * Grey text at the cursor of a code cell, by a model: a provider of JupyterLab's own inline
- * completer, which has it off until a person turns it on in its settings.
+ * Model completions at the cursor of a code cell, as a provider of JupyterLab's inline completer.
+ * Off until the person turns it on in the settings.
  *
- * Never more than one request at a time: the next key ends the one before.
+ * At most one request at a time: the next key aborts the previous one.
  */
 import type { ISharedCell } from '@jupyter/ydoc';
 import type {
@@ -23,11 +23,11 @@ import { ApiError } from '../protocol/api';
 import { isPrivate } from './document/snapshot';
 import { outlineOf } from './outline';
 
-/** Characters; the server sends less to the model. */
+/** Characters per cell; the server sends fewer to the model. */
 const MOST = 20_000;
 /** Cells above. */
 const CELLS = 50;
-/** Not the person's to read while they type. */
+/** Codes of errors that the person need not see. */
 const QUIET = ['no_longer_waits', 'timeout'];
 
 export class CellCompletions implements IInlineCompletionProvider {
@@ -40,7 +40,7 @@ export class CellCompletions implements IInlineCompletionProvider {
         model: {
           title: trans.__('Model'),
           description: trans.__(
-            'The model that completes: provider/model, as in the list of models. Empty: the one that answers by default. A small, quick one is best.'
+            'Model for completions, as provider/model. Leave empty for the default model. A small, fast model works best.'
           ),
           type: 'string'
         }
@@ -68,49 +68,49 @@ export class CellCompletions implements IInlineCompletionProvider {
     request: CompletionHandler.IRequest,
     context: IInlineCompletionContext
   ): Promise<IInlineCompletionList<IInlineCompletionItem>> {
-    this._asked?.abort();
+    this._running?.abort();
     const typing = unfinished(request, context);
     if (!typing) {
       return { items: [] };
     }
-    const { cell, asked } = typing;
-    const ended = (this._asked = new AbortController());
-    const end = () => ended.abort();
-    const asksForIt =
+    const { cell, query } = typing;
+    const running = (this._running = new AbortController());
+    const abort = () => running.abort();
+    const isInvoked =
       context.triggerKind === InlineCompletionTriggerKind.Invoke;
-    cell.changed.connect(end);
+    cell.changed.connect(abort);
     try {
       const text = await this._options.complete(
-        { ...asked, model: this._model },
-        ended.signal
+        { ...query, model: this._model },
+        running.signal
       );
       return { items: text ? [{ insertText: text }] : [] };
     } catch (error) {
       if (!(error instanceof ApiError)) {
-        if (ended.signal.aborted) {
+        if (running.signal.aborted) {
           return { items: [] };
         }
         throw error;
       }
-      // Whoever has pressed the key for it is told; whoever only types is not.
-      const isTold = asksForIt && !QUIET.includes(error.code);
+      // Show errors only to a person who pressed the completion key, not to one who types.
+      const isShown = isInvoked && !QUIET.includes(error.code);
       return {
-        items: isTold
+        items: isShown
           ? [{ insertText: '', error: { message: error.message } }]
           : []
       };
     } finally {
-      cell.changed.disconnect(end);
+      cell.changed.disconnect(abort);
     }
   }
 
-  private _asked: AbortController | undefined;
+  private _running: AbortController | undefined;
   private _model = '';
 }
 
 export namespace CellCompletions {
   export interface IOptions {
-    /** What is to be inserted; rejects with an `ApiError`, or as `fetch` does. */
+    /** The text to insert. Rejects with an `ApiError`, or as `fetch` does. */
     complete(
       cell: IUnfinished & { model: string },
       signal: AbortSignal
@@ -120,11 +120,11 @@ export namespace CellCompletions {
   }
 }
 
-/** Of the code cell that the request comes from; none for a private one, and for what is no notebook. */
+/** The code around the cursor; undefined outside of a notebook and in a private cell. */
 function unfinished(
   { text, offset }: CompletionHandler.IRequest,
   { widget }: IInlineCompletionContext
-): { cell: ISharedCell; asked: IUnfinished } | undefined {
+): { cell: ISharedCell; query: IUnfinished } | undefined {
   if (!(widget instanceof NotebookPanel) || !widget.content.model) {
     return undefined;
   }
@@ -136,7 +136,7 @@ function unfinished(
   const language = model.defaultKernelLanguage || 'python';
   return {
     cell,
-    asked: {
+    query: {
       notebook: widget.context.path,
       hidden: [...outlineOf(model).hidden],
       before: text.slice(0, offset).slice(-MOST),

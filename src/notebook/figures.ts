@@ -1,11 +1,11 @@
-/** The images that cells show among their outputs. */
+/** The images in the outputs of cells. */
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { IFigure } from '../tokens';
 import { isCode } from './document/outputs';
 import { joined } from './document/shapes';
 
 const PNG = 'image/png';
-/** Images, and characters of the base64 of one. */
+/** Number of images, and base64 characters of each. */
 const MOST = 20;
 const LARGEST = 7_000_000;
 

@@ -1,7 +1,7 @@
-/** A cell that the person takes from the panel, below the active one. Nothing is run. */
+/** Inserts a cell from the panel below the active one. Nothing runs. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-/** The new cell's id; '' if the notebook cannot be changed. */
+/** Returns the new cell's id; '' if the notebook is read-only. */
 export function insertBelow(
   { content }: NotebookPanel,
   cell_type: 'code' | 'markdown',

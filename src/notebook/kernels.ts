@@ -1,4 +1,4 @@
-/** What becomes of a notebook's kernels while it is open here. */
+/** Watches the kernels of an open notebook. */
 import type { ISessionContext } from '@jupyterlab/apputils';
 import type { Kernel, Session } from '@jupyterlab/services';
 
@@ -6,7 +6,7 @@ const RESTARTS: readonly Kernel.Status[] = ['restarting', 'autorestarting'];
 const GONE: readonly Kernel.Status[] = ['dead', 'terminating'];
 
 export class KernelWatch {
-  /** `changed` is called when `hasLost` may answer otherwise. */
+  /** Calls `changed` when the result of `hasLost` may have changed. */
   constructor(
     private readonly _context: ISessionContext,
     private readonly _sessions: Session.IManager,
@@ -30,7 +30,7 @@ export class KernelWatch {
     });
   }
 
-  /** Whether the variables of this kernel are gone, as far as this window has seen. */
+  /** Whether this window has seen the variables of this kernel go. */
   hasLost(kernelId: string): boolean {
     if (!this._context.isReady) {
       return false;
@@ -38,14 +38,14 @@ export class KernelWatch {
     const kernel = this._context.session?.kernel;
     return (
       kernel?.id !== kernelId ||
-      // With the server its kernels go as well; Lab goes on looking for them for a while.
+      // A stopped server stops its kernels; Lab still tries to reconnect for a while.
       kernel.connectionStatus !== 'connected' ||
       GONE.includes(kernel.status) ||
       this._restarted.has(kernelId)
     );
   }
 
-  /** Start a kernel of the same kind if there is none any more. */
+  /** Start a kernel of the same kind if there is none. */
   async revive(): Promise<void> {
     this._learnName();
     await this._sessions.refreshRunning();
@@ -55,7 +55,7 @@ export class KernelWatch {
     }
   }
 
-  /** Lab may have found out before that the kernel is gone, and then names none. */
+  /** Remember the kernel's name: once Lab notices that the kernel is gone, it has none. */
   private _learnName(): void {
     this._name = this._context.session?.kernel?.name ?? this._name;
   }

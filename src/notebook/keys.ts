@@ -1,6 +1,6 @@
 /**
- * Lab's keys for running a cell, on a draft: they decide on it, and nothing else; and that
- * only when they are meant for it (review/gate.ts).
+ * On a draft, Lab's keys for running a cell decide on the draft, if the person means it (see
+ * review/gate/keys.ts).
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
@@ -15,11 +15,11 @@ const UNDO = 'codeinterp:undo-in-proposal';
 const REDO = 'codeinterp:redo-in-proposal';
 
 const RUN_KEYS = ['Shift Enter', 'Ctrl Enter', 'Alt Enter', 'Accel Enter'];
-/** Doubled to be more specific than Lab's bindings for the focused cell. */
+/** The class is doubled: the selector must be more specific than Lab's. */
 const DRAFT = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${DRAFT_CLASS}.${DRAFT_CLASS}.jp-mod-active`;
-/** A cell that shows what is proposed for it, in place of its own editor. */
+/** A cell that shows a proposed edit in place of its editor. */
 const PROPOSED = `.jp-Notebook .jp-Cell.jp-Notebook-cell.${IN_PLACE_CLASS}.${IN_PLACE_CLASS}.jp-mod-active`;
-/** Where the editor of an edited cell is shown, it is the person's, and runs as ever. */
+/** Only the diff: where a cell also shows its own editor, Lab's keys run the cell from there. */
 const DIFF = '.jp-Notebook .jp-Cell.jp-mod-active .jp-codeinterp-diff';
 const NO_ARGS = { args: { type: 'object', properties: {} } } as const;
 
@@ -39,7 +39,7 @@ export function addDraftKeys(
       isEnabled: () => notebooks.activeDraft !== undefined,
       execute: () => {
         const draft = notebooks.activeDraft;
-        // The keys are taken in every state: Lab's own would leave the draft behind.
+        // Take the keys in every state: Lab's command would move on to the next cell.
         if (draft) {
           notebooks.barOf(draft)?.pressRun();
         }
@@ -52,22 +52,21 @@ export function addDraftKeys(
     bind(RUN_DRAFT, keys, DIFF);
   }
 
-  // Lab's undo would take back what the person last did in the cell above the diff.
-  added.add(
-    commands.addCommand(UNDO, {
-      label: trans.__('Undo in Proposed Change'),
-      describedBy: NO_ARGS,
-      isEnabled: () => notebooks.activeProposal !== undefined,
-      execute: () => notebooks.activeProposal?.undo()
-    })
+  // Lab's undo would undo in the cell above the diff.
+  const addToProposal = (command: string, label: string, act: () => void) =>
+    added.add(
+      commands.addCommand(command, {
+        label,
+        describedBy: NO_ARGS,
+        isEnabled: () => notebooks.activeProposal !== undefined,
+        execute: act
+      })
+    );
+  addToProposal(UNDO, trans.__('Undo in Proposed Change'), () =>
+    notebooks.activeProposal?.undo()
   );
-  added.add(
-    commands.addCommand(REDO, {
-      label: trans.__('Redo in Proposed Change'),
-      describedBy: NO_ARGS,
-      isEnabled: () => notebooks.activeProposal !== undefined,
-      execute: () => notebooks.activeProposal?.redo()
-    })
+  addToProposal(REDO, trans.__('Redo in Proposed Change'), () =>
+    notebooks.activeProposal?.redo()
   );
   bind(UNDO, 'Accel Z', DIFF);
   bind(REDO, 'Accel Shift Z', DIFF);

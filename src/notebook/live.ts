@@ -21,24 +21,23 @@ import type {
 import type { IDraftView } from '../tokens';
 import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
-import { applyOp, readBack } from './document/ops';
-import { Runs } from './document/runs';
+import { applyOp } from './document/ops';
+import { KeptReceipts, readBack } from './document/receipts';
+import { OwnRuns } from './runs/own-runs';
+import { Runs } from './runs/runs';
 import { Saver } from './saving/saver';
 import { takeSnapshot } from './document/snapshot';
-import type { KnownDrafts } from './review/known';
+import type { DraftSources } from './review/draft-sources';
 import { Proposals } from './review/proposal';
 import { DraftWatch } from './review/watch';
 import { keepFocus } from './viewport/focus';
 import { GoneTo } from './viewport/gone-to';
-import { fillGap, followOutputs } from './viewport/reveal';
+import { followOp } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 /** A frame for the window that holds the notebook's lease. */
 export type DocumentFrame =
   OpFrame | StreamFrame | OutputsFrame | DisplayFrame | ReadNotebook;
-
-/** Receipts kept to be given again; a turn has fewer ops than that. */
-const RECEIPTS_KEPT = 500;
 
 export class LiveNotebook implements IDisposable {
   /** `post` sends to the server; nothing is posted before the context is ready. */
@@ -49,7 +48,7 @@ export class LiveNotebook implements IDisposable {
       contents: Contents.IManager;
       drafts: () => readonly IDraftView[];
       /** What drafts of all notebooks of this window have said. */
-      known: KnownDrafts;
+      known: DraftSources;
       /** Whether this tool call has ended, as far as is known here. */
       isOver: (callId: string) => boolean;
       post: (command: Command) => void;
@@ -65,6 +64,7 @@ export class LiveNotebook implements IDisposable {
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
     this._file = new FileState(context, {
       ours: () => this._ours > 0,
+      edited: cellId => this._noteAct(cellId),
       changed: () => this._tellFile(),
       // Ops that are on their way build on others that are gone with the rest: they are
       // dropped until the server has heard of it, and come again in order.
@@ -76,11 +76,20 @@ export class LiveNotebook implements IDisposable {
     });
     this._disposables.add(this._file);
     this._hints = new Hints(context.model);
-    this.runs = new Runs(context.model);
+    this.runs = new Runs(context.model, this.panels);
+    const ownRuns = new OwnRuns(context.sessionContext, {
+      began: cellId => this._ownRunBegan(cellId),
+      ended: (cellId, draft) => {
+        this._noteAct();
+        this._postDraftRun(cellId, draft, true);
+      }
+    });
+    this._disposables.add(ownRuns);
     this._watch = new DraftWatch(context.model, {
       drafts: _options.drafts,
       holds: () => !!this.lease?.held,
-      gone: cellId => this._draftGone(cellId),
+      gone: cell_id =>
+        _options.post({ type: 'draft_gone', notebook: this.path, cell_id }),
       known: _options.known,
       change: work => this._change(work)
     });
@@ -137,6 +146,7 @@ export class LiveNotebook implements IDisposable {
       return false;
     }
     this.lease = lease;
+    this._acted = false;
     this._watch.look();
     return true;
   }
@@ -157,32 +167,27 @@ export class LiveNotebook implements IDisposable {
     }
     this._ours += 1;
     try {
-      this._carryOut(frame);
+      switch (frame.type) {
+        case 'op':
+          return this._receiveOp(frame);
+        case 'stream':
+          return this._stream(frame);
+        case 'outputs':
+          return this.runs.show(frame);
+        case 'display':
+          return this.runs.update(frame);
+        case 'read':
+          return this._read(frame);
+      }
     } finally {
       this._ours -= 1;
     }
   }
 
-  private _carryOut(frame: DocumentFrame): void {
-    switch (frame.type) {
-      case 'op':
-        return this._receiveOp(frame);
-      case 'stream':
-        return this._stream(frame);
-      case 'outputs':
-        return this.runs.show(frame);
-      case 'display':
-        return this.runs.update(frame);
-      case 'read':
-        return this._read(frame);
-    }
-  }
-
   /** What a decision on the draft would run now; null if its cell is gone. */
-  sourceOf(draft: IDraftView): string | null {
-    const cell = this.model.sharedModel.cells.find(
-      c => c.getId() === draft.cell_id
-    );
+  sourceOf({ cell_id, ...draft }: IDraftView): string | null {
+    const { cells } = this.model.sharedModel;
+    const cell = cells.find(one => one.getId() === cell_id);
     if (!cell) {
       return null;
     }
@@ -191,10 +196,12 @@ export class LiveNotebook implements IDisposable {
       : cell.getSource();
   }
 
-  /** Save if the agent has worked here since the last save. */
+  /**
+   * Save now if the agent has worked here since the last save. Not while another window receives
+   * its work: both would save, and JupyterLab would ask which copy to keep.
+   */
   saveWork(): void {
-    if (this._worked) {
-      this._worked = false;
+    if (this.lease?.held !== false) {
       this._saver.request();
     }
   }
@@ -218,12 +225,7 @@ export class LiveNotebook implements IDisposable {
 
   private _receiveOp(frame: OpFrame): void {
     const receipt = this._applied(frame) ?? this._apply(frame);
-    const key = `${frame.session_id} ${frame.seq}`;
-    this._receipts.delete(key);
-    this._receipts.set(key, receipt);
-    if (this._receipts.size > RECEIPTS_KEPT) {
-      this._receipts.delete(this._receipts.keys().next().value as string);
-    }
+    this._receipts.keep(frame, receipt);
     this._options.post({
       type: 'receipt',
       notebook: this.path,
@@ -232,13 +234,12 @@ export class LiveNotebook implements IDisposable {
       seq: frame.seq,
       receipt
     });
-    if (frame.op.op === 'finish_run' && receipt.status === 'done') {
-      this.panels.forEach(panel =>
-        followOutputs(panel.content, frame.op.cell_id)
-      );
-      this.saveWork();
-    } else if (frame.op.op === 'delete' || frame.op.op === 'restore') {
-      this.panels.forEach(panel => fillGap(panel.content));
+    if (receipt.status !== 'done') {
+      return;
+    }
+    this.panels.forEach(({ content }) => followOp(content, frame.op));
+    if (frame.op.op === 'finish_run') {
+      this._saver.requestSoon();
     }
   }
 
@@ -247,8 +248,7 @@ export class LiveNotebook implements IDisposable {
     if (frame.seq > (this._file.applied[frame.session_id] ?? 0)) {
       return undefined;
     }
-    const key = `${frame.session_id} ${frame.seq}`;
-    return this._receipts.get(key) ?? readBack(this.model, frame.op);
+    return this._receipts.find(frame) ?? readBack(this.model, frame.op);
   }
 
   private _apply({ op, session_id, seq }: OpFrame): Receipt {
@@ -268,9 +268,10 @@ export class LiveNotebook implements IDisposable {
       )
     );
     this._hints.forget(op.cell_id);
+    this.runs.showPrompt(op.cell_id);
     if (receipt.status === 'done') {
       this.goneTo.reset();
-      this._noteWork();
+      this._saver.note();
       if (!idsLast) {
         // From now on the file has the ids that the server knows.
         this.saveWork();
@@ -292,18 +293,13 @@ export class LiveNotebook implements IDisposable {
     return this.model.readOnly || !writable ? 'the notebook is read-only' : '';
   }
 
-  private _noteWork(): void {
-    this._worked = true;
-    this._saver.note();
-  }
-
   // --- hints ------------------------------------------------------------------------
 
   private _stream(frame: StreamFrame): void {
     if (frame.kind === 'edit') {
       this.proposals.get(frame.draft_id).append(frame.start, frame.text);
     } else if (this._hints.append(frame.cell_id, frame.start, frame.text)) {
-      this._noteWork();
+      this._saver.note();
     }
   }
 
@@ -311,6 +307,7 @@ export class LiveNotebook implements IDisposable {
 
   private _read(frame: ReadNotebook): void {
     if (frame.request_id) {
+      this._acted &&= frame.cell_ids.length > 0;
       this._options.post({
         type: 'snapshot',
         notebook: this.path,
@@ -318,12 +315,13 @@ export class LiveNotebook implements IDisposable {
         request_id: frame.request_id,
         cells: takeSnapshot(this.model, frame.cell_ids),
         active_cell_id: this.activeCellId,
-        gone_to: this.goneTo.cell
+        gone_to: this.goneTo.cell,
+        acted_in: this.goneTo.actedIn,
+        too_large: false
       });
     }
     if (frame.save) {
-      this._worked = false;
-      this._saver.request();
+      this._saver.requestSoon();
     }
   }
 
@@ -354,12 +352,35 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  private _draftGone(cellId: string): void {
-    this._options.post({
-      type: 'draft_gone',
-      notebook: this.path,
-      cell_id: cellId
-    });
+  /** The person has run or changed something. The server hears it once until it has looked. */
+  private _noteAct(cellId = ''): void {
+    if (cellId) {
+      this.goneTo.act(cellId);
+    }
+    if (this.lease?.held && !this._acted) {
+      this._acted = true;
+      this._options.post({ type: 'person_acted', notebook: this.path });
+    }
+  }
+
+  private _ownRunBegan(cellId: string): string | null {
+    this.runs.overtaken(cellId);
+    this._noteAct(cellId);
+    const draft = this._options.drafts().find(one => one.cell_id === cellId);
+    const source = draft?.kind === 'insert' ? this.sourceOf(draft) : null;
+    this._postDraftRun(cellId, source, false);
+    return source;
+  }
+
+  private _postDraftRun(
+    cell_id: string,
+    source: string | null,
+    ended: boolean
+  ): void {
+    if (source !== null) {
+      const run = { notebook: this.path, cell_id, source, ended };
+      this._options.post({ type: 'draft_run', ...run });
+    }
   }
 
   /** What follows from a command of the person's, without one of their own. */
@@ -367,7 +388,7 @@ export class LiveNotebook implements IDisposable {
     this._ours += 1;
     try {
       keepFocus(this.panels, work);
-      this._noteWork();
+      this._saver.note();
     } finally {
       this._ours -= 1;
     }
@@ -378,9 +399,10 @@ export class LiveNotebook implements IDisposable {
   private readonly _file: FileState;
   private readonly _hints: Hints;
   private readonly _disposables = new DisposableSet();
-  private readonly _receipts = new Map<string, Receipt>();
+  private readonly _receipts = new KeptReceipts();
   /** Above 0 while the agent's changes are made. */
   private _ours = 0;
   private _announcement = 0;
-  private _worked = false;
+  /** Whether the server knows that the person has acted since it last looked. */
+  private _acted = false;
 }

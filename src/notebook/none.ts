@@ -1,8 +1,8 @@
-/** In place of the notebooks, where the code interpreter is not to work in any. */
+/** Replaces `Notebooks` where the notebook plugin is disabled. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import type { INotebooks } from '../tokens';
-import { Seen } from './review/seen';
+import { Seen } from './review/gate/seen';
 
 export class NoNotebooks implements INotebooks {
   constructor(private readonly _trans: TranslationBundle) {}
@@ -11,6 +11,7 @@ export class NoNotebooks implements INotebooks {
   readonly currentChanged = new Signal<this, string>(this);
   readonly renamed = new Signal<this, { from: string; to: string }>(this);
   readonly leaseChanged = new Signal<this, string>(this);
+  readonly shownChanged = new Signal<this, void>(this);
   readonly kernelChanged = new Signal<this, string>(this);
   readonly seen = new Seen();
 
@@ -34,7 +35,7 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
-  makeRoom(): null {
+  makeViewZone(): null {
     return null;
   }
 
@@ -82,7 +83,7 @@ export class NoNotebooks implements INotebooks {
 
   createNotebook(): Promise<string> {
     const words = this._trans.__(
-      'The notebook part of Code Interpreter is disabled (jupyter-codeinterp:notebook).'
+      'The notebook plugin of Code Interpreter is disabled (jupyter-codeinterp:notebook).'
     );
     return Promise.reject(new Error(words));
   }

@@ -1,10 +1,10 @@
-/** What can be seen, and be done by a person's wish, in the notebooks that are open here. */
+/** Reads and, on the person's request, changes the notebooks that are open in this window. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { Drive } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import type { ISignal } from '@lumino/signaling';
 import type {
   IDraftView,
   IDrafts,
@@ -12,9 +12,9 @@ import type {
   INotebooks,
   IOutline,
   IPlaces,
-  IRoom
+  IViewZone
 } from '../tokens';
-import { makeRoom } from './changes/room';
+import { makeViewZone } from './changes/view-zone';
 import { figuresOf } from './figures';
 import { insertBelow } from './insert';
 import { OpenNotebooks } from './open-notebooks';
@@ -22,49 +22,39 @@ import type { IOpenNotebooksOptions } from './open-notebooks';
 import { outlineOf, placesIn, sourcesOf } from './outline';
 import type { DraftBar } from './review/bar';
 import type { Proposal } from './review/proposal';
-import type { Seen } from './review/seen';
 import { revealCell } from './viewport/reveal';
 
-/** Milliseconds for which what is said about a notebook waits until it has been read. */
-const LOADS = 10_000;
+/** Milliseconds that a message waits at most for its notebook to load. */
+const LOAD_TIMEOUT = 10_000;
 
 export class Notebooks implements INotebooks, IDisposable {
-  /**
-   * `folder` says where a new notebook goes, as a path of the contents manager ('' is the
-   * root). Drafts are followed once `follow` has been called: who keeps them needs the
-   * notebooks first.
-   */
+  /** `folder` returns the folder of a new notebook, a path of the contents manager; '' is the root. */
   constructor(
     private readonly _options: IOpenNotebooksOptions & { folder?: () => string }
-  ) {
-    this._open = new OpenNotebooks(this, _options);
-  }
+  ) {}
 
-  /** Show the open drafts under their cells from now on. */
+  private readonly _open: OpenNotebooks = new OpenNotebooks(
+    this,
+    this._options
+  );
+
+  /** Show the open drafts. Called after the constructor: the drafts need the notebooks first. */
   follow(drafts: IDrafts): void {
     this._open.follow(drafts);
   }
 
   // --- INotebooks -------------------------------------------------------------------
 
-  get seen(): Seen {
-    return this._open.seen;
-  }
+  readonly seen = this._open.seen;
+  readonly currentChanged = this._open.currentChanged;
+  readonly renamed = this._open.renamed;
+  readonly leaseChanged = this._open.leaseChanged;
+  readonly shownChanged = this._open.shownChanged;
+  readonly kernelChanged = this._open.kernelChanged;
+  readonly placesChanged = this._open.placesChanged;
 
   get currentPath(): string {
     return this._open.currentPath;
-  }
-
-  get currentChanged(): ISignal<INotebooks, string> {
-    return this._open.currentChanged;
-  }
-
-  get renamed(): ISignal<INotebooks, { from: string; to: string }> {
-    return this._open.renamed;
-  }
-
-  get leaseChanged(): ISignal<INotebooks, string> {
-    return this._open.leaseChanged;
   }
 
   activeCellId(path: string): string {
@@ -72,7 +62,7 @@ export class Notebooks implements INotebooks, IDisposable {
     return panel?.content.activeCell?.model.id ?? '';
   }
 
-  /** From the top of the notebook to its end. */
+  /** The ids of all cells, from the top. */
   cellIds(path: string): readonly string[] {
     const cells = this._open.panelOf(path)?.content.widgets ?? [];
     return cells.map(cell => cell.model.id);
@@ -112,7 +102,7 @@ export class Notebooks implements INotebooks, IDisposable {
     notebook.mode = 'command';
     if (cellId) {
       await this.reveal(path, cellId);
-      // Of a cell with long outputs the middle is in view now, and not what is asked.
+      // `reveal` centres the cell: with long outputs, its bar may be out of view.
       this._open.barsOf(panel)?.show(cellId);
     }
     notebook.activate();
@@ -129,15 +119,15 @@ export class Notebooks implements INotebooks, IDisposable {
     return id !== '' && this.reveal(path, id);
   }
 
-  makeRoom(
+  makeViewZone(
     path: string,
     cellId: string,
     above: readonly string[] | null,
     lost: () => void
-  ): IRoom | null {
+  ): IViewZone | null {
     const panel = this._open.panelOf(path);
     return panel
-      ? makeRoom(panel.content, cellId, above, {
+      ? makeViewZone(panel.content, cellId, above, {
           lost,
           front: () => this._toFront(panel)
         })
@@ -176,10 +166,6 @@ export class Notebooks implements INotebooks, IDisposable {
     return !!live && !!this._open.kernelOf(live)?.hasLost(kernelId);
   }
 
-  get kernelChanged(): ISignal<INotebooks, string> {
-    return this._open.kernelChanged;
-  }
-
   outline(path: string): IOutline | null {
     const model = this._open.find(path)?.context.model;
     return model ? outlineOf(model) : null;
@@ -193,12 +179,12 @@ export class Notebooks implements INotebooks, IDisposable {
   places(path: string): IPlaces | null {
     const live = this._open.find(path);
     return live
-      ? placesIn(live.model, live.goneTo.cell, this.activeCellId(path))
+      ? placesIn(live.model, {
+          goneTo: live.goneTo.cell,
+          actedIn: live.goneTo.actedIn,
+          selected: this.activeCellId(path)
+        })
       : null;
-  }
-
-  get placesChanged(): ISignal<INotebooks, string> {
-    return this._open.placesChanged;
   }
 
   figures(path: string, cellIds: readonly string[]): readonly IFigure[] {
@@ -218,7 +204,12 @@ export class Notebooks implements INotebooks, IDisposable {
     }
     const { saveBeside } = await import('./attach');
     const folder = PathExt.dirname(live.context.path);
-    return saveBeside(docManager.services.contents, folder, file, trans);
+    const { contents } = docManager.services;
+    const { serverSettings } = contents;
+    const writer = contents.driveName(folder)
+      ? contents
+      : new Drive({ serverSettings });
+    return saveBeside(contents, folder, file, trans, writer);
   }
 
   async createNotebook(): Promise<string> {
@@ -233,7 +224,7 @@ export class Notebooks implements INotebooks, IDisposable {
       name
     }) as NotebookPanel | undefined;
     if (panel) {
-      // The tracker tells of it only in a moment; what is said about it must not come first.
+      // The tracker reports it later; frames about it may come before.
       this._open.add(panel);
       await panel.context.ready;
     }
@@ -241,9 +232,9 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   async ready(path: string): Promise<void> {
-    // Of one that cannot be read the server says what is wrong.
-    const late = new Promise(resolve => setTimeout(resolve, LOADS));
-    await Promise.race([this._open.panelOf(path)?.context.ready, late]);
+    // After the time limit go on: the server reports a notebook that it cannot read.
+    const timeout = new Promise(resolve => setTimeout(resolve, LOAD_TIMEOUT));
+    await Promise.race([this._open.panelOf(path)?.context.ready, timeout]);
   }
 
   // --- drafts -----------------------------------------------------------------------
@@ -255,7 +246,7 @@ export class Notebooks implements INotebooks, IDisposable {
     return drafts.find(draft => draft.cell_id === cellId);
   }
 
-  /** The new source of the edit that is proposed for the active cell. */
+  /** The edit that the agent proposes for the active cell. */
   get activeProposal(): Proposal | undefined {
     const draft = this.activeDraft;
     return draft?.kind === 'edit'
@@ -290,11 +281,9 @@ export class Notebooks implements INotebooks, IDisposable {
     }
   }
 
-  /** Where a new notebook goes: on a foreign drive the agent could not work in it. */
+  /** The folder of a new notebook, never on another drive: the agent cannot work there. */
   private _folder(): string {
     const folder = this._options.folder?.() ?? '';
-    return this._open.isOurs(folder) ? folder : '';
+    return this._open.isOnServer(folder) ? folder : '';
   }
-
-  private readonly _open: OpenNotebooks;
 }

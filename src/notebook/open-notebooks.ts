@@ -1,6 +1,6 @@
 /**
- * Which notebooks are open in this window. Each is announced to the server, and what the server
- * sends about one is given to its hands (`LiveNotebook`); each panel has its bars.
+ * The notebooks open in this window. Announces each to the server, passes frames about it to
+ * its `LiveNotebook`, and gives each panel its draft bars.
  */
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
@@ -12,19 +12,20 @@ import type {
 } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
+import { type Message, MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import type { Lease, ServerFrame } from '../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
 import { KernelWatch } from './kernels';
 import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
-import { KnownDrafts } from './review/known';
-import { Seen } from './review/seen';
+import { DraftSources } from './review/draft-sources';
+import { Seen } from './review/gate/seen';
 import { nameDraftType } from './viewport/draft-type';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 
-/** Drives whose files are the server's own: the default one, and that of collaboration. */
+/** Drives with the server's own files: the default one, and that of collaboration. */
 const SERVER_DRIVES = ['', 'RTC'];
 
 export interface IOpenNotebooksOptions {
@@ -36,7 +37,7 @@ export interface IOpenNotebooksOptions {
 }
 
 export class OpenNotebooks implements IDisposable {
-  /** What changes is told in the name of `_sender`. */
+  /** `_sender` is the sender of all signals. */
   constructor(
     private readonly _sender: INotebooks,
     private readonly _options: IOpenNotebooksOptions
@@ -57,6 +58,7 @@ export class OpenNotebooks implements IDisposable {
   );
   readonly leaseChanged = new Signal<INotebooks, string>(this._sender);
   readonly kernelChanged = new Signal<INotebooks, string>(this._sender);
+  readonly shownChanged = new Signal<INotebooks, void>(this._sender);
   readonly placesChanged = new Signal<INotebooks, string>(this._sender);
 
   // --- what is open -----------------------------------------------------------------
@@ -70,7 +72,7 @@ export class OpenNotebooks implements IDisposable {
     return [...this._live.values()].find(live => live.path === path);
   }
 
-  /** The panel in front if it shows this notebook, else any that does. */
+  /** The panel in front if it shows this notebook, else any other that does. */
   panelOf(path: string): NotebookPanel | undefined {
     const panels = [...(this.find(path)?.panels ?? [])];
     const front = this._options.tracker.currentWidget;
@@ -85,15 +87,15 @@ export class OpenNotebooks implements IDisposable {
     return this._kernels.get(live);
   }
 
-  /** Whether this path of the contents manager is one of the server's own. */
-  isOurs(path: string): boolean {
+  /** Whether this path of the contents manager is a file of the server. */
+  isOnServer(path: string): boolean {
     const { contents } = this._options.docManager.services;
     return SERVER_DRIVES.includes(contents.driveName(path));
   }
 
   // --- drafts -----------------------------------------------------------------------
 
-  /** Show the open drafts under their cells from now on. */
+  /** Show the open drafts under their cells. */
   follow(drafts: IDrafts): void {
     this._drafts = drafts;
     drafts.draftsChanged.connect(this._onDrafts, this);
@@ -125,7 +127,7 @@ export class OpenNotebooks implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Nothing happens if it is known already, or if its file is on a foreign drive. */
+  /** No effect if the panel is known, or if its file is on another drive. */
   add(panel: NotebookPanel): void {
     const path = this._pathOf(panel.context);
     if (path === undefined || this._bars.has(panel)) {
@@ -145,6 +147,7 @@ export class OpenNotebooks implements IDisposable {
       trans: this._options.trans
     });
     this._bars.set(panel, bars);
+    MessageLoop.installMessageHook(panel, this._onMessage);
     panel.content.activeCellChanged.connect(() => {
       this._nameType(panel);
       this.placesChanged.emit(live.path);
@@ -159,7 +162,7 @@ export class OpenNotebooks implements IDisposable {
     });
   }
 
-  /** What the toolbar calls the active cell. */
+  /** Update the toolbar's name for the type of the active cell. */
   private _nameType(panel: NotebookPanel): void {
     const cell = panel.content.activeCell?.model;
     const drafts = this.draftsOf(this._live.get(panel.context)?.path ?? '');
@@ -240,12 +243,24 @@ export class OpenNotebooks implements IDisposable {
     }
   }
 
-  /** Nobody knows whether a hidden page comes back. */
+  private readonly _onMessage = (_: unknown, { type }: Message): boolean => {
+    if (type === 'after-show' || type === 'after-hide') {
+      // The panel changes its visibility after this hook.
+      queueMicrotask(() => this.shownChanged.emit());
+    }
+    return true;
+  };
+
+  /** Save the agent's work when the page is hidden: it may never be shown again. */
   private readonly _onVisibility = (): void => {
     if (document.visibilityState === 'hidden') {
-      this._live.forEach(live => live.saveWork());
+      this._saveWork();
     }
   };
+
+  private _saveWork(): void {
+    this._live.forEach(live => live.saveWork());
+  }
 
   // --- frames -----------------------------------------------------------------------
 
@@ -261,13 +276,15 @@ export class OpenNotebooks implements IDisposable {
       case 'display':
       case 'read':
         return this.find(frame.notebook)?.receive(frame);
+      case 'event':
+        return frame.event.type === 'turn_ended' ? this._saveWork() : undefined;
     }
   }
 
   private _reload(path: string): void {
     const live = this.find(path);
     live?.reload().catch((reason: unknown) => {
-      console.warn(`${path} could not be read anew`, reason);
+      console.warn(`${path} could not be reloaded`, reason);
       live.announce();
     });
   }
@@ -279,16 +296,16 @@ export class OpenNotebooks implements IDisposable {
     }
   }
 
-  /** The path as the server knows it; undefined if the file is on a foreign drive. */
+  /** The path on the server; undefined if the file is on another drive. */
   private _pathOf(context: Context): string | undefined {
     const contents = this._options.docManager.services.contents;
-    return this.isOurs(context.path)
+    return this.isOnServer(context.path)
       ? contents.localPath(context.path)
       : undefined;
   }
 
   private _drafts: IDrafts | null = null;
-  private readonly _known = new KnownDrafts();
+  private readonly _known = new DraftSources();
   private readonly _live = new Map<Context, LiveNotebook>();
   private readonly _bars = new Map<NotebookPanel, DraftBars>();
   private readonly _kernels = new WeakMap<LiveNotebook, KernelWatch>();

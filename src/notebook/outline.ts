@@ -1,15 +1,17 @@
-/** What of a notebook can be named in a message: its cells, by number and first line. */
-import type { ICodeCellModel } from '@jupyterlab/cells';
+/** The cells of a notebook as a message can name them: by number and first line. */
 import type { INotebookModel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ICellName, IOutline, IPlaces } from '../tokens';
 import { assigned } from './document/assigned';
-import { isCode } from './document/outputs';
-import { joined, words } from './document/shapes';
+import { hasError, isCode } from './document/outputs';
+import { count, joined, words } from './document/shapes';
 import { isPrivate } from './document/snapshot';
 
-/** Characters of a cell in which its first line is looked for, and of that line. */
+/** Characters searched for a cell's first line, and characters of that line. */
 const READ = 2_000;
 const LINE = 80;
+/** Characters of that line in a message. */
+const NAMED = 40;
 
 export function outlineOf(model: INotebookModel): IOutline {
   const hidden = new Set<string>();
@@ -23,15 +25,28 @@ export function outlineOf(model: INotebookModel): IOutline {
     return {
       id: joined(cell.getId()),
       number: index + 1,
+      count: isCode(shown) ? count(shown.executionCount) : null,
       line: hides ? '' : firstLine(source),
       isPrivate: hides,
-      failed: !hides && isCode(shown) && hasError(shown)
+      failed: !hides && hasError(shown)
     };
   });
   return { cells, hidden };
 }
 
-/** By cell id. */
+/** The cell's name in a message: "In [5]: df.head()", or "cell 4: df.head()" before a run. */
+export function nameOf(
+  { count, line, number }: ICellName,
+  trans: TranslationBundle
+): string {
+  const name =
+    count === null ? trans.__('cell %1', number) : trans.__('In [%1]', count);
+  // Without characters that are not seen or turn others around: the line is untrusted.
+  const words = shortened(line.replace(/\p{C}/gu, ''), NAMED);
+  return words ? `${name}: ${words}` : name;
+}
+
+/** Sources by cell id. */
 export function sourcesOf(model: INotebookModel): ReadonlyMap<string, string> {
   return new Map(
     model.sharedModel.cells.map(cell => [
@@ -41,17 +56,15 @@ export function sourcesOf(model: INotebookModel): ReadonlyMap<string, string> {
   );
 }
 
-/** `goneTo` and `selected` are ids of cells. */
+/** `where` has ids of cells. */
 export function placesIn(
   model: INotebookModel,
-  goneTo: string,
-  selected: string
+  where: Pick<IPlaces, 'goneTo' | 'actedIn' | 'selected'>
 ): IPlaces {
   const ids = model.sharedModel.cells.map(cell => joined(cell.getId()));
   return {
     ids,
-    goneTo,
-    selected,
+    ...where,
     isEmpty: id => {
       const shown = model.cells.get(ids.indexOf(id));
       // As `is_empty` in core/turn/placing.py.
@@ -67,14 +80,12 @@ export function placesIn(
 
 function firstLine(source: string): string {
   const line = /\S.*/.exec(source.slice(0, READ))?.[0] ?? '';
-  return line.length > LINE ? `${line.slice(0, LINE - 1)}…` : line.trimEnd();
+  return shortened(line.trimEnd(), LINE);
 }
 
-function hasError({ outputs }: ICodeCellModel): boolean {
-  for (let index = 0; index < outputs.length; index++) {
-    if (outputs.get(index).type === 'error') {
-      return true;
-    }
-  }
-  return false;
+function shortened(line: string, most: number): string {
+  const letters = [...line];
+  return letters.length > most
+    ? `${letters.slice(0, most - 1).join('')}…`
+    : line;
 }

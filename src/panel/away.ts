@@ -1,7 +1,7 @@
 /**
- * Tells of a turn that ends while its conversation is not in view: a dot on the panel's tab, a
- * notification of Lab's, a mark in the page's title, and, if the person wants it, one of the
- * system's. All of it goes once the conversation has been in view.
+ * Notifies the person when a turn ends out of view: by a dot on the panel's tab, a Lab
+ * notification, a mark in the page's title and, if turned on, a system notification. All of
+ * them disappear once the conversation is in view.
  */
 import { Notification } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
@@ -10,7 +10,7 @@ import { SILENT, TOAST } from './notifier';
 import type { IEnded } from './view/ends';
 import { IPanelState, shownView } from './store/panel-state';
 import type { Store } from './store/store';
-import { tellSystem } from './system';
+import { notifySystem } from './system';
 
 /** Before the page's title. */
 export const MARK = '● ';
@@ -25,20 +25,20 @@ export class Away {
     }
   ) {
     const { store } = _options;
-    store.ends.ended.connect((_, ended) => this._tell(ended));
+    store.ends.ended.connect((_, ended) => this._notify(ended));
     store.state.changed.connect(() => this._look());
     document.addEventListener('visibilitychange', () => this._look());
   }
 
-  private _tell({ view, end }: IEnded): void {
+  private _notify({ info, stopReason }: IEnded): void {
     const { store, trans } = this._options;
-    const { session_id, notebook } = view.info;
+    const { session_id, notebook } = info;
     if (this._inView(session_id)) {
       return;
     }
     const hidden = isHidden();
     const name = PathExt.basename(notebook);
-    const well = end.stop_reason === 'end_turn';
+    const well = stopReason === 'end_turn';
     const words = well
       ? trans.__('The turn in %1 has ended', name)
       : trans.__('The turn in %1 was stopped', name);
@@ -56,9 +56,9 @@ export class Away {
     if (hidden) {
       this._title.mark();
       if (store.state.now.systemNotifications) {
-        tellSystem({
+        notifySystem({
           title: trans.__('Code Interpreter'),
-          words: well
+          body: well
             ? trans.__('A turn has ended.')
             : trans.__('A turn was stopped.'),
           tag: `codeinterp-${session_id}`,
@@ -68,7 +68,7 @@ export class Away {
     }
   }
 
-  /** What has come into view is known by now. */
+  /** Remove the notifications of conversations that are in view now, or deleted. */
   private _look(): void {
     if (!isHidden()) {
       this._title.clear();
@@ -127,7 +127,7 @@ function isShown(state: IPanelState, sessionId: string): boolean {
   return state.panelShown && shownView(state)?.info.session_id === sessionId;
 }
 
-/** The page's title with a mark before it, also where Lab changes it meanwhile. */
+/** Keeps a mark before the page's title, also when Lab changes the title. */
 class MarkedTitle {
   mark(): void {
     this._observer ??= new MutationObserver(() => this._put());

@@ -1,4 +1,4 @@
-/** The panel's sign: a cell's brackets around a run triangle. */
+/** The panel's icon: a cell's brackets around a run triangle. */
 import { LabIcon } from '@jupyterlab/ui-components';
 
 export const codeInterpreterIcon = new LabIcon({

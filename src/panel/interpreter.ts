@@ -1,5 +1,5 @@
-/** The conversations, as other extensions get at them. */
-import { ISignal, Signal } from '@lumino/signaling';
+/** The API for other extensions. */
+import { Signal } from '@lumino/signaling';
 import type { IApi } from '../protocol/api';
 import type { ServerFrame, SessionInfo } from '../protocol/protocol';
 import type { ICodeInterpreter, IClient, ISessionEvent } from '../tokens';
@@ -15,12 +15,10 @@ export class CodeInterpreter implements ICodeInterpreter {
       open: () => void;
     }
   ) {
-    _options.store.state.changed.connect(() => this._changed.emit());
+    _options.store.state.changed.connect(() => this.changed.emit());
   }
 
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
+  readonly changed = new Signal<this, void>(this);
 
   get current(): SessionInfo | null {
     return this._options.store.shown?.info ?? null;
@@ -33,10 +31,10 @@ export class CodeInterpreter implements ICodeInterpreter {
   async send(text: string): Promise<string> {
     const { store } = this._options;
     if (store.state.now.sending) {
-      const words = 'Another message is on its way.';
+      const words = 'Another message is being sent.';
       throw new Error(store.state.trans.__(words));
     }
-    // What is sent must come of the person: the store asks, as for the panel's own buttons.
+    // The store checks that a person causes this, as for the panel's own buttons.
     if (!(await store.conversation.send(text))) {
       throw new Error(store.state.now.failure);
     }
@@ -63,7 +61,8 @@ export class CodeInterpreter implements ICodeInterpreter {
     let wake: () => void = () => undefined;
     const onFrame = (_: IClient, frame: ServerFrame) => {
       const next = frame.type === 'event' && frame.session_id === sessionId;
-      // Until the server has begun anew they are of before. Numbers have holes in the journal.
+      // Before the reply to `subscribe`, frames belong to an earlier subscription. Numbers have
+      // gaps.
       if (next && begun && frame.seq > last) {
         last = frame.seq;
         came.push({ seq: frame.seq, event: frame.event });
@@ -81,7 +80,7 @@ export class CodeInterpreter implements ICodeInterpreter {
     };
     const onConnected = (_: IClient, connected: boolean) => {
       if (connected) {
-        // If it is lost again, this is done again.
+        // The next reconnect tries again.
         subscribe().catch(() => undefined);
       }
     };
@@ -100,6 +99,4 @@ export class CodeInterpreter implements ICodeInterpreter {
       client.connectedChanged.disconnect(onConnected);
     }
   }
-
-  private readonly _changed = new Signal<this, void>(this);
 }

@@ -1,8 +1,8 @@
 /**
- * On pages without TLS, Chromium looks up the host of each link before it is clicked on: a
- * name can carry words out. The page as a whole is told not to.
+ * Turn off DNS prefetching for the whole page. On pages without TLS, Chromium looks up the host
+ * of each link before a click, and a host name can leak text.
  */
-export function lookUpNoNames(): void {
+export function disableDnsPrefetch(): void {
   const meta = document.createElement('meta');
   meta.httpEquiv = 'x-dns-prefetch-control';
   meta.content = 'off';

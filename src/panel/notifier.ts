@@ -1,13 +1,13 @@
-/** Tells the person when a conversation about another notebook waits for them. */
+/** Notifies the person when a conversation about another notebook waits for them. */
 import { Notification } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { elsewhere } from './store/panel-state';
 import type { Store } from './store/store';
 
-/** Milliseconds that it lies over the page; it stays in the list of notifications. */
+/** Milliseconds that a toast is shown; it stays in the list of notifications. */
 export const TOAST = 8000;
-/** Only in the list. */
+/** No toast, only the list. */
 export const SILENT = 0;
 
 export class Notifier {
@@ -44,21 +44,24 @@ export class Notifier {
 
   private _notify(sessionId: string, notebook: string): string {
     const { store, trans, show } = this._options;
-    // The panel says it as well; a toast would lie over its text field.
+    // The open panel has a banner for it; a toast would cover its message field.
     const silent = store.state.now.panelShown;
     const name = PathExt.basename(notebook);
-    return Notification.info(trans.__('%1 waits for your decision', name), {
-      autoClose: silent ? SILENT : TOAST,
-      actions: [
-        {
-          label: trans.__('Show'),
-          callback: () => {
-            store.showIn(notebook, sessionId);
-            void show(notebook);
+    return Notification.info(
+      trans.__('%1 is waiting for your decision', name),
+      {
+        autoClose: silent ? SILENT : TOAST,
+        actions: [
+          {
+            label: trans.__('Show'),
+            callback: () => {
+              store.showIn(notebook, sessionId);
+              void show(notebook);
+            }
           }
-        }
-      ]
-    });
+        ]
+      }
+    );
   }
 
   /** Notifications by session id. */

@@ -1,35 +1,18 @@
-/** The sidebar as a Lab widget. */
-import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
-import type { IEditorServices } from '@jupyterlab/codeeditor';
-import type { TranslationBundle } from '@jupyterlab/translation';
+/** The sidebar widget. */
+import { ReactWidget } from '@jupyterlab/apputils';
 import type { Message } from '@lumino/messaging';
 import React from 'react';
-import type { ModelMarkdown } from '../markdown/markdown';
-import { showDiff } from '../notebook/review/diff';
-import type { ISlashCommands, IToolRenderers } from '../tokens';
-import { PanelContext } from './components/elements/context';
-import { Panel } from './components/Panel';
-import { Sent } from './components/Sent';
+import { lazy } from './components/elements/lazy';
+import type { IPanelOptions } from './components/Root';
 import { codeInterpreterIcon } from './icon';
 import { elsewhere } from './store/panel-state';
-import type { Store } from './store/store';
 
 export const PANEL_ID = 'codeinterp-panel';
 
+const Root = lazy(async () => (await import('./components/Root')).Root);
+
 export class CodeInterpreterPanel extends ReactWidget {
-  constructor(
-    private _options: {
-      store: Store;
-      markdown: ModelMarkdown;
-      renderers: IToolRenderers;
-      slash: ISlashCommands;
-      trans: TranslationBundle;
-      editors: IEditorServices;
-      openNotebook: (path: string) => Promise<void>;
-      fileUrl: (path: string) => Promise<string>;
-      fileText: (path: string) => Promise<string>;
-    }
-  ) {
+  constructor(private readonly _options: IPanelOptions) {
     super();
     const { store, trans } = _options;
     this.id = PANEL_ID;
@@ -39,12 +22,14 @@ export class CodeInterpreterPanel extends ReactWidget {
     store.state.changed.connect(this._onState, this);
   }
 
-  /** Bring the panel's text field to the person. */
+  /** Focus the message field, once it is loaded. */
   focusComposer(): void {
-    this.node.querySelector('textarea')?.focus();
+    const field = this.node.querySelector('textarea');
+    field?.focus();
+    this._wantsFocus = !field;
   }
 
-  /** Unfold the list of models, or, as long as there is none, the connections. */
+  /** Open the list of models or, if there is none, the connections. */
   openModels(): void {
     const picker = this.node.querySelector<HTMLElement>(
       '[aria-haspopup="listbox"][aria-expanded="false"]'
@@ -57,37 +42,21 @@ export class CodeInterpreterPanel extends ReactWidget {
     }
   }
 
-  protected render(): JSX.Element {
-    const {
-      store,
-      markdown,
-      renderers,
-      slash,
-      trans,
-      openNotebook,
-      fileUrl,
-      fileText,
-      editors
-    } = this._options;
-    return (
-      <PanelContext.Provider
-        value={{
-          store,
-          markdown,
-          renderers,
-          slash,
-          trans,
-          openNotebook,
-          files: { open: openNotebook, url: fileUrl, text: fileText },
-          showSent: () => this._showSent(),
-          showDiff: (host, diff) => showDiff(editors, host, diff),
-          confirmDelete: title => this._confirmDelete(title)
-        }}
-      >
-        <Panel />
-      </PanelContext.Provider>
-    );
+  protected render(): JSX.Element | null {
+    return this._wasShown ? (
+      <Root
+        options={this._options}
+        ready={this._onReady}
+        trans={this._options.trans}
+      />
+    ) : null;
   }
+
+  private readonly _onReady = (): void => {
+    if (this._wantsFocus) {
+      this.focusComposer();
+    }
+  };
 
   protected onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
@@ -109,19 +78,20 @@ export class CodeInterpreterPanel extends ReactWidget {
     this._onLook();
   }
 
-  /** Somebody may look at it now: not where its side is still closed. */
+  /** Load the content, if the panel is visible: its sidebar may still be closed. */
   private _onLook(): void {
     const { setup, state } = this._options.store;
     state.patch({ panelShown: this.isVisible });
     if (this.isVisible) {
       void setup.loadModels();
+      if (!this._wasShown) {
+        this._wasShown = true;
+        this.update();
+      }
     }
   }
 
-  /**
-   * The tab is marked while a conversation that is not shown waits or works, and from when a
-   * turn ends out of view until somebody has looked.
-   */
+  /** Mark the tab while another conversation waits or works, or has ended a turn unseen. */
   private _onState(): void {
     const { now } = this._options.store.state;
     const others = elsewhere(now);
@@ -134,31 +104,6 @@ export class CodeInterpreterPanel extends ReactWidget {
           : '';
   }
 
-  private async _showSent(): Promise<void> {
-    const { store, trans } = this._options;
-    const request = await store.conversation.sent();
-    if (request) {
-      await showDialog({
-        title: trans.__('What was sent to the model'),
-        body: ReactWidget.create(<Sent request={request} trans={trans} />),
-        buttons: [Dialog.okButton({ label: trans.__('Close') })]
-      });
-    }
-  }
-
-  private async _confirmDelete(title: string): Promise<boolean> {
-    const { trans } = this._options;
-    const result = await showDialog({
-      title: trans.__('Delete this conversation?'),
-      body: trans.__(
-        '“%1” will be gone for good. The cells in the notebook stay.',
-        title
-      ),
-      buttons: [
-        Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.warnButton({ label: trans.__('Delete') })
-      ]
-    });
-    return result.button.accept;
-  }
+  private _wasShown = false;
+  private _wantsFocus = false;
 }

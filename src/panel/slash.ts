@@ -1,4 +1,4 @@
-/** The words behind a slash: ours, and those that other extensions have added. */
+/** The slash commands, ours and those of other extensions. */
 import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISlashCommand, ISlashCommands } from '../tokens';
@@ -17,7 +17,7 @@ export class SlashCommands implements ISlashCommands {
   add(command: ISlashCommand): IDisposable {
     const { name } = command;
     if (!NAME.test(name)) {
-      throw new Error(`"${name}" cannot be written behind a slash.`);
+      throw new Error(`"${name}" is not a valid command name.`);
     }
     if (this._commands.has(name)) {
       throw new Error(`There is a "/${name}" already.`);

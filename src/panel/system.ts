@@ -1,6 +1,6 @@
-/** The system's own notifications, which are seen when the browser is not. */
+/** System notifications, which the person sees even with the browser in the background. */
 
-/** Whether the person lets the browser show them; asks if nobody has asked yet. */
+/** Whether the browser may show them; asks the person if undecided. */
 export async function askForSystem(): Promise<boolean> {
   if (typeof window.Notification === 'undefined') {
     return false;
@@ -14,28 +14,28 @@ export async function askForSystem(): Promise<boolean> {
 }
 
 /**
- * Show one, if that is allowed. It may lie over a locked screen or a shared one: `words` are
- * never a notebook's or a model's.
+ * Show a system notification, if allowed. It may appear on a locked or shared screen, so `body`
+ * must not contain text of a notebook or a model.
  */
-export function tellSystem(options: {
+export function notifySystem(options: {
   title: string;
-  words: string;
-  /** A later one with the same tag takes its place. */
+  body: string;
+  /** A later notification with the same tag replaces this one. */
   tag: string;
   clicked: () => void;
 }): void {
-  const { title, words, tag, clicked } = options;
+  const { title, body, tag, clicked } = options;
   if (window.Notification?.permission !== 'granted') {
     return;
   }
   try {
-    const shown = new window.Notification(title, { body: words, tag });
+    const shown = new window.Notification(title, { body, tag });
     shown.onclick = () => {
       window.focus();
       shown.close();
       clicked();
     };
   } catch {
-    // Browsers of phones have none for a page.
+    // Browsers on phones do not let a page show one.
   }
 }

@@ -11,7 +11,7 @@ import { IConnection, bundle } from './wiring';
 const completions: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-codeinterp:completions',
   description:
-    "A provider of JupyterLab's inline completer: off until it is turned on in its settings.",
+    'Inline completions for JupyterLab, off until turned on in the settings.',
   autoStart: true,
   requires: [ICompletionProviderManager],
   optional: [IConnection, ITranslator],

@@ -5,16 +5,16 @@ import { IConnection } from './wiring';
 
 const connection: JupyterFrontEndPlugin<IConnection> = {
   id: 'jupyter-codeinterp:connection',
-  description: 'The connection to the server part of the code interpreter.',
+  description: 'Connects to the code interpreter’s server extension.',
   autoStart: true,
   provides: IConnection,
   activate: app => {
     const settings = app.serviceManager.serverSettings;
     const api = new Api(settings);
     const client = new Client({ api, settings });
-    // Once all plugins listen.
+    // After all plugins have connected to the client's signals.
     void app.started.then(() => client.connect());
-    // With a word from the page, the server need not wait for it to come back for long.
+    // Without this notice the server waits longer for the page to return.
     window.addEventListener('pagehide', () => api.leave());
     return { api, client };
   }

@@ -1,15 +1,15 @@
 /**
- * The plugins of this extension. Each can be disabled alone, and the others go on without it:
- * so they ask for each other's tokens as optional, and do nothing where they need one.
+ * The plugins of this extension. Each can be disabled alone. So their tokens are optional for
+ * each other, and a plugin does nothing without one that it needs.
  *
  *   connection   the socket and REST
- *   notebook     the notebooks that are open here: where the agent works
+ *   notebook     the open notebooks, where the agent works
  *   core         the conversations that this window follows
- *   interpreter  the conversations, for other extensions
- *   renderers    what other extensions draw results of tools with; and `slash`, their words
+ *   interpreter  the API for other extensions
+ *   renderers    other extensions' renderers for tool results, and their slash commands
  *   panel        the sidebar, its commands and their shortcuts
- *   completions  grey text at the cursor of a cell, by JupyterLab's inline completer
- *   notifier     says when a conversation about another notebook waits
+ *   completions  inline completions in cells
+ *   notifier     notifications of waiting and ended conversations
  */
 import completions from './completions';
 import connection from './connection';

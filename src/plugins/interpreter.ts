@@ -5,7 +5,7 @@ import type {
 import { CodeInterpreter } from '../panel/interpreter';
 import type { Store } from '../panel/store/store';
 import { ICodeInterpreter } from '../tokens';
-import { openPanel } from './commands';
+import { openPanel } from './commands/panel';
 import { IConnection, IStore } from './wiring';
 
 const interpreter: JupyterFrontEndPlugin<ICodeInterpreter | null> = {

@@ -38,7 +38,7 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
       client: connection.client,
       docManager,
       editorServices,
-      // Without a file browser, as on Notebook 7's page of a notebook, the root.
+      // Notebook 7's notebook page has no file browser: use the root.
       folder: () => files?.model.path ?? '',
       trans
     });

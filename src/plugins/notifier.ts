@@ -6,13 +6,13 @@ import { ITranslator } from '@jupyterlab/translation';
 import { Away } from '../panel/away';
 import { Notifier } from '../panel/notifier';
 import type { Store } from '../panel/store/store';
-import { openNotebook, openPanel } from './commands';
+import { openNotebook, openPanel } from './commands/panel';
 import { IStore, bundle } from './wiring';
 
 const notifier: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-codeinterp:notifier',
   description:
-    'Says when a conversation about another notebook waits, and when a turn ends out of view.',
+    'Notifies you when another notebook’s conversation waits, or a turn ends out of view.',
   autoStart: true,
   optional: [IStore, ITranslator],
   activate: (

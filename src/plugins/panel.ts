@@ -12,24 +12,24 @@ import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ITranslator } from '@jupyterlab/translation';
-import { ModelMarkdown } from '../markdown/markdown';
 import type { Notebooks } from '../notebook/notebooks';
-import { lookUpNoNames } from '../panel/no-lookups';
+import { disableDnsPrefetch } from '../panel/no-lookups';
 import { CodeInterpreterPanel } from '../panel/panel';
 import { ToolRenderers } from '../panel/renderers';
 import type { Store } from '../panel/store/store';
 import { SlashCommands } from '../panel/slash';
 import { isWaiting } from '../panel/view/view';
+import type { Reference } from '../protocol/protocol';
 import { ISlashCommands, IToolRenderers } from '../tokens';
-import { FOCUS, addCommands, openNotebook } from './commands';
-import { addCellCommands } from './doors/cells';
-import { addDraftCommands } from './doors/drafts';
-import { keepFocus } from './doors/focus';
-import { type IConversation, addPromptCommand } from './doors/prompt';
-import { keepShortcuts } from './doors/shortcuts';
-import { addSlashCommands } from './doors/slash';
-import { keepWidth } from './doors/width';
-import { rememberOpen, wasOpen } from './doors/was-open';
+import { FOCUS, addCommands, openNotebook } from './commands/panel';
+import { addCellCommands } from './commands/cells';
+import { addDraftCommands } from './commands/drafts';
+import { keepFocus } from '../panel/page/focus';
+import { type IConversation, addPromptCommand } from './commands/prompt';
+import { keepShortcuts } from './commands/shortcuts';
+import { addSlashCommands } from './commands/slash';
+import { keepWidth } from '../panel/page/width';
+import { rememberOpen, wasOpen } from '../panel/page/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
 
 const panel: JupyterFrontEndPlugin<void> = {
@@ -74,18 +74,12 @@ const panel: JupyterFrontEndPlugin<void> = {
     }
     const { commands, shell } = app;
     const trans = bundle(translator);
-    const markdown = new ModelMarkdown({
-      languages,
-      typesetter,
-      diagrams,
-      trans
-    });
-    lookUpNoNames();
+    disableDnsPrefetch();
     const slash = slashCommands ?? new SlashCommands();
     const widget = new CodeInterpreterPanel({
       store,
       trans,
-      markdown,
+      markdown: { languages, typesetter, diagrams },
       renderers: renderers ?? new ToolRenderers(),
       slash,
       editors,
@@ -108,8 +102,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     keepFocus(() => void goOn(store, widget));
     keepShortcuts(commands);
 
-    const compose = (text: string) => {
-      store.prefill(text);
+    const compose = (text: string, references: readonly Reference[]) => {
+      store.prefill(text, references);
       open();
     };
     const added: string[] = [
@@ -118,14 +112,21 @@ const panel: JupyterFrontEndPlugin<void> = {
         ? addDraftCommands({ commands, notebooks, store, trans })
         : [])
     ];
+    const category = trans.__('Code Interpreter');
     if (tracker) {
-      addCellCommands({ commands, tracker, trans, compose });
       const conversation = conversationOf(store, open);
+      const cells = addCellCommands({
+        commands,
+        tracker,
+        trans,
+        conversation,
+        compose
+      });
+      cells.forEach(item => palette?.addItem({ ...item, category }));
       added.push(addPromptCommand({ commands, tracker, conversation, trans }));
     }
     const openModels = () => widget.openModels();
     addSlashCommands({ slash, commands, store, trans, openModels });
-    const category = trans.__('Code Interpreter');
     added.forEach(command => palette?.addItem({ command, category }));
     launcher?.add({ command: FOCUS, category: trans.__('Other'), rank: 0 });
 
@@ -142,21 +143,29 @@ const panel: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** For the prompt in a cell: what is said there is about nothing that waits. */
+/** For messages from a cell: they never answer a question or a draft. */
 function conversationOf(store: Store, open: () => void): IConversation {
   return {
-    send: text => store.conversation.send(text, { does: 'begin', about: '' }),
+    send: (text, references) =>
+      store.conversation.send(
+        text,
+        { does: 'begin', about: '' },
+        { references }
+      ),
     stop: () => store.conversation.stop(),
     get works() {
       const view = store.shown;
       return !!view?.info.running && !isWaiting(view);
+    },
+    get runs() {
+      return !!store.shown?.info.running;
     },
     changed: store.state.changed,
     open
   };
 }
 
-/** The focus has nowhere to be: to the next draft, or else to where messages are written. */
+/** Focus the next draft, or else the message field, when the focus is lost. */
 async function goOn(store: Store, widget: CodeInterpreterPanel): Promise<void> {
   const { notebook } = store.state.now;
   const next = store.notebooks.isShown(notebook)

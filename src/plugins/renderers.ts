@@ -13,11 +13,11 @@ const renderers: JupyterFrontEndPlugin<IToolRenderers> = {
 
 const slash: JupyterFrontEndPlugin<ISlashCommands> = {
   id: 'jupyter-codeinterp:slash',
-  description: 'Lets other extensions add words behind a slash.',
+  description: 'Lets other extensions add slash commands.',
   autoStart: true,
   provides: ISlashCommands,
   activate: () => new SlashCommands()
 };
 
-/** What other extensions can add to. */
+/** The registries for other extensions. */
 export default [renderers, slash];

@@ -23,13 +23,13 @@ export async function followSettings(
   settings.changed.connect(() => {
     const { systemNotifications: before } = store.state.now;
     apply();
-    // The browser asks the person at the moment in which they turn it on, and only then.
+    // Ask for the browser's permission only when the person turns the setting on.
     if (!before && store.state.now.systemNotifications) {
       void askForSystem().then(allowed => {
         if (!allowed) {
           Notification.warning(
             trans.__(
-              'The browser does not let Jupyter show notifications of the system. Allow them for this site in the browser’s own settings.'
+              'The browser blocks system notifications from Jupyter. Allow them for this site in the browser’s settings.'
             )
           );
         }

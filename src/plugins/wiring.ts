@@ -1,4 +1,4 @@
-/** What the plugins of this extension give to each other, and to nobody else. */
+/** Tokens that the plugins of this extension share only with each other. */
 import type { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Token } from '@lumino/coreutils';
@@ -14,7 +14,7 @@ export interface IConnection {
 
 export const IConnection = new Token<IConnection>(
   'jupyter-codeinterp:IConnection',
-  'The way to the server part of the code interpreter.'
+  'Client of the code interpreter’s server extension.'
 );
 export const ILiveNotebooks = new Token<Notebooks>(
   'jupyter-codeinterp:ILiveNotebooks',

@@ -1,4 +1,4 @@
-/** The window's one socket to the server: opened with a ticket, opened again when lost. */
+/** The window's one socket to the server: opened with a ticket, reopened when lost. */
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import { PromiseDelegate } from '@lumino/coreutils';
@@ -6,30 +6,33 @@ import type { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, IApi } from './api';
 import type { Command, Reply, ServerFrame } from './protocol';
+import { isTooLarge, smaller } from './too-large';
 
-/** The window's one socket to the server. */
 export interface IClient {
-  /** Every frame but replies, in the order in which the server sent them. */
+  /** Every frame except replies, in the server's order. */
   readonly frames: ISignal<IClient, ServerFrame>;
   /** Emitted with true after each (re)connect and with false when the socket is lost. */
   readonly connectedChanged: ISignal<IClient, boolean>;
   readonly connected: boolean;
   /**
-   * Emitted when the server gives this window no socket, with its reason for people; then it
-   * is asked again, unless another window has closed this one (`closed`).
+   * Emitted when the server refuses this window a socket, with its message for people. The
+   * client retries, unless another window has closed this one (`closed`).
    */
   readonly refused: ISignal<IClient, { closed: boolean; message: string }>;
   /**
    * Send a command; resolves with the reply's result. Rejects with a `CommandFailure`
-   * (code, message) when the server refuses or the socket is lost before the reply. `heard`
-   * is called when the reply comes, before the frames that come after it.
+   * (code, message) when the server refuses or the socket is lost before the reply. Calls
+   * `onReply` when the reply comes, before any later frame.
    */
-  send(command: Command, heard?: () => void): Promise<Record<string, unknown>>;
-  /** Send without asking for a reply (receipts, snapshots, notices). Dropped offline. */
+  send(
+    command: Command,
+    onReply?: () => void
+  ): Promise<Record<string, unknown>>;
+  /** Send without a reply (receipts, snapshots, notices). Dropped offline. */
   post(command: Command): void;
 }
 
-/** A command that was refused, or whose reply was lost. `message` is for people. */
+/** The server refused a command, or its reply was lost. `message` is for people. */
 export class CommandFailure extends Error {
   constructor(
     readonly code: string,
@@ -39,9 +42,9 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The code with which the server closes a socket that another window has closed. */
-const FOR_GOOD = 4001;
-/** Milliseconds before each new attempt to connect; the last one from then on. */
+/** The server's close code after another window has closed this one. */
+const CLOSED_BY_WINDOW = 4001;
+/** Milliseconds before each new attempt to connect; the last value repeats. */
 const DELAYS = [250, 1000, 2000, 5000, 10000];
 
 export class Client implements IClient, IDisposable {
@@ -53,17 +56,11 @@ export class Client implements IClient, IDisposable {
     this._settings = options.settings;
   }
 
-  get frames(): ISignal<this, ServerFrame> {
-    return this._frames;
-  }
-
-  get connectedChanged(): ISignal<this, boolean> {
-    return this._connectedChanged;
-  }
-
-  get refused(): ISignal<this, { closed: boolean; message: string }> {
-    return this._refused;
-  }
+  readonly frames = new Signal<this, ServerFrame>(this);
+  readonly connectedChanged = new Signal<this, boolean>(this);
+  readonly refused = new Signal<this, { closed: boolean; message: string }>(
+    this
+  );
 
   get connected(): boolean {
     return this._connected;
@@ -88,23 +85,30 @@ export class Client implements IClient, IDisposable {
     }
   }
 
-  send(command: Command, heard?: () => void): Promise<Record<string, unknown>> {
+  send(
+    command: Command,
+    onReply?: () => void
+  ): Promise<Record<string, unknown>> {
     if (!this._connected) {
       return Promise.reject(lost());
     }
     const id = ++this._lastId;
-    const reply = new PromiseDelegate<Record<string, unknown>>();
-    this._pending.set(id, reply);
-    if (heard) {
-      this._heard.set(id, heard);
+    const data = JSON.stringify({ ...command, id });
+    if (isTooLarge(data)) {
+      const words = 'This is too large to be sent to the Jupyter server.';
+      return Promise.reject(new CommandFailure('too_large', words));
     }
-    this._write(JSON.stringify({ ...command, id }));
+    const reply = new PromiseDelegate<Record<string, unknown>>();
+    this._pending.set(id, { reply, onReply });
+    this._write(data);
     return reply.promise;
   }
 
   post(command: Command): void {
     if (this._connected) {
-      this._write(JSON.stringify(command));
+      const data = JSON.stringify(command);
+      // The server closes the socket on a larger message, and the client would send it again.
+      this._write(isTooLarge(data) ? JSON.stringify(smaller(command)) : data);
     }
   }
 
@@ -120,7 +124,9 @@ export class Client implements IClient, IDisposable {
 
   private _open(ticket: string): void {
     const { wsUrl, token, appendToken, WebSocket } = this._settings;
-    const query = appendToken && token ? { ticket, token } : { ticket };
+    const seen = this._seen < 0 ? {} : { seen: this._seen };
+    const query =
+      appendToken && token ? { ticket, token, ...seen } : { ticket, ...seen };
     const url =
       URLExt.join(wsUrl, 'codeinterp', 'api', 'channel') +
       URLExt.objectToQueryString(query);
@@ -138,27 +144,27 @@ export class Client implements IClient, IDisposable {
     };
     socket.onclose = ({ code, reason }) => {
       this._setConnected(false);
-      if (code === FOR_GOOD) {
-        this._refused.emit({ closed: true, message: reason });
+      if (code === CLOSED_BY_WINDOW) {
+        this.refused.emit({ closed: true, message: reason });
       } else {
-        this._again();
+        this._reconnectLater();
       }
     };
-    // As it is now: a script that changes the prototype later gets no hold of the socket.
+    // Bound now: a script that changes the prototype later cannot capture the socket.
     this._write = socket.send.bind(socket);
   }
 
-  /** Ask again, unless that would not help. */
+  /** Retry, unless that cannot help. */
   private _onRefusal(error: unknown): void {
     const { status, code, message } =
       error instanceof ApiError ? error : { status: 0, code: '', message: '' };
     const closed = code === 'closed_window';
     if (closed || code === 'no_session') {
-      this._refused.emit({ closed, message });
+      this.refused.emit({ closed, message });
     }
-    // Without the route there is no server part.
+    // 404: the server extension is missing.
     if (!closed && status !== 404) {
-      this._again();
+      this._reconnectLater();
     }
   }
 
@@ -166,19 +172,28 @@ export class Client implements IClient, IDisposable {
     if (frame.type === 'reply') {
       this._settle(frame);
     } else {
-      this._frames.emit(frame);
+      this._count(frame);
+      this.frames.emit(frame);
+    }
+  }
+
+  /** Note the last action of another window; after a reconnect the server sends later ones. */
+  private _count(frame: ServerFrame): void {
+    if (frame.type === 'done_elsewhere') {
+      this._seen = Math.max(this._seen, frame.number);
+    } else if (frame.type === 'you_are' && (this._seen < 0 || frame.missed)) {
+      this._seen = frame.seen;
     }
   }
 
   private _settle(reply: Reply): void {
     const pending = this._pending.get(reply.id);
     this._pending.delete(reply.id);
-    this._heard.get(reply.id)?.();
-    this._heard.delete(reply.id);
+    pending?.onReply?.();
     if (reply.error === null) {
-      pending?.resolve(reply.result);
+      pending?.reply.resolve(reply.result);
     } else {
-      pending?.reject(new CommandFailure(reply.error, reply.message));
+      pending?.reply.reject(new CommandFailure(reply.error, reply.message));
     }
   }
 
@@ -190,13 +205,12 @@ export class Client implements IClient, IDisposable {
     if (!connected) {
       const pending = [...this._pending.values()];
       this._pending.clear();
-      this._heard.clear();
-      pending.forEach(reply => reply.reject(lost()));
+      pending.forEach(({ reply }) => reply.reject(lost()));
     }
-    this._connectedChanged.emit(connected);
+    this.connectedChanged.emit(connected);
   }
 
-  private _again(): void {
+  private _reconnectLater(): void {
     if (this._isDisposed) {
       return;
     }
@@ -213,21 +227,20 @@ export class Client implements IClient, IDisposable {
   private _attempts = 0;
   private _timer = 0;
   private _lastId = 0;
+  /** The number of the last action of another window; -1 before the first connection. */
+  private _seen = -1;
   private _pending = new Map<
     number,
-    PromiseDelegate<Record<string, unknown>>
+    {
+      reply: PromiseDelegate<Record<string, unknown>>;
+      onReply?: () => void;
+    }
   >();
-  private _heard = new Map<number, () => void>();
-  private _frames = new Signal<this, ServerFrame>(this);
-  private _refused = new Signal<this, { closed: boolean; message: string }>(
-    this
-  );
-  private _connectedChanged = new Signal<this, boolean>(this);
 }
 
 function lost(): CommandFailure {
   return new CommandFailure(
     'disconnected',
-    'The connection to the Jupyter server is lost.'
+    'Lost connection to the Jupyter server.'
   );
 }

@@ -1,15 +1,15 @@
-/** A file that the server has made, for the person to keep. */
+/** A file made by the server, for the person to save. */
 export interface IFile {
   readonly name: string;
   readonly content: Blob;
 }
 
-/** Hand it to the browser, which saves it as it saves every download. */
+/** Save the file as a browser download. */
 export function download({ name, content }: IFile): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // The browser begins to read it in this turn of the loop, and may then lose the name.
+  // The browser starts reading in this turn of the event loop; the URL must last until then.
   setTimeout(() => URL.revokeObjectURL(link.href), 0);
 }

@@ -24,12 +24,15 @@ export type Command =
   | TakeLease
   | OpReceipt
   | SnapshotTaken
-  | DraftGone;
+  | DraftGone
+  | PersonActed
+  | DraftRun;
 export type ServerFrame =
   | Reply
   | YouAre
   | DoneElsewhere
   | SessionChanged
+  | WaitingChanged
   | EventFrame
   | OpFrame
   | StreamFrame
@@ -73,17 +76,17 @@ export interface Protocol {
   [k: string]: unknown;
 }
 /**
- * What the person says. Without ``session_id`` a new session for ``notebook`` is made.
+ * A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
  *
- * It starts a turn, or is queued while one is running. ``about`` names what waits for the
- * person and was before them as they wrote: the ``call_id`` of a question, which it answers,
- * or the ``nonce`` of a draft, which it rejects; ``source`` is then what stands in that
- * draft's cell (None: as it was put forward). ``after``: the cell after which new ones are to
- * go, "" for where they belong. ``references``: what the message names, at most 20; the model
- * is told what it is when the message reaches it. ``rule_files``: whether ``AGENTS.md`` and
- * ``.codeinterp/rules.md`` are read in a turn that begins. ``text`` may be "" where messages
- * are queued: they are sent now. The reply's result is ``{"session_id": …, "did": …}``, where
- * ``did`` is ``begin``, ``queue``, ``answer`` or ``reject``.
+ * It starts a turn; while one runs, the server queues it. ``about`` names what the person saw
+ * waiting as they wrote: a question (its ``call_id``), which the message answers, or a draft
+ * (its ``nonce``), which goes on waiting while the model gets the message at once. ``source`` is
+ * then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
+ * "" lets the server choose. ``references``: what the message names, at most 20.
+ * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
+ * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
+ * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
+ * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
  */
 export interface SendMessage {
   type: 'send_message';
@@ -97,23 +100,24 @@ export interface SendMessage {
   after?: string;
   references?: Reference[];
   rule_files?: boolean;
+  with_key?: boolean;
   id?: number;
 }
 /**
- * Something that a message names. ``name``: of a variable; the id of a cell; of a file
- * beside the notebook; "" for the last error.
+ * Something that a message names. ``name`` is a variable, a cell's id, a file beside the
+ * notebook, or "" for the last error.
  */
 export interface Reference {
   kind: 'cell' | 'error' | 'file' | 'variable';
   name: string;
 }
 /**
- * Another message in the place of the one that began ``turn``: a new conversation about the
- * same notebook, which begins with all turns before it. The old one stays as it is.
+ * Send another message in place of the one that began ``turn``.
  *
- * ``undo``: what that turn and those after it changed in the notebook is put back first, where
- * the person has not touched it since. The other fields as in ``SendMessage``; the reply's
- * result is ``{"session_id": …}``, the new one's.
+ * This opens a new conversation that begins with the turns before it. The old one remains.
+ * ``undo`` first restores the cells that this and later turns changed, unless the person has
+ * touched them since. Other fields as in ``SendMessage``. The reply's result is
+ * ``{"session_id": …}`` of the new conversation.
  */
 export interface Branch {
   type: 'branch';
@@ -125,10 +129,11 @@ export interface Branch {
   model?: string;
   references?: Reference[];
   rule_files?: boolean;
+  with_key?: boolean;
   id?: number;
 }
 /**
- * A queued message is not to reach the model.
+ * Withdraw a queued message.
  */
 export interface TakeBack {
   type: 'take_back';
@@ -137,10 +142,10 @@ export interface TakeBack {
   id?: number;
 }
 /**
- * The person's word on one draft. ``source`` is all that is to run, byte for byte.
+ * The person's decision on one draft. Exactly ``source`` runs, byte for byte.
  *
- * ``run_all`` switches the rest of the turn to Auto. ``reason``: why it is rejected, in the
- * person's words.
+ * ``run_all`` switches the rest of the turn to Auto. ``reason`` are the person's words with a
+ * rejection.
  */
 export interface Decide {
   type: 'decide';
@@ -164,7 +169,7 @@ export interface Answer {
   id?: number;
 }
 /**
- * Stop the turn. Nothing happens if none is running.
+ * Stop the running turn, if any.
  */
 export interface Cancel {
   type: 'cancel';
@@ -172,7 +177,7 @@ export interface Cancel {
   id?: number;
 }
 /**
- * Try again after a turn that ended in an error: the same message, the same history.
+ * Repeat a turn that ended in an error, with the same message and history.
  */
 export interface Retry {
   type: 'retry';
@@ -192,22 +197,22 @@ export interface SetModel {
   id?: number;
 }
 /**
- * What the server has told of ``window`` (``DoneElsewhere``) was not this person.
+ * The person disowns an action of another window (``DoneElsewhere``).
  *
- * Every turn stops, every session in Auto goes back to Review, a key or an address that
- * ``window`` has set is put back, and all windows but this one are closed for good: their
- * pages must be loaded anew.
+ * The server stops every turn and sets sessions in Auto to Review. It restores keys, addresses
+ * and models that other windows set since this one opened. It withdraws queued messages of
+ * other windows, and their running requests end without effect. It closes all other windows
+ * until their pages are reloaded.
  */
 export interface NotMe {
   type: 'not_me';
-  window: number;
   id?: number;
 }
 /**
- * Put back cells that a turn changed, where the person has not touched them since.
+ * Restore cells that a turn changed, unless the person has touched them since.
  *
- * ``cells`` are ids; with none it is all that are neither put back nor kept yet. Variables
- * stay as they are.
+ * ``cells`` are ids; empty means all that are neither restored nor kept yet. Variables keep
+ * their values.
  */
 export interface UndoTurn {
   type: 'undo_turn';
@@ -217,8 +222,8 @@ export interface UndoTurn {
   id?: number;
 }
 /**
- * The person has reviewed these changes of a turn and keeps them: undoing the turn
- * leaves them out. Each can still be put back by its id.
+ * Keep these changes of a turn: undoing the turn skips them. The person can still restore
+ * each by its id.
  */
 export interface KeepChanges {
   type: 'keep_changes';
@@ -228,7 +233,7 @@ export interface KeepChanges {
   id?: number;
 }
 /**
- * Remove a failed cell of the agent that was left standing.
+ * Remove a failed cell that the agent left in the notebook.
  */
 export interface RemoveCell {
   type: 'remove_cell';
@@ -237,7 +242,7 @@ export interface RemoveCell {
   id?: number;
 }
 /**
- * Send the session's events after ``after``, and go on with what happens.
+ * Send the session's events after number ``after``, then those to come.
  */
 export interface Subscribe {
   type: 'subscribe';
@@ -251,16 +256,15 @@ export interface Unsubscribe {
   id?: number;
 }
 /**
- * This window has the notebook open, as it is now: said when it opens it, when it has
- * read it anew, and when its socket was opened again.
+ * The state of a notebook in this window. Sent when the window opens it, reads it again or
+ * reconnects.
  *
- * ``applied`` is the document's own marker, the highest op number that it holds for each
- * session; ``saved`` is that marker in the file as this window last read or wrote it, and
- * ``version`` names that file (its hash, or the time of its last change). ``edited`` says
- * that there are changes of the person's own that the file lacks. ``reverted``: the person
- * went back to the file on purpose. ``kernel_id`` is "" without a kernel.
- * ``collaborative``: others edit the document through the server (real-time collaboration).
- * ``announcement`` counts how often the window has said this of the notebook.
+ * ``applied`` is the document's own marker: the highest op number that it holds for each
+ * session. ``saved`` is that marker in the file as this window last read or wrote it;
+ * ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
+ * the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
+ * without a kernel. ``collaborative``: others edit the document through the server (real-time
+ * collaboration). ``announcement`` counts these commands for the notebook.
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -280,8 +284,8 @@ export interface OpenNotebook {
   id?: number;
 }
 /**
- * How this window's copy of the notebook stands to its file, when that has changed.
- * Fields as in ``OpenNotebook``.
+ * A change in how this window's copy differs from the file. Fields as in
+ * ``OpenNotebook``.
  */
 export interface FileState {
   type: 'file_state';
@@ -294,7 +298,7 @@ export interface FileState {
   id?: number;
 }
 /**
- * The person has closed it; what was not saved is given up.
+ * The person has closed the notebook and discards unsaved changes.
  */
 export interface CloseNotebook {
   type: 'close_notebook';
@@ -317,7 +321,7 @@ export interface KernelOf {
   id?: number;
 }
 /**
- * Let this window be the one that the agent works in.
+ * Make this window the one that the agent works in.
  */
 export interface TakeLease {
   type: 'take_lease';
@@ -334,13 +338,14 @@ export interface OpReceipt {
   id?: number;
 }
 /**
- * What the document answered to an op.
+ * The document's answer to an op.
  *
- * ``done``: it is in the document, which was read back. ``source`` is given with
- * ``conflict`` alone: what stands there instead of what was expected. ``before`` is the whole
- * cell before the op (with ``after``, the ids above it, nearest first), for ``set_source``
- * and ``delete`` that changed something, and ``begin_run`` that asks for it: what undo puts
- * back.
+ * ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
+ * the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
+ * and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
+ * that changed something, and a ``begin_run`` that asks for them. ``left_out``: the outputs of
+ * ``before`` are too large for a message. ``outputs`` is the digest of those that the journal
+ * keeps apart.
  */
 export interface Receipt {
   status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
@@ -350,12 +355,17 @@ export interface Receipt {
     [k: string]: unknown;
   } | null;
   after: string[];
+  left_out: boolean;
+  outputs: string;
 }
 /**
- * The answer to a ``ReadNotebook``. Cells tagged ``codeinterp-private`` come without
- * source and outputs. Outputs are bounded: text to 20,000 characters an output.
- * ``gone_to`` is the active cell where the person has gone to one (by a click, a key, a run)
- * since the notebook was opened and since the agent's last work, else "".
+ * The answer to a ``ReadNotebook``.
+ *
+ * Cells tagged ``codeinterp-private`` lack source and outputs. The window cuts the text of an
+ * output at 20,000 characters. ``gone_to`` is the active cell if the person went there since
+ * the notebook opened and since the agent's last work, else "". ``acted_in`` is the cell where
+ * they last typed or ran something since then. ``too_large``: the notebook does not
+ * fit into a message, and ``cells`` is empty.
  */
 export interface SnapshotTaken {
   type: 'snapshot';
@@ -365,11 +375,14 @@ export interface SnapshotTaken {
   cells: CellView[];
   active_cell_id?: string;
   gone_to?: string;
+  acted_in?: string;
+  too_large?: boolean;
   id?: number;
 }
 /**
- * A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here.
- * ``assigns``: the variables that a private cell, whose source is not sent, assigns.
+ * A cell in a snapshot. The sender bounds ``outputs``. ``assigns``: the variables that a
+ * private cell assigns; its source is not sent. ``run_id``: the agent's run if it was the
+ * cell's last one, else "".
  */
 export interface CellView {
   cell_id: string;
@@ -381,6 +394,7 @@ export interface CellView {
   execution_count: number | null;
   tags: string[];
   assigns: string[];
+  run_id: string;
 }
 /**
  * The person deleted a draft's cell (or the cell that an edit was proposed for).
@@ -392,7 +406,28 @@ export interface DraftGone {
   id?: number;
 }
 /**
- * The answer to the command ``id``: ``error`` is None when it was carried out.
+ * The person has run, changed, moved or deleted cells. The window with the lease sends it
+ * once between two reads of the whole notebook.
+ */
+export interface PersonActed {
+  type: 'person_acted';
+  notebook: string;
+  id?: number;
+}
+/**
+ * The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
+ * to run ``source``, and again when that run has ``ended``.
+ */
+export interface DraftRun {
+  type: 'draft_run';
+  notebook: string;
+  cell_id: string;
+  source: string;
+  ended?: boolean;
+  id?: number;
+}
+/**
+ * The answer to the command ``id``; ``error`` is None on success.
  */
 export interface Reply {
   type: 'reply';
@@ -404,29 +439,60 @@ export interface Reply {
   message: string;
 }
 /**
- * The first frame: this window's number, 1, 2, … since the server started. A page that
- * connects again keeps its number.
+ * The first frame: this window's unique number. A page that reconnects keeps it, unless the
+ * server has forgotten the window.
+ *
+ * ``seen`` is the number of the newest action (``DoneElsewhere``). A page opens its socket with
+ * the last number it saw and gets the later actions of others. ``missed``: the server no
+ * longer has some of these.
  */
 export interface YouAre {
   type: 'you_are';
   window: number;
+  seen: number;
+  missed: boolean;
 }
 /**
- * Another window has decided, or changed what may run or where keys go.
+ * An action of another window, or of a client without one.
  *
- * what: ``run``, ``run_all`` (the rest of the turn runs without asking) or ``reject`` a
- * draft called ``name``; ``turn`` a turn that runs without asking was started; ``mode``
- * or ``model``: a session goes on with the one called ``name``; ``key`` the key and
- * the address of the model were set (``name`` is its host) or, with ``no_key``, forgotten.
+ * run, run_all, reject  decided on the draft ``name``
+ * turn                  started a turn that runs without asking
+ * stop, answer          stopped the turn; answered its question
+ * take_back             withdrew a queued message
+ * mode, model           set the one called ``name``; ``before`` is the previous one
+ * undo, keep, remove    restored cells of a turn, kept them, removed a failed one
+ * rename, delete        renamed the conversation to ``name``; deleted it
+ * key, no_key           set a key or an address (``name`` is its host); forgot them
+ *
+ * After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
+ * all windows. Without ``session_id`` the action concerns the server.
  */
 export interface DoneElsewhere {
   type: 'done_elsewhere';
   window: number;
-  what: 'key' | 'mode' | 'model' | 'no_key' | 'reject' | 'run' | 'run_all' | 'turn';
+  what:
+    | 'answer'
+    | 'delete'
+    | 'keep'
+    | 'key'
+    | 'mode'
+    | 'model'
+    | 'no_key'
+    | 'reject'
+    | 'remove'
+    | 'rename'
+    | 'run'
+    | 'run_all'
+    | 'stop'
+    | 'take_back'
+    | 'turn'
+    | 'undo';
   name: string;
   session_id: string;
   notebook: string;
   turn: number;
+  before: string;
+  number: number;
 }
 /**
  * Sent on subscribing, and to every window when a session starts or stops running.
@@ -436,13 +502,14 @@ export interface SessionChanged {
   session: SessionInfo;
   waiting: boolean;
   worked: string[];
+  stop_reason: string;
 }
 /**
  * A session as lists show it. Times are seconds since the epoch.
  *
- * ``held`` names another server that works on it now: here it can only be read. Lists leave
- * it out. ``branches`` are the points at which it left others, the last where it began; their
- * turns rise.
+ * ``held`` names another server that works on it now: here it is read-only. Lists omit it.
+ * ``branches`` are the points at which it left other sessions, by rising turn; it began at the
+ * last.
  */
 export interface SessionInfo {
   session_id: string;
@@ -458,12 +525,20 @@ export interface SessionInfo {
   branches: BranchPoint[];
 }
 /**
- * The turns before ``turn`` are those of ``session_id``, which itself began one of that
- * number.
+ * Where a branch left ``session_id``: both share the turns before ``turn``, and the
+ * original has a turn of that number.
  */
 export interface BranchPoint {
   session_id: string;
   turn: number;
+}
+/**
+ * Sent to every window when a session begins or stops waiting for a person.
+ */
+export interface WaitingChanged {
+  type: 'waiting';
+  session_id: string;
+  waiting: boolean;
 }
 export interface EventFrame {
   type: 'event';
@@ -501,10 +576,8 @@ export interface EventFrame {
     | NotebookMoved;
 }
 /**
- * ``window`` is the number of the one that it was asked for in; 0: not known. ``queued``
- * are the numbers of messages that had been queued, and are in ``text`` now. ``references``
- * are what these messages name. ``messages`` is how many had been stored for the model before;
- * None in older journals.
+ * ``text`` includes the queued messages with the numbers ``queued``; ``references`` are what
+ * it names. ``messages`` counts those stored for the model before; None in older journals.
  */
 export interface TurnStarted {
   type: 'turn_started';
@@ -518,7 +591,7 @@ export interface TurnStarted {
   messages: number | null;
 }
 /**
- * Said while a turn was running. ``number`` is 1, 2, … in its session.
+ * A message sent while a turn runs. ``number`` is 1, 2, … in its session.
  */
 export interface MessageQueued {
   type: 'message_queued';
@@ -528,14 +601,15 @@ export interface MessageQueued {
   references: Reference[];
 }
 /**
- * It will not reach the model.
+ * Somebody withdrew a queued message.
  */
 export interface MessageTakenBack {
   type: 'message_taken_back';
   number: number;
+  window: number;
 }
 /**
- * What was queued goes to the model within the turn, with the results so far.
+ * The model gets queued messages within the turn, with the results so far.
  */
 export interface MessagesHeard {
   type: 'messages_heard';
@@ -544,21 +618,20 @@ export interface MessagesHeard {
   references: Reference[];
 }
 /**
- * One model call begins. What was sent is under ``sessions/{id}/sent/{step}``.
+ * One model call begins. ``sessions/{id}/sent/{step}`` has its request.
  */
 export interface StepStarted {
   type: 'step_started';
   step: number;
 }
 /**
- * ``code`` and ``message`` say why, in words, unless the reason is ``end_turn``.
+ * ``code`` and ``message`` say why, unless the reason is ``end_turn``.
  *
- * ``added``, ``edited`` and ``removed`` are cell ids that the turn changed; ``failed``
- * are cells of the agent that failed and were left standing (not at ``end_turn``), and
- * ``cleared`` those that were not left standing (at ``end_turn`` only).
- * ``retry`` is true where "Try again" makes sense. ``cost`` is None where no model was asked.
- * ``files`` lie under the notebook's folder; ``files_left_out`` is the number of those beyond
- * them.
+ * ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
+ * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
+ * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
+ * ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
+ * ``files_left_out`` counts those not listed.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -575,27 +648,27 @@ export interface TurnEnded {
   cleared: Cleared[];
   files: MadeFile[];
   files_left_out: number;
+  window: number;
 }
 /**
- * US dollars, None where a price is not known. ``local``: all of it was answered on the
- * server's own machine, where it costs nothing.
+ * US dollars, None where a price is unknown. ``local``: models on the server's own machine
+ * did all of it, at no cost.
  */
 export interface Cost {
   dollars: number | null;
   local: boolean;
 }
 /**
- * A cell of the agent whose last run failed, and what became of it at the end of the turn:
- * ``removed``, or, if it was there before, ``put_back`` to what it was.
+ * A failed cell that the end of the turn ``removed``, or ``put_back`` if the cell existed
+ * before the turn.
  */
 export interface Cleared {
   cell_id: string;
   how: 'put_back' | 'removed';
 }
 /**
- * A file that is new, or other than before the turn. ``path`` is from the server's root,
- * ``size`` in bytes. The name is of others; it is on one line and has no characters that are
- * not seen.
+ * A file that is new or changed since the turn began. ``path`` is from the server's root,
+ * ``size`` in bytes. The name is untrusted: it is one line without invisible characters.
  */
 export interface MadeFile {
   path: string;
@@ -603,41 +676,46 @@ export interface MadeFile {
   is_new: boolean;
 }
 /**
- * Cells that a turn had changed are as they were before it; ``kept`` are not. There may
- * be several for one turn: cells are put back one by one, or all that are left.
+ * An undo has ``restored`` cells to their state before the turn and skipped those in
+ * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
+ * several of these events.
  */
 export interface TurnUndone {
   type: 'turn_undone';
   turn: number;
   restored: string[];
   kept: Kept[];
+  without_outputs: string[];
+  window: number;
 }
 /**
- * A cell that an undo has left as it is, and why: ``changed`` by the person since;
- * ``changed_later`` by a later turn; ``deleted`` by the person; ``locked`` by its metadata;
- * ``unknown`` how it was before; ``unconfirmed`` by the notebook's window.
+ * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
+ * ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
+ * ``unknown``; ``unconfirmed`` by the notebook's window.
  */
 export interface Kept {
   cell_id: string;
   why: 'changed' | 'changed_later' | 'deleted' | 'locked' | 'unconfirmed' | 'unknown';
 }
 /**
- * The person has reviewed these changes of a turn and keeps them.
+ * The person keeps these changes of a turn.
  */
 export interface ChangesKept {
   type: 'changes_kept';
   turn: number;
   cells: string[];
+  window: number;
 }
 /**
- * A failed cell that was left standing has been removed on request.
+ * The person has removed a failed cell that the agent left.
  */
 export interface CellRemoved {
   type: 'cell_removed';
   cell_id: string;
+  window: number;
 }
 /**
- * A part of a text block; ``TextDone`` with the whole text follows (or the turn ends).
+ * A part of a text block. ``TextDone`` with the whole text follows, or the turn ends.
  */
 export interface TextDelta {
   type: 'text_delta';
@@ -655,7 +733,7 @@ export interface ThinkingDelta {
   text: string;
 }
 /**
- * The stream broke: text and cards of this step are void, and the step is repeated.
+ * The stream broke. Text and cards of this step are void; the step repeats.
  */
 export interface StepDiscarded {
   type: 'step_discarded';
@@ -663,7 +741,7 @@ export interface StepDiscarded {
   reason: string;
 }
 /**
- * The model could not be reached; tried again in ``delay`` seconds.
+ * A model call failed; the next attempt follows in ``delay`` seconds.
  */
 export interface Retrying {
   type: 'retrying';
@@ -673,12 +751,11 @@ export interface Retrying {
   attempt: number;
 }
 /**
- * After a model call, also one that failed once something had come: sums for the session,
- * and the share (0..1) of the context used.
+ * Sums for the session after a model call, including one that failed midway.
  *
- * ``cost`` is US dollars, None where the price of any call is not known; ``local`` as in
- * ``Cost``; ``turn`` is the turn's. ``context_known``: whether the share is of a size that
- * somebody has named.
+ * ``context_share`` (0..1) is the part of the context in use; ``context_known``: whether the
+ * size of the context is known rather than assumed. ``cost`` and ``local`` as in ``Cost``;
+ * ``turn`` is the turn's cost.
  */
 export interface UsageChanged {
   type: 'usage';
@@ -700,8 +777,8 @@ export interface Usage {
   cache_read_input_tokens: number;
 }
 /**
- * What one model has read and written in a session, and what that has cost, as ``Cost``.
- * ``prices_seen`` is the day on which its prices were read at its vendor's, if they were.
+ * Tokens and cost of one model in a session; ``cost`` and ``local`` as in ``Cost``.
+ * ``prices_seen`` is the day of the vendor's price list, "" without one.
  */
 export interface ModelUse {
   model: string;
@@ -711,7 +788,7 @@ export interface ModelUse {
   prices_seen: string;
 }
 /**
- * The model has begun to write a tool call: a card appears.
+ * The model begins to write a tool call: a card appears.
  */
 export interface ToolStarted {
   type: 'tool_started';
@@ -732,21 +809,20 @@ export interface DraftOpened {
   old_source: string;
 }
 /**
- * The draft is whole and waits for the person. Again, with a new nonce, if it must.
+ * The complete draft waits for the person; each time it asks again, with a new nonce.
  */
 export interface DraftWaiting {
   type: 'draft_waiting';
   draft: Draft;
 }
 /**
- * Generated code that waits for a decision.
+ * A proposed change that waits for a decision.
  *
- * kind: ``insert`` a raw cell ``cell_id`` stands in the notebook; ``edit`` ``cell_id`` is
- * to become ``source`` and is still ``old_source``; ``markdown`` a raw cell to become
- * Markdown; ``delete`` the cell is to go. ``nonce`` is good for one decision.
- * ``notices`` say what a reader may overlook: what else runs, invisible characters, why
- * it asks again. ``can_run_all``: whether "Run all in this turn" may be offered.
- * ``runs``: whether it is code; an accepted Markdown cell is only written.
+ * kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
+ * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
+ * remove the cell. ``nonce`` is good for one decision. ``notices`` say what a reader may
+ * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
+ * to offer "Run all in this turn". ``runs``: whether it is code.
  */
 export interface Draft {
   draft_id: string;
@@ -762,10 +838,8 @@ export interface Draft {
   runs: boolean;
 }
 /**
- * ``source`` is what was decided on, None if it is that of the draft as it waited;
- * ``edited`` if the person changed the model's. ``window`` is the number of the one that
- * decided; 0: no window did, or it is not known. ``said`` are the person's words with a
- * rejection.
+ * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
+ * model's source. ``said`` are the person's words with a rejection.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -780,17 +854,15 @@ export interface DraftDecided {
   said: string;
 }
 /**
- * The kernel has been busy with something else for a moment; the run waits for it on the
- * server.
+ * The run waits on the server while the kernel is busy with something else.
  */
 export interface KernelWaiting {
   type: 'kernel_waiting';
   call_id: string;
 }
 /**
- * In the journal before the request goes out. ``msg_id`` is of the execute_request;
- * ``kernel_id`` is "" where it is not known, and so is ``language``, the kernel's own name
- * of it.
+ * Journaled before the request goes out. ``msg_id`` is of the execute_request. ``kernel_id``
+ * and ``language``, the kernel's own name for it, are "" where unknown.
  */
 export interface RunStarted {
   type: 'run_started';
@@ -802,10 +874,10 @@ export interface RunStarted {
   language: string;
 }
 /**
- * The end of a card. ``detail`` is the text of the result as the model sees it (bounded).
+ * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
- * ``mended`` is true on the success of a cell that had failed before. ``notes`` are what
- * hooks of other packages say of the run, a line each; they stand in ``detail`` as well.
+ * ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
+ * other packages; ``detail`` includes them.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -832,11 +904,11 @@ export interface QuestionAnswered {
   type: 'question_answered';
   call_id: string;
   answer: string;
+  window: number;
 }
 /**
- * A line in the conversation: the context was summarised, …
- *
- * ``kernel_died``: under a run of this turn, and all variables with it.
+ * A line in the conversation. ``kernel_died``: the kernel died under a run of this turn,
+ * with all variables.
  */
 export interface Note {
   type: 'note';
@@ -844,9 +916,6 @@ export interface Note {
   level: 'error' | 'info' | 'warning';
   kernel_died: boolean;
 }
-/**
- * ``window`` as in ``DraftDecided``, here and below.
- */
 export interface ModeChanged {
   type: 'mode_changed';
   mode: 'auto' | 'plan' | 'review';
@@ -860,6 +929,7 @@ export interface ModelChanged {
 export interface TitleChanged {
   type: 'title_changed';
   title: string;
+  window: number;
 }
 export interface NotebookMoved {
   type: 'notebook_moved';
@@ -877,10 +947,10 @@ export interface OpFrame {
   op: Insert | SetSource | BeginRun | FinishRun | Delete | Restore;
 }
 /**
- * Insert a cell. ``cell_type`` is ``raw`` for a draft, which no run command runs.
+ * Insert a cell. A draft is ``raw``: no run command runs it.
  *
- * ``after`` names preceding cells, the preferred one first: the cell goes after the
- * first that still exists; with none named it goes to the top, with none left to the end.
+ * The cell goes after the first cell of ``after`` that still exists, else to the end; to the
+ * top if ``after`` is empty.
  */
 export interface Insert {
   op: 'insert';
@@ -893,9 +963,10 @@ export interface Insert {
   };
 }
 /**
- * Replace a cell's source, if it is still ``expect`` (or already ``source``).
+ * Replace a cell's source if it is still ``expect`` (or already ``source``).
  *
- * ``cell_type`` changes the type in the same step (a Markdown draft that was accepted).
+ * ``cell_type`` changes the type in the same step, for an accepted Markdown draft.
+ * ``last_run``: unless None, the op conflicts if another run was the cell's last one.
  */
 export interface SetSource {
   op: 'set_source';
@@ -903,15 +974,16 @@ export interface SetSource {
   source: string;
   expect: string;
   cell_type: ('code' | 'markdown' | 'raw') | null;
+  last_run: string | null;
 }
 /**
- * Just before a run: compare the source; make it a code cell; clear outputs; show [*].
+ * Just before a run: compare the source, make it a code cell, clear outputs, show [*].
  *
- * Refused with ``conflict`` when ``digest`` is not that of the cell's source. ``metadata`` is
- * merged into the cell's (provenance; it grants nothing). ``trusted``: a person has decided
- * on this very run, so that HTML and scripts in its outputs are shown as those of a cell that
- * they run themselves; else the cell is not trusted, whatever it was before. ``tell``:
- * whether the receipt is to tell how the cell was, as none before has.
+ * It conflicts when ``digest`` is not that of the cell's source. The document merges
+ * ``metadata`` (provenance; it grants nothing) into the cell's. ``trusted``: a person decided
+ * on this very run, so HTML and scripts in its outputs show as in a cell that they run
+ * themselves; else the cell loses trust. ``tell``: whether the receipt has ``before``, because
+ * no earlier one did. ``last_run`` as in ``set_source``.
  */
 export interface BeginRun {
   op: 'begin_run';
@@ -923,12 +995,14 @@ export interface BeginRun {
   };
   trusted: boolean;
   tell: boolean;
+  last_run: string | null;
 }
 /**
  * The end of a run: all outputs and the execution count (None if it never started).
  *
- * Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` as
- * in ``begin_run``, or nothing in these outputs can run (``passive``).
+ * If the cell's current run is another one, the answer is ``done`` without a change.
+ * ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
+ * is the digest of the outputs if the journal has them already.
  */
 export interface FinishRun {
   op: 'finish_run';
@@ -939,22 +1013,26 @@ export interface FinishRun {
   }[];
   execution_count: number | null;
   trusted: boolean;
+  kept: string;
 }
 /**
  * Delete a cell if its source is still ``expect``. A missing cell counts as done.
+ * ``last_run`` as in ``set_source``.
  */
 export interface Delete {
   op: 'delete';
   cell_id: string;
   expect: string;
+  last_run: string | null;
 }
 /**
- * Make a cell what it was before ops changed or deleted it (undo).
+ * Undo: give a cell the state it had before ops changed or deleted it.
  *
- * ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops have left;
- * with None they have deleted the cell, and it is inserted after the first of ``after``
- * that still exists, else at the top. Source, type, outputs, their trust, count and our own
- * metadata become what they were; metadata of others stays as it is now.
+ * ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops left; None means
+ * that they deleted the cell: it goes after the first of ``after`` that still exists, else to
+ * the top. This restores source, type, outputs, their trust, count and our own metadata; other
+ * metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
+ * ``set_source``.
  */
 export interface Restore {
   op: 'restore';
@@ -964,10 +1042,12 @@ export interface Restore {
   };
   expect: string | null;
   after: string[];
+  kept: string;
+  last_run: string | null;
 }
 /**
- * Code as it is written: put ``text`` at ``start`` of the draft. A hint: a frame that
- * does not fit (the draft is not there or not ``start`` long) is dropped; an op follows.
+ * Code as the model writes it: put ``text`` at ``start`` of the draft. A hint: the window
+ * drops a frame if the draft is missing or not ``start`` long; an op follows.
  */
 export interface StreamFrame {
   type: 'stream';
@@ -980,8 +1060,8 @@ export interface StreamFrame {
   text: string;
 }
 /**
- * Outputs of a running cell: ``outputs`` replace all from index ``start`` on.
- * Dropped when the cell's run is another. A hint: ``finish_run`` brings all of them.
+ * Outputs of a running cell: ``outputs`` replace all from index ``start`` on. A hint: the
+ * window drops it if the cell has another run; ``finish_run`` brings all of them.
  */
 export interface OutputsFrame {
   type: 'outputs';
@@ -995,7 +1075,7 @@ export interface OutputsFrame {
   }[];
 }
 /**
- * update_display_data: every output that was shown with this id gets the new data.
+ * update_display_data: every output with this id gets the new data.
  */
 export interface DisplayFrame {
   type: 'display';
@@ -1010,10 +1090,8 @@ export interface DisplayFrame {
   };
 }
 /**
- * Answer with a snapshot. With ``save`` the window saves the notebook as well.
- *
- * Nobody waits for the answer to ``request_id`` 0: it may be left out. With ``cell_ids`` it
- * is about these cells.
+ * Ask for a snapshot, of ``cell_ids`` alone if given. With ``save`` the window also saves
+ * the notebook. An answer to ``request_id`` 0 is optional.
  */
 export interface ReadNotebook {
   type: 'read';
@@ -1024,18 +1102,18 @@ export interface ReadNotebook {
   cell_ids: string[];
 }
 /**
- * The agent has worked in the file since this window read it: read it anew, and say
- * ``OpenNotebook`` again. With edits of the person's own it is not read, only said.
+ * The agent has changed the file since this window read it. Read it again and send
+ * ``OpenNotebook``; with unsaved edits of the person, only send.
  */
 export interface ReloadNotebook {
   type: 'reload';
   notebook: string;
 }
 /**
- * Whether this window is the one that the agent works in, from ``epoch`` on.
+ * Whether the agent works in this window, from ``epoch`` on.
  *
- * It goes with the copy of the ``announcement`` with that number: a window that has said
- * something else since waits for another.
+ * It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
+ * one waits for another lease.
  */
 export interface Lease {
   type: 'lease';
@@ -1046,4 +1124,6 @@ export interface Lease {
 }
 
 /** After which cell a new one goes: the first of these that is there. */
-export const PLACE_ORDER = ['this_turn', 'chosen', 'person', 'earlier_turns'] as const;
+export const PLACE_ORDER = ['this_turn', 'chosen', 'person', 'earlier_turns', 'gone_to'] as const;
+/** What keys look like; see core/redaction/pasted_keys.py. */
+export const KEY_FORMS = [{"providers": ["anthropic"], "pattern": "\\bsk-ant-[A-Za-z0-9_-]{8,400}", "alone": false}, {"providers": ["openrouter"], "pattern": "\\bsk-or-[A-Za-z0-9_-]{16,400}", "alone": false}, {"providers": ["openai", "deepseek", "moonshot"], "pattern": "\\bsk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,400}", "alone": false}, {"providers": ["xai"], "pattern": "\\bxai-[A-Za-z0-9]{20,200}", "alone": false}, {"providers": ["gemini"], "pattern": "\\bAIza[A-Za-z0-9_-]{35}", "alone": false}, {"providers": ["bedrock"], "pattern": "\\b(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=_-]{32,2000}", "alone": false}, {"providers": ["zai"], "pattern": "\\b[0-9a-f]{32}\\.[A-Za-z0-9]{16}\\b", "alone": false}, {"providers": ["mistral", "azure-openai", "foundry"], "pattern": "(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])[A-Za-z0-9]{32}", "alone": true}, {"providers": ["azure-openai", "foundry"], "pattern": "(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])[A-Za-z0-9]{84}", "alone": true}, {"providers": [], "pattern": "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----", "alone": false}] as const;

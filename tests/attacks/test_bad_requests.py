@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeinterp.server.rest.base import MAX_BODY
-from jupyter_codeinterp.server.windows import Bearer, Windows
+from jupyter_codeinterp.server.windows.windows import Bearer, Windows
 from tests.reference_window import body
 from tests.site import Site
 from tests.test_rest import ROUTES
@@ -49,6 +49,30 @@ async def test_a_body_that_is_too_large_is_refused_in_words(site: Site) -> None:
         assert body(response)["code"] == "too_large", path
 
 
+NOWHERE = [
+    "sessions/x/messages",
+    f"sessions/{'0' * 31}/events",
+    f"sessions/{'G' * 32}",
+    "sessions/../../x",
+    "nothing",
+    "nothing/at/all",
+    "connections/ACME!",
+]
+
+
+@pytest.mark.parametrize("path", NOWHERE)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+async def test_an_address_that_is_none_is_answered_in_json(
+    site: Site, method: str, path: str
+) -> None:
+    page = await site.of_a_page()
+    sent = None if method in ("GET", "DELETE") else "{}"
+    response = await site.request(method, path, headers={**page}, body=sent)
+    assert response.code == 404, response.body
+    assert response.headers["Content-Type"].startswith("application/json")
+    assert body(response)["code"] == "unknown_path" and "openapi.json" in body(response)["message"]
+
+
 async def test_one_reader_takes_thousands_of_tickets(site: Site) -> None:
     """Nobody else's become void, and no memory is taken by those that are never used."""
     mine = await site.ticket()
@@ -62,5 +86,5 @@ async def test_one_reader_takes_thousands_of_tickets(site: Site) -> None:
     ticket, _ = known.issue(ann)
     for _ in range(10_000):
         known.issue(bob)
-    assert vars(known)["_used"] == {} and vars(known)["_numbers"] == {}
+    assert vars(known)["_used"] == {} and vars(known)["_known"] == {}
     assert known.redeem(ticket, ann) == 1

@@ -144,13 +144,13 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(PIECES, max_size=25).map("".join))
 def test_pieces_of_markdown_in_any_order_do_nothing(said: str) -> None:
     assert alive(export(said)) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_any_text_does_nothing(said: str) -> None:
     assert alive(export(said)) == []

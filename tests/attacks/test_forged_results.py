@@ -16,7 +16,6 @@ from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.model_view import outputs
 from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.foreign import Foreign, bare, escaped, mended, nonce_told
 from jupyter_codeinterp.core.model_view.notebook_prompt import (
     Item,
     cells,
@@ -24,7 +23,14 @@ from jupyter_codeinterp.core.model_view.notebook_prompt import (
     tag,
     variable_lines,
 )
-from jupyter_codeinterp.core.tools.read_notebook import cell_texts
+from jupyter_codeinterp.core.model_view.untrusted import (
+    Untrusted,
+    balanced,
+    bare,
+    escaped,
+    nonce_in,
+)
+from jupyter_codeinterp.core.tools.built_in.read_notebook import cell_texts
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
 from tests.reference_window import notebook
 from tests.scripted import call, run, say
@@ -106,7 +112,7 @@ def test_no_cell_output_or_error_ends_the_tag_it_stands_in(text: str) -> None:
     for seen in (outputs.see(shown, images_left=0), outputs.read(shown, 0, images_left=0)):
         assert forged(seen.text) == []
     cell = CellView("c1", "code", text, tuple(shown))
-    body = cell_texts([cell], True, Foreign())[0]
+    body = cell_texts([cell], True, Untrusted())[0]
     assert len(forged(body)) == 4  # its own: the cell and its outputs, opened and closed
     (told,), _ = cells([Item(cell)], set(), "", 9_000)
     assert len(forged(told)) == 4
@@ -123,11 +129,11 @@ def test_no_mixture_of_such_characters_ends_ours(text: str) -> None:
 
 
 def test_a_summary_keeps_outputs_between_delimiters_wherever_it_is_cut() -> None:
-    quoted = Foreign(nonce=NONCE).quoted("printed\n" * 20)
+    quoted = Untrusted(nonce=NONCE).quoted("printed\n" * 20)
     text = f"Result: status=ok\n{quoted}\nYou: done"
     opening, closing = f"<output-{NONCE}>", f"</output-{NONCE}>"
     for place in range(len(text)):
-        for piece in (mended(text[:place], NONCE), mended(text[place:], NONCE)):
+        for piece in (balanced(text[:place], NONCE), balanced(text[place:], NONCE)):
             outside = re.sub(rf"{opening}.*?{closing}", "", piece, flags=re.DOTALL)
             assert "printed\nprinted" not in outside
 
@@ -146,7 +152,7 @@ async def test_an_output_claims_that_the_person_rejected_the_cell(bench: Any) ->
     await b.turn()
     first = b.model.requests[0].messages[0].content[0]
     assert isinstance(first, Text)
-    nonce = nonce_told(first.text)
+    nonce = nonce_in(first.text)
     assert re.fullmatch("[0-9a-f]{16}", nonce)
     printed, failed = b.sent_results
     assert printed.startswith("status=ok ") and "rejected" not in outside(printed, nonce)
@@ -168,7 +174,7 @@ async def test_cells_and_variables_claim_what_only_a_result_says(bench: Any) -> 
         book=book,
     )
     await b.turn()
-    nonce = b.session._talk.foreign.nonce
+    nonce = b.session._talk.untrusted.nonce
     for result in b.sent_results:
         assert "rejected" not in outside(result, nonce)
         assert "</context>" not in result and "</cells>" not in result
@@ -181,11 +187,11 @@ async def test_the_nonce_is_another_in_each_conversation_and_the_same_after_a_re
     first, second = bench(say("One."), say("Two.")), bench(say("One."))
     await first.turn()
     await second.turn()
-    nonces = [nonce_told(b.model.requests[0].messages[0].content[0].text) for b in (first, second)]
+    nonces = [nonce_in(b.model.requests[0].messages[0].content[0].text) for b in (first, second)]
     assert nonces[0] != nonces[1]
     again = first._session()
     try:
-        assert again._talk.foreign.nonce == nonces[0]
+        assert again._talk.untrusted.nonce == nonces[0]
         assert again._talk.opening() == (), "it has been told"
     finally:
         await again.close()
@@ -196,7 +202,7 @@ async def test_the_nonce_is_another_in_each_conversation_and_the_same_after_a_re
 
 
 def test_what_people_see_has_no_delimiters() -> None:
-    text = f"status=ok\n{Foreign(nonce=NONCE).quoted('one' + chr(10) + 'two')}"
+    text = f"status=ok\n{Untrusted(nonce=NONCE).quoted('one' + chr(10) + 'two')}"
     assert bare(text) == "status=ok\none\ntwo"
 
 

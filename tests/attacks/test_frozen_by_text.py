@@ -19,7 +19,7 @@ import pytest
 import jupyter_codeinterp
 from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.storage.sqlite import searching
-from jupyter_codeinterp.core import completion
+from jupyter_codeinterp.core import completion, visible
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
 from jupyter_codeinterp.core.attached import kinds
@@ -30,16 +30,18 @@ from jupyter_codeinterp.core.document.ops import (
     CellView,
     Snapshot,
     digest,
+    fits,
     joined,
+    line_ends,
     normalise,
     shaped,
+    weight,
 )
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
-    foreign,
     html_text,
     images,
     names,
@@ -49,10 +51,12 @@ from jupyter_codeinterp.core.model_view import (
     references,
     rule_files,
     tracebacks,
+    untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.redaction import secrets
-from jupyter_codeinterp.core.tools import read_notebook, specs
+from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.tools.built_in import read_notebook
+from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
@@ -70,6 +74,7 @@ SECRETS.add(KEY)
 # --- every function that takes text of others ---------------------------------------------
 
 READERS = (
+    "visible",
     *(
         "collector",
         "completion",
@@ -80,7 +85,7 @@ READERS = (
         "apply",
         "ops",
         "exporting",
-        "foreign",
+        "untrusted",
     ),
     *(
         "formulas",
@@ -90,10 +95,11 @@ READERS = (
         "read_notebook",
         "markdown_cells",
         "out_of_sight",
-        "outputs",
+        *("outputs", "outputs"),  # Of `model_view` and of `history`.
     ),
     *(
         "passive",
+        "pasted_keys",
         "plain_text",
         "private_names",
         "prose",
@@ -102,27 +108,36 @@ READERS = (
         "review",
         "secrets",
     ),
-    *("kinds", "names", "references", "shown_html", "specs", "tracebacks", "transcript"),
+    *("kinds", "names", "references", "shown_html", "titles", "tracebacks", "transcript"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
-    "external_run": "compares sources and passes them on",
+    "run_by_hand": "passes on what `results` and `untrusted` make",
     "assigned": "measured with private cells (test_private_names)",
-    "agent": "passes on what `context`, `outputs` and `foreign` make",
-    "cell_run": "passes on what `foreign` and `code_warnings` make",
+    "add_markdown": "passes on; its work is in drafting",
+    "ask_user": "passes on a question and its answer",
+    "delete_cell": "passes on; its work is in drafting",
+    "drafting": "passes on what `titles` and `untrusted` make, compares sources",
+    "edit_cell": "passes on; its work is in drafting",
+    "run_cell": "passes on; its work is in drafting",
+    "step": "passes on what `titles` makes",
+    "agent": "passes on what `context`, `outputs` and `untrusted` make",
+    "call_at_work": "passes events on",
+    "calls": "passes on words that are bounded and what `results` makes",
+    "cell_run": "passes on what `untrusted` and `code_warnings` make",
     "branching": "compares messages, which are bounded",
     "changes": "looks at ops, not into their texts",
     "commands": "types",
     "decisions": "compares nonces; texts pass through",
-    "disguises": "reads keys: they come from the person",
+    "encodings": "reads keys: they come from the person",
     "draft": "passes sources on",
     "ending": "our own words",
-    "enter": "compares ids",
+    "input_routing": "compares ids",
     "queue": "joins messages, which are bounded",
     "errors": "types",
     "events": "types",
     "files": "looks at each character of a path that is bounded, 50 times at most",
-    "execution": "passes on what `outputs` and `foreign` make",
+    "execution": "passes on what `outputs` and `untrusted` make",
     "event_log": "numbers events",
     "persistence": "numbers events",
     "placing": "passes on what `names` finds; beside the loop where there is much of it",
@@ -132,12 +147,12 @@ OTHERS = {
     "messages": "types",
     "meter": "numbers",
     "off_loop": "where the others run",
-    "reviewed": "looks at changes, not into their texts",
+    "reviews": "looks at changes, not into their texts",
     "replay": "looks at events, not into their texts",
     "bounded": "calls hooks; texts pass through",
     "code_checks": "passes on what `code_warnings` and `out_of_sight` say",
     "hook": "types",
-    "hooked": "passes on what `plain_text` and `foreign` make",
+    "hooked": "passes on what `plain_text` and `untrusted` make",
     "hooks": "passes on what hooks say; their notes are bounded",
     "modes": "our own words",
     "providers": "compares ids",
@@ -153,12 +168,12 @@ OTHERS = {
     "inspect_variables": "bounded lines of what the kernel tells",
     "read_output": "passes on; its work is in outputs.read",
     "registry": "types of what the SDK has parsed",
-    "tools": "passes on what `specs` and `foreign` make",
+    "tools": "passes on what `specs` and `untrusted` make",
     "clock": "holds no text",
     "naming": "passes on what `references` and `showing` make",
     "showing": "passes on what `kinds` says; files are bounded, and read beside the loop",
     "notebook": "passes on ops and cells, joins ids",
-    "results": "passes on what `outputs` and `foreign` make",
+    "results": "passes on what `outputs` and `untrusted` make",
     "turn": "holds what others work with",
 }
 
@@ -191,6 +206,12 @@ def describe(text: str) -> str:
     return first
 
 
+def describe_acts(text: str) -> str:
+    told = Context(scrub=SECRETS.scrub)
+    told.describe(snapshot(text), [], None, [], set())
+    return told.describe_acts(snapshot(text + "\nx"), set())
+
+
 class Kept:
     """A store of nothing."""
 
@@ -205,7 +226,7 @@ def conversation(text: str) -> str:
     later = DeferredWrites(lambda error: None)
     talk = Conversation(Kept(), "s", later, SECRETS.scrub)  # type: ignore[arg-type]
     talk.add(user(*talk.opening(), Text(text)), assistant(Text(text), ToolUse("1", "x", {})))
-    talk.add(user(ToolResult("1", (Text(f"status=ok\n{talk.foreign.shown(text)}"),))))
+    talk.add(user(ToolResult("1", (Text(f"status=ok\n{talk.untrusted.shown(text)}"),))))
     assert not talk.ends_with("nothing") and talk.images == 0
     return talk.summary()
 
@@ -270,7 +291,7 @@ HEADS = (
     (b"\xff\xd8\xff", "image/jpeg"),
 )
 KINDS: tuple[Literal["variable", "cell", "file"], ...] = ("variable", "cell", "file")
-FOREIGN = foreign.Foreign(SECRETS.scrub, "0" * 16)
+UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
     "collector.BoundedText.append": collect,
     "collector.Collector.add": collect,
@@ -280,6 +301,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
         t, completion.Unfinished(t, t, (t,), t), (t,), str
     ),
     "context.Context.describe": describe,
+    "context.Context.describe_acts": describe_acts,
     "conversation.Conversation.ends_with": conversation,
     "conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
@@ -297,10 +319,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "notebook_prompt.variable_lines": lambda t: notebook_prompt.variable_lines(
         [{"name": "x", "type": t, "value": t, "columns": [[t, t]]}], SECRETS.scrub
     ),
+    "ops.fits": lambda t: fits({t: [t, {t: list(t)}]}, 10 * len(t)),
     "ops.joined": lambda t: joined([t, t]),
     "ops.digest": digest,
+    "ops.line_ends": line_ends,
     "ops.normalise": normalise,
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
+    "ops.weight": lambda t: weight({t: [t, {t: list(t)}]}),
     "prose.code": prose.code,
     "prose.fenced": lambda t: prose.fenced(t, t),
     "prose.harmless": prose.harmless,
@@ -308,13 +333,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "prose.plain": prose.plain,
     "prose.quoted": prose.quoted,
     "exporting.markdown": lambda t: exporting.markdown(info(t), journal(t)),
-    "foreign.Foreign.inert": FOREIGN.inert,
-    "foreign.Foreign.quoted": FOREIGN.quoted,
-    "foreign.Foreign.shown": FOREIGN.shown,
-    "foreign.bare": foreign.bare,
-    "foreign.escaped": foreign.escaped,
-    "foreign.mended": lambda t: foreign.mended(t, "0" * 16),
-    "foreign.nonce_told": foreign.nonce_told,
+    "untrusted.Untrusted.inert": UNTRUSTED.inert,
+    "untrusted.Untrusted.quoted": UNTRUSTED.quoted,
+    "untrusted.Untrusted.shown": UNTRUSTED.shown,
+    "untrusted.bare": untrusted.bare,
+    "untrusted.escaped": untrusted.escaped,
+    "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
+    "untrusted.nonce_in": untrusted.nonce_in,
     "formulas.reason": formulas.reason,
     "loop_guard.LoopGuard.add": lambda t: loop_guard.LoopGuard().add(
         ToolUse("1", "x", {"a": t}), t, t
@@ -325,7 +350,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "kinds.media_type": lambda t: kinds.media_type(encoded(t)),
     "kinds.size": lambda t: [kinds.size(head + encoded(t), media) for head, media in HEADS],
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
-        list(snapshot(t).cells), True, FOREIGN
+        list(snapshot(t).cells), True, UNTRUSTED
     ),
     "markdown_cells.nesting": markdown_cells.nesting,
     "markdown_cells.too_deep": markdown_cells.too_deep,
@@ -344,10 +369,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
         for before in ("", "<td ", '<td class="', "<style>", "<style>.dataframe {", "<b>" * 100)
     ],
     "passive.passive_data": lambda t: passive.passive_data({"text/html": t}),
+    "pasted_keys.looks_like_key": pasted_keys.looks_like_key,
+    "pasted_keys.without_keys": pasted_keys.without_keys,
     "plain_text.clean": plain_text.clean,
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),
     "code_warnings.hidden_characters": code_warnings.hidden_characters,
+    "code_warnings.keys": lambda t: code_warnings.keys(SECRETS.scrub, t),
     "code_warnings.notices": lambda t: [
         code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
@@ -356,16 +384,20 @@ MEASURED: dict[str, Callable[[str], object]] = {
         snapshot(t),
         [{"name": t, "type": t, "value": t}],
         [(t, 1)],
-        FOREIGN,
+        UNTRUSTED,
     ),
     "recording.recording": lambda t: recording.recording(
         info(t), journal(t), [assistant(ToolUse("1", "run_cell", {"source": t}))]
     ),
     "searching.fold": searching.fold,
     "secrets.Secrets.scrub": SECRETS.scrub,
-    "specs.title_of": lambda t: specs.title_of(t, t),
-    "rule_files.told": lambda t: rule_files.told([(t, t)] * 3, foreign.Foreign(SECRETS.scrub)),
-    "specs.title_so_far": lambda t: specs.title_so_far("", t),
+    "titles.title_of": lambda t: titles.title_of(t, t),
+    "rule_files.as_text": lambda t: rule_files.as_text(
+        [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "titles.title_so_far": lambda t: titles.title_so_far("", t),
+    "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
+    "visible.visible_line": visible.visible_line,
     "tracebacks.folded": lambda t: tracebacks.folded(errors(t)),
     "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),
     "tracebacks.whole": lambda t: tracebacks.whole(errors(t)),
@@ -384,10 +416,15 @@ NOT_READ = {
     "apply.apply": "compares sources",
     "ops.id_of": "looks up an id",
     "apply.read_back": "looks up an id",
+    "transcript.is_report": "compares a beginning",
+    "transcript.without_reports": "compares beginnings",
     "markdown_cells.not_checked": "our own words",
     "markdown_cells.risks": "passes on; the adapter's own test measures it",
+    "outputs.kept_under": "compares ids of our own (history)",
+    "outputs.outputs_of": "as above",
+    "outputs.whole_op": "puts outputs back, and looks into none (history)",
     "private_names.PrivateNames.learn": "remembers names",
-    "private_names.PrivateNames.veil": "compares names",
+    "private_names.PrivateNames.redact": "compares names",
     "review.review": "cuts sources",
     "shown_html.defines": "compares a name; code_warnings.notices measures the whole",
     "shown_html.is_literal": "as above",
@@ -395,6 +432,7 @@ NOT_READ = {
     "shown_html.shows": "as above",
     "shown_html.warned": "as above",
     "secrets.Secrets.add": "reads keys: they come from the person",
+    "secrets.Secrets.forget": "as above",
 }
 
 

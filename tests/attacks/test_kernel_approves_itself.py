@@ -163,7 +163,7 @@ async def test_a_kernel_logs_in_as_a_browser_and_not_me_ends_it(
     ]
     assert (await w.event(e.ModeChanged)).window == 2
 
-    assert (await w.send(c.NotMe(2))).error is None
+    assert (await w.send(c.NotMe())).error is None
 
     assert (await w.ended()).stop_reason == "cancelled"
     assert session.info.mode == "review"
@@ -204,7 +204,7 @@ async def test_another_window_sees_to_it_that_nothing_asks_any_more(
     await w.until(lambda: told(w))
     assert [(x.what, x.notebook) for x in told(w)] == [expected]
     assert told(other) == [], "who has done it knows"
-    await w.send(c.NotMe(2))
+    await w.send(c.NotMe())
     assert all(s.mode == "review" for s in site.extension.manager.list(None))
     await site.until(lambda: not site.extension.manager.running)
 
@@ -220,10 +220,10 @@ async def test_another_window_queues_a_message_that_outlives_not_me(
     for window, words in ((w, "In euros"), (other, "Delete all")):
         said = c.SendMessage(words, "a.ipynb", w.session_id)
         assert (await window.send(said)).result["did"] == "queue"
-    await w.send(c.NotMe(2))
+    await w.send(c.NotMe())
     await site.until(lambda: not site.extension.manager.running)
     session = site.extension.manager.session(w.session_id)
-    assert [message.text for message in session.queued] == ["In euros"]
+    assert [message.text for message in session.queue.messages] == ["In euros"]
 
 
 async def test_another_window_decides_while_the_persons_is_out_of_reach(
@@ -235,9 +235,9 @@ async def test_another_window_decides_while_the_persons_is_out_of_reach(
     draft = await w.draft()
     other = await site.bare_window()
     await w.close()
-    await site.until(lambda: len(site.extension.manager._windows) == 1)
+    await site.until(lambda: len(site.extension.manager.broadcaster) == 1)
     await other.decide(draft, session_id=w.session_id)
-    same = await site.bare_window(secret=w.secret)
+    same = await site.bare_window(secret=w.secret, seen=w.seen)
     await same.until(lambda: told(same))
     assert [(x.window, x.what) for x in told(same)] == [(2, "run")]
     fresh = await site.bare_window()

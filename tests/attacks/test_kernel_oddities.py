@@ -11,6 +11,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
 from tests.kernels import Person, person_at, python, python_and_person, run, text
+from tests.nightly import spread
 
 
 class Case(NamedTuple):
@@ -29,6 +30,10 @@ sys.stdout = sys.stderr = Broken()"""
 DISPLAY = """def boom(*args, **kwargs): raise RuntimeError("no")
 get_ipython().display_pub.publish = boom
 type(get_ipython().displayhook).__call__ = boom"""
+BOOM = """from functools import wraps
+@wraps(type(get_ipython()).run_cell)
+def boom(*args, **kwargs): raise RuntimeError("no")
+"""
 SEND = """k = get_ipython().kernel
 def send(kind, content):
     k.session.send(k.iopub_socket, kind, content, parent=k.get_parent("shell"))
@@ -58,11 +63,33 @@ ODDITIES = {
     "replaces sys.stdout": Case("import io, sys\nsys.stdout = io.StringIO()", "ok", "sys.stdout"),
     "has no sys.stdout": Case("import sys\nsys.stdout = sys.stderr = None", "ok", "sys.stderr"),
     "closes sys.stdout": Case("import sys\nsys.stdout.close()\nsys.stderr.close()", "ok"),
-    "makes sys.stdout raise": Case(RAISING, "ok", "Put back"),
+    "makes sys.stdout raise": Case(RAISING, "ok", "Restored"),
     "has no displayhook": Case("get_ipython().displayhook = None\n5", "error", "displayhook"),
     "has no display publisher": Case("get_ipython().display_pub = None", "ok", "display_pub"),
     "patches the display": Case(DISPLAY, "ok", "IPython's display"),
     "patches away what runs cells": Case("get_ipython().run_cell = None", "ok", "run_cell"),
+    "makes what runs cells raise": Case(
+        BOOM + "s = get_ipython()\ns.run_cell = s.run_cell_async = s.should_run_async = boom",
+        "ok",
+        "run_cell",
+    ),
+    "makes what runs cells raise in its class": Case(
+        BOOM + "type(get_ipython()).run_cell = type(get_ipython()).run_cell_async = boom",
+        "ok",
+        "run_cell",
+    ),
+    "mocks what runs cells": Case(
+        "from unittest.mock import Mock\nget_ipython().run_cell = Mock(side_effect=ValueError)",
+        "ok",
+        "run_cell",
+    ),
+    "deletes what runs cells": Case(
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        "del InteractiveShell.run_cell, InteractiveShell.run_cell_async",
+        "ok",
+        "run_cell",
+    ),
+    "makes execution raise": Case(BOOM + "get_ipython().kernel.do_execute = boom", "ok", "do_exe"),
     "patches away execution": Case("get_ipython().kernel.do_execute = 0", "ok", "do_execute"),
     "patches away tracebacks": Case("get_ipython().showtraceback = None\n1 / 0", "error"),
     "signs with another key": Case("get_ipython().kernel.session.key = b'other'", "ok"),
@@ -121,7 +148,7 @@ async def by_hand(person: Person) -> str:
     return person.text(msg_id)
 
 
-@pytest.mark.parametrize("name", ODDITIES)
+@pytest.mark.parametrize("name", spread(ODDITIES, every=4))
 async def test_code_that_breaks_its_kernel_leaves_it_usable(name: str) -> None:
     case = ODDITIES[name]
     async with python_and_person() as (kernel, person, link):
@@ -135,11 +162,11 @@ async def test_code_that_breaks_its_kernel_leaves_it_usable(name: str) -> None:
         assert link.start == start
 
 
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("name", spread(ENDS, every=3))
 async def test_code_that_ends_its_kernel_gives_a_new_one(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(link_module, "MUTE", 1.0)
+    monkeypatch.setattr(link_module, "RESPONSE_TIMEOUT", 1.0)
     case = ENDS[name]
     async with python() as (kernel, link, kernels):
         kernel_id, start = link.kernel_id, (await kernel.info()).start
@@ -147,7 +174,7 @@ async def test_code_that_ends_its_kernel_gives_a_new_one(
         kernels.add_restart_callback(kernel_id, lambda: told.append("restarting"))
         _, done = await asyncio.wait_for(run(kernel, case.code), 30)
         assert done.status == case.status, done
-        assert case.shows in done.note and "all its variables are gone" in done.note
+        assert case.shows in done.note and "All its variables are gone" in done.note
         # It is the same kernel to the page, with another process.
         assert text((await run(kernel, "print('new')"))[1]) == "new\n"
         info = await kernel.info()
@@ -199,3 +226,21 @@ async def test_the_persons_own_streams_stay_as_they_have_set_them() -> None:
         await person.finished(msg_id)
         shown = [m["content"]["text"] for m in person.messages if m["msg_type"] == "stream"]
         assert "into it" in "".join(shown)
+
+
+async def test_what_a_package_wraps_stays_wrapped() -> None:
+    code = """import sys, types
+package = types.ModuleType("package")
+exec('''
+def wrap(shell):
+    inner = shell.run_cell
+    def run_cell(*args, **kwargs):
+        print("wrapped")
+        return inner(*args, **kwargs)
+    shell.run_cell = run_cell
+''', vars(package))
+package.wrap(get_ipython())"""
+    async with python_and_person() as (kernel, person, _):
+        _, done = await run(kernel, code)
+        assert (done.status, done.outputs) == ("ok", ())
+        assert await by_hand(person) == "wrapped\n42\n"

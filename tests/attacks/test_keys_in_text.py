@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
@@ -22,8 +22,8 @@ from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView, Snapshot
 from jupyter_codeinterp.core.model_view import outputs
 from jupyter_codeinterp.core.model_view.context import Context
-from jupyter_codeinterp.core.model_view.foreign import Foreign
 from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
+from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.redaction.secrets import REMOVED, Secrets
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -132,7 +132,6 @@ def test_ordinary_text_is_left_alone() -> None:
     assert knowing().scrub(text) == text
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30), st.text(max_size=30), st.integers(0, 107), st.integers(0, 107))
 def test_what_was_json_is_json_afterwards(before: str, after: str, one: int, two: int) -> None:
     start, end = sorted((one, two))
@@ -205,7 +204,7 @@ def test_names_sources_titles_and_values_are_cut_after_their_keys_are_removed() 
         (line,) = variable_lines([{"name": "v", "value": text[:199] + "…"}], SECRETS.scrub).values()
         assert shared(line, SHORT) < 4
     source = "s" * 5_940 + SHORT + "t" * 20_000
-    assert shared(Foreign(SECRETS.scrub).shown(source), SHORT) < 4
+    assert shared(Untrusted(SECRETS.scrub).shown(source), SHORT) < 4
 
 
 def test_a_key_in_two_outputs_in_a_row() -> None:
@@ -252,7 +251,9 @@ raise ValueError("q" * 1_400 + k)"""
         book=notebook(f"key = {LONG!r}"),
         rules=Rules(scrub=SECRETS.scrub),
     )
-    await b.turn()
+    b.send(mode="auto")
+    b.decide(await b.draft())  # Parts of a key in code ask in every mode.
+    await b.ended()
     sent = "".join(repr(request.messages) for request in b.model.requests)
     assert "ValueError" in sent and REMOVED in sent
     for writing in ("as it is", "reversed", "in hex", "in base64 behind one byte"):

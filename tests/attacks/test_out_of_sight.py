@@ -26,67 +26,67 @@ WORDS = "\n".join(f"# This is remark number {n} of many." for n in range(60))
 HIDDEN = {
     "a payload above 500 blank lines": (
         f"{PAYLOAD}{chr(10) * 501}total = 1",
-        "Lines 3 to 502 are blank: code follows below them.",
+        "Lines 3 to 502 are blank. More code follows below.",
     ),
     "a payload below 500 blank lines": (
         f"total = 1{chr(10) * 501}{PAYLOAD}",
-        "Lines 2 to 501 are blank: code follows below them.",
+        "Lines 2 to 501 are blank. More code follows below.",
     ),
     "a payload above blank lines at the end": (
         f"{PAYLOAD}{chr(10) * 30}",
-        "Lines 3 to 32 are blank: the code stands above them.",
+        "Lines 3 to 32 are blank. The code is above them.",
     ),
     "blank lines at the beginning": (
         f"{chr(10) * 20}{PAYLOAD}",
-        "Lines 1 to 20 are blank: code follows below them.",
+        "Lines 1 to 20 are blank. More code follows below.",
     ),
     "lines of blanks and tabs": (
         "a = 1\n" + "  \t \n" * 25 + PAYLOAD,
-        "Lines 2 to 26 are blank: code follows below them.",
+        "Lines 2 to 26 are blank. More code follows below.",
     ),
     "form feeds between the lines": (
         "a = 1\n" + "\f\n" * 25 + PAYLOAD,
-        "Lines 2 to 26 are blank: code follows below them.",
+        "Lines 2 to 26 are blank. More code follows below.",
     ),
     "lines of a bare #": (
         "a = 1\n" + "#\n" * 25 + PAYLOAD,
-        "Lines 2 to 26 say nothing: code follows below them.",
+        "Lines 2 to 26 contain no code. More code follows below.",
     ),
     "lines of dashes, semicolons and pass in turn": (
         "a = 1\n" + "# ----\n;\npass\n" * 10 + PAYLOAD,
-        "Lines 2 to 31 say nothing: code follows below them.",
+        "Lines 2 to 31 contain no code. More code follows below.",
     ),
     "lines that are continued and hold nothing": (
         "a = 1 + \\\n" + "\\\n" * 25 + "b()",
-        "Lines 2 to 26 say nothing: code follows below them.",
+        "Lines 2 to 26 contain no code. More code follows below.",
     ),
     "lines of an empty string": (
         "a = (\n" + '    ""\n' * 25 + ")\n" + PAYLOAD,
-        "Lines 2 to 27 say nothing: code follows below them.",
+        "Lines 2 to 27 contain no code. More code follows below.",
     ),
     "blank lines in a string": (
         f'a = """{chr(10) * 30}"""\n{PAYLOAD}',
-        "Lines 2 to 31 say nothing: code follows below them.",
+        "Lines 2 to 31 contain no code. More code follows below.",
     ),
     "blank lines with a remark every nineteen": (
         "a = 1\n" + ("\n" * 18 + "# on\n") * 5 + PAYLOAD,
-        "Lines 2 to 96 are mostly blank, comments or repeated: code follows below them.",
+        "Lines 2 to 96 are mostly blank, comments or repeated. More code follows below.",
     ),
     "sixty lines of remarks": (
         f"a = 1\n{WORDS}\n{PAYLOAD}",
-        "are mostly blank, comments or repeated: code follows below them.",
+        "are mostly blank, comments or repeated. More code follows below.",
     ),
     "one line a hundred times": (
         "a = 1\n" + "a = a\n" * 100 + PAYLOAD,
-        "are mostly blank, comments or repeated: code follows below them.",
+        "are mostly blank, comments or repeated. More code follows below.",
     ),
     "two lines in turn, fifty times": (
         "a = 1\n" + "a = a\nb = a\n" * 50 + PAYLOAD,
-        "are mostly blank, comments or repeated: code follows below them.",
+        "are mostly blank, comments or repeated. More code follows below.",
     ),
     "a string of two hundred lines": (
         'a = """' + "\n".join(f"line {n}" for n in range(200)) + f'"""\n{PAYLOAD}',
-        "Lines 1 to 200 are one text: code follows below them.",
+        "Lines 1 to 200 are one text. More code follows below.",
     ),
     "two thousand lines": (
         "\n".join(f"a{n} = {n}" for n in range(2000)),
@@ -98,19 +98,19 @@ HIDDEN = {
     ),
     "a statement after 300 blanks": (
         f"a = 1;{' ' * 300}import os",
-        "Line 1 goes on after 100 blanks and more.",
+        "Line 1 goes on after 100 or more blanks.",
     ),
     "a statement after tabs": (
         f"a = 1;{chr(9) * 20}import os",
-        "Line 1 goes on after 100 blanks and more.",
+        "Line 1 goes on after 100 or more blanks.",
     ),
     "a statement after blanks that are broken up": (
         f"a = 1;{(' ' * 40 + ';') * 3}import os",
-        "Line 1 goes on after 100 blanks and more.",
+        "Line 1 goes on after 100 or more blanks.",
     ),
     "code that is indented by 200 blanks": (
         f"if True:\n{' ' * 200}import os",
-        "Line 2 goes on after 100 blanks and more.",
+        "Line 2 goes on after 100 or more blanks.",
     ),
     "a line of 600 characters": (
         f"a = '{'x' * 600}'",
@@ -156,7 +156,7 @@ def test_code_as_people_write_it_is_left_alone(source: str) -> None:
 def test_stretches_and_lines_are_not_listed_without_end() -> None:
     said = out_of_sight(("x = 1\n" + "\n" * 25) * 200 + "y = 2\n" + "'" + "x" * 501 + "'\n" * 90)
     assert len(said) < 12
-    assert "196 more stretches" in said[5]
+    assert "196 more ranges" in said[5]
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,11 @@ async def test_a_model_that_sees_no_images_gets_words_and_so_does_the_person(
     message = b.model.requests[0].messages[-1]
     assert shown(message) == []
     told = "\n".join(block.text for block in message.content if isinstance(block, Text))
-    assert "PNG, which is not shown to you: the model Blind sees no images; code can open" in told
-    assert "PDF, which is not shown to you: the model Blind is not sent a PDF as it is" in told
+    assert (
+        "PNG, which is not shown to you: the model Blind does not support images; open it with code"
+        in told
+    )
+    assert "PDF, which is not shown to you: the model Blind does not accept PDF files" in told
     assert [note.level for note in b.of(e.Note)] == ["warning"] * 2
     assert "plot.png is not shown to the model" in b.of(e.Note)[0].text
 
@@ -161,7 +164,7 @@ async def test_a_file_that_is_gone_or_unreadable_ends_no_turn(bench: MakeBench) 
     assert (await b.ended()).stop_reason == "end_turn"
     assert shown(b.model.requests[0].messages[-1]) == []
     notes = [note.text for note in b.of(e.Note)]
-    assert "nowhere.png" in notes[0] and "not there" in notes[0]
+    assert "nowhere.png" in notes[0] and "not found" in notes[0]
     assert "could not be read" in notes[1]
 
 
@@ -218,15 +221,15 @@ def test_an_animation_is_not_sent(kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("page.png", b"<html><script>alert(1)</script>", "it is no PNG"),
-        ("drawing.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "it is no PNG"),
-        ("empty.pdf", b"", "it is no PNG"),
-        ("half.pdf", PAPER[:-8], "not whole"),
-        ("locked.pdf", PAPER.replace(b"/Root", b"/Encrypt 5 0 R /Root"), "a password"),
+        ("page.png", b"<html><script>alert(1)</script>", "it is not a PNG"),
+        ("drawing.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "it is not a PNG"),
+        ("empty.pdf", b"", "it is not a PNG"),
+        ("half.pdf", PAPER[:-8], "incomplete"),
+        ("locked.pdf", PAPER.replace(b"/Root", b"/Encrypt 5 0 R /Root"), "password-protected"),
         ("large.png", None, "larger than"),
-        ("wide.png", picture("PNG", (8_001, 1)), "more than 8000 a side"),
-        ("large.pdf", PAPER[:9] + b" " * showing.MOST_OF_PDF + PAPER[9:], "more than 4.5 MB"),
-        ("large.jpg", picture("JPEG") + b" " * showing.MOST_OF_IMAGE, "more than 3.75 MB"),
+        ("wide.png", picture("PNG", (8_001, 1)), "exceed 8000 per side"),
+        ("large.pdf", PAPER[:9] + b" " * showing.MOST_OF_PDF + PAPER[9:], "exceed 4.5 MB"),
+        ("large.jpg", picture("JPEG") + b" " * showing.MOST_OF_IMAGE, "exceed 3.75 MB"),
     ],
 )
 def test_what_cannot_be_shown_is_told_in_words(name: str, data: bytes | None, why: str) -> None:
@@ -254,8 +257,8 @@ def test_what_is_shown_is_bounded() -> None:
 def test_a_model_is_not_sent_what_its_wire_does_not_carry() -> None:
     few = msgspec.structs.replace(SEES, takes=("image/png",))
     assert look("a.png", picture("PNG"), few).shown is not None
-    assert "is not sent a WebP as it is" in look("a.webp", picture("WEBP"), few).why
-    assert "is not sent a PDF as it is" in look("a.pdf", PAPER, few).why
+    assert "does not accept WebP files" in look("a.webp", picture("WEBP"), few).why
+    assert "does not accept PDF files" in look("a.pdf", PAPER, few).why
     unsure = msgspec.structs.replace(SEES, images=None)
     assert look("a.png", picture("PNG"), unsure).shown is not None, "it may see them"
     assert kinds.NAMES[PDF] == "PDF"

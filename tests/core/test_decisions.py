@@ -181,7 +181,7 @@ async def test_a_restarted_kernel_asks_again(bench: Benches) -> None:
             b.decide(first)
         b.decide(second)
         await b.ended()
-        assert b.results[0].count("all earlier variables are gone") == 1
+        assert b.results[0].count("All earlier variables are gone") == 1
         await b.session.close()
 
 

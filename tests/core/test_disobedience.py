@@ -105,7 +105,7 @@ async def test_prose_instead_of_a_call_is_an_answer(bench: Benches) -> None:
 async def test_an_empty_end_is_not_silence(bench: Benches) -> None:
     b = bench(assistant(), say("Here."))
     await b.turn()
-    assert "without a word" in b.of(e.Note)[0].text
+    assert "without an answer" in b.of(e.Note)[0].text
     await b.turn("Well?")
     assert b.of(e.TextDone)[-1].text == "Here."
 

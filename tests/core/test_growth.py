@@ -58,7 +58,7 @@ async def test_a_nearly_full_context_goes_on_with_a_summary(bench: Benches, room
     ended = await b.turn("Count the rows")
     assert ended.stop_reason == "end_turn" and await room.ran() == ["a = 1", "b = a"]
     (note,) = b.of(e.Note)
-    assert "goes on with a summary" in note.text
+    assert "Continuing with a summary" in note.text
     (message,) = b.model.requests[2].messages
     _, described, summary, goal = texts(message)
     assert described.startswith("<context") and "a = 1" in described

@@ -15,6 +15,7 @@ from jupyter_codeinterp.api import CellCode, CellOutputs, Hook, Notes, Refusal
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.hooks import bounded
 from jupyter_codeinterp.core.hooks.hooks import Hooks
+from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say
@@ -40,12 +41,12 @@ HOOK = Hook("audit", before_run=nothing)
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"name": ""}, "no name"),
-        ({"name": "a\nb"}, "no name"),
-        ({"name": " audit"}, "no name"),
-        ({"name": "<output-1>"}, "no name"),
-        ({"name": "x" * 61}, "no name"),
-        ({"name": "What else runs"}, "already"),
+        ({"name": ""}, "is not a valid"),
+        ({"name": "a\nb"}, "is not a valid"),
+        ({"name": " audit"}, "is not a valid"),
+        ({"name": "<output-1>"}, "is not a valid"),
+        ({"name": "x" * 61}, "is not a valid"),
+        ({"name": "Indirect code"}, "already"),
         ({"before_run": None}, "must have"),
         ({"before_run": "text"}, "must have"),
     ],
@@ -56,7 +57,7 @@ def test_what_is_no_hook_is_refused(changed: dict[str, Any], why: str) -> None:
 
 
 def test_something_else_is_no_hook() -> None:
-    with pytest.raises(ValueError, match="is no Hook"):
+    with pytest.raises(ValueError, match="is not a Hook"):
         Hooks().add(nothing)  # type: ignore[arg-type]
 
 
@@ -74,7 +75,7 @@ async def test_our_own_checks_are_hooks(bench: Benches) -> None:
     assert [re.sub(r" in line.*", "", notice) for notice in draft.notices] == [
         "Hidden character",
         "Line 2 imports, and so runs, the local module helper.",
-        "Line 2 runs code that it makes itself (eval).",
+        "Line 2 runs code that it generates (eval).",
     ]
     checked.decide(draft, "reject")
     await checked.ended()
@@ -130,7 +131,7 @@ async def test_a_refusal_runs_nothing_and_is_told(bench: Benches, room: Room, mo
     (done,) = b.of(e.ToolDone)
     assert done.status == "rejected"
     assert done.summary == "no shops: </output-1> No <context>shop</context>."
-    assert "The check “no shops” on this server did not let this run." in b.results[0]
+    assert "The check “no shops” on this server blocked this run:" in b.results[0]
     quoted = re.search(r"<output-\w{16}>\n([\s\S]*)\n</output-\w{16}>", b.sent_results[0])
     assert quoted is not None and "<\\context>shop" in quoted[1], "inert, between delimiters"
 
@@ -143,7 +144,7 @@ async def test_what_the_person_makes_of_a_draft_is_looked_at_too(
     b.decide(await b.draft(), source="shop = 1")
     await b.ended()
     assert await room.ran() == [] and b.document.sources() == ["x = 20"]
-    assert "did not let this run" in b.results[0]
+    assert "blocked this run" in b.results[0]
 
 
 async def test_an_edit_that_is_refused_leaves_its_cell(bench: Benches) -> None:
@@ -176,7 +177,7 @@ async def test_notes_reach_the_result_and_the_card(bench: Benches) -> None:
     (done,) = b.of(e.ToolDone)
     assert done.notes == (f"audit: {said}",)
     assert done.detail.split("\n")[1] == "<output-1>".replace("<", "<\\")
-    words = "The check “audit” on this server says of this run:"
+    words = "The check “audit” on this server reports on this run:"
     head, _, told = b.sent_results[0].partition(words)
     assert head.startswith("status=ok")
     inert = said.replace("<output", "<\\output")
@@ -193,13 +194,13 @@ async def test_a_run_that_the_person_made_of_a_draft_is_told_as_well(
     hook = Hook("audit", before_run=lambda cell: asked.append(cell.source), after_run=after)
     b = bench(run("print('there')"), say("Done."), hooks=having(hook))
     b.send()
-    await b.draft()
+    draft = await b.draft()
     assert asked == ["print('there')"]
-    await room.run("print('there')")
+    await by_hand(b, room, draft)
     await b.ended()
     (done,) = b.of(e.ToolDone)
-    assert done.notes == ("""audit: ok: "print('there')" in False said ['there\\n'].""",)
-    assert "It was run from elsewhere" in b.results[0] and "audit" in b.results[0]
+    assert done.notes == ("""audit: ok: "print('there')" in True said ['there\\n'].""",)
+    assert "The person ran this cell themselves." in b.results[0] and "audit" in b.results[0]
 
 
 async def test_a_run_that_failed_is_told_as_well(bench: Benches) -> None:
@@ -278,7 +279,7 @@ async def test_a_fault_ends_no_turn(
     )
     b.send(mode="auto")
     draft = await b.draft()
-    assert draft.notices == ("faulty: This check could not be made.",), "so a person is asked"
+    assert draft.notices == ("faulty: This check failed to run.",), "so a person is asked"
     b.decide(draft)
     assert (await b.ended()).stop_reason == "end_turn"
     (done,) = b.of(e.ToolDone)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import BeginRun
+from jupyter_codeinterp.core.hooks.hook import CellCode, Hook
+from jupyter_codeinterp.core.hooks.hooks import Hooks
 from tests.core.conftest import Room, open_room
 from tests.kernels import kernel_of
 from tests.scripted import Bench, call, run, say
@@ -36,7 +38,7 @@ async def test_a_kernel_that_dies_under_our_code(bench: Benches) -> None:
         ended = await b.turn()
         assert ended.stop_reason == "end_turn"
         assert b.results[1].startswith("status=interrupted")
-        assert "all its variables are gone" in b.results[1]
+        assert "All its variables are gone" in b.results[1]
         (note,) = b.of(e.Note)
         assert "died" in note.text and note.level == "warning"
         await b.session.close()
@@ -64,8 +66,8 @@ async def test_a_kernel_that_was_restarted_between_two_cells(bench: Benches) -> 
         b.decide(second)
         b.decide(await b.draft(3))
         await b.ended()
-        assert "all earlier variables are gone" not in b.results[0]
-        assert "all earlier variables are gone" in b.results[1]
+        assert "All earlier variables are gone" not in b.results[0]
+        assert "All earlier variables are gone" in b.results[1]
         await room.restart()
         await b.turn()
         assert "all variables are gone" in str(b.model.requests[-1].messages[-1])
@@ -143,3 +145,25 @@ async def test_what_a_person_sees_of_a_stopped_turn(bench: Benches) -> None:
         *("StepStarted", "ToolStarted", "DraftOpened", "DraftWaiting"),
         *("DraftDecided", "ToolDone", "TurnEnded"),
     ]
+
+
+async def test_in_auto_the_policy_decides_anew_for_a_kernel_that_was_restarted(
+    bench: Benches,
+) -> None:
+    async with open_room() as room:
+        restarts = [True]
+
+        async def restart(code: CellCode) -> None:
+            """After the kernel was looked at, and before the code is sent to it."""
+            if restarts:
+                restarts.pop()
+                await room.restart()
+
+        hooks = Hooks()
+        hooks.add(Hook("restarts", before_run=restart))
+        b = bench(run("a = 1"), say("Done."), kernel=room.kernel, hooks=hooks)
+        assert (await b.turn()).stop_reason == "end_turn"
+        assert b.of(e.DraftWaiting) == [] and await room.ran() == ["a = 1"]
+        assert b.results[0].startswith("status=ok")
+        assert {one.by for one in b.of(e.DraftDecided)} == {"policy"}
+        await b.session.close()

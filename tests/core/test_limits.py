@@ -26,7 +26,7 @@ async def test_the_same_call_again_and_again(bench: Benches, room: Room) -> None
     assert (ended.stop_reason, ended.code) == ("error", "loop")
     assert "3 times" in ended.message
     assert await room.ran() == ["1 / 0"] * 3
-    notes = ["has now come to the same result" in text for text in b.results]
+    notes = ["gave the same result" in text for text in b.results]
     assert notes == [False, True, False]
 
 
@@ -35,7 +35,7 @@ async def test_the_same_error_at_the_same_line(bench: Benches) -> None:
     b = bench(run("1 / 0"), *tries)
     ended = await b.turn()
     assert ended.code == "loop" and "4 times" in ended.message
-    notes = ["has now come to the same result" in text for text in b.results]
+    notes = ["gave the same result" in text for text in b.results]
     assert notes == [False, False, True, False]
     assert len(ended.failed) == 1
     assert b.document.sources() == ["x = 20", "# try 2\n1 / 0"]
@@ -44,10 +44,10 @@ async def test_the_same_error_at_the_same_line(bench: Benches) -> None:
 async def test_a_failed_cell_left_standing_can_be_removed(bench: Benches) -> None:
     b = bench(*(run("1 / 0") for _ in range(9)))
     (cell_id,) = (await b.turn()).failed
-    await b.session.remove(cell_id)
+    await b.session.reviews.remove(cell_id)
     assert b.document.sources() == ["x = 20"]
     with pytest.raises(Exception, match="not one of the agent's"):
-        await b.session.remove("c1")
+        await b.session.reviews.remove("c1")
 
 
 async def test_the_calls_after_a_loop_are_answered_and_leave_no_draft(bench: Benches) -> None:
@@ -104,7 +104,7 @@ async def test_a_model_of_unknown_price_is_not_asked_under_a_limit_of_cost(bench
     b.model.prices = None
     ended = await b.turn()
     assert (ended.stop_reason, ended.code) == ("budget", "cost_limit")
-    assert "is not known, and a turn may cost $100.00 here" in ended.message
+    assert "is unknown, and a turn may cost at most $100.00 here" in ended.message
     assert b.model.requests == []
 
 

@@ -51,7 +51,7 @@ async def test_a_failed_call_says_why_and_can_be_tried_again(bench: Benches, cod
 async def test_a_bad_request_is_not_tried_again(bench: Benches) -> None:
     b = bench(ModelError("bad_request", "Too odd."))
     assert not (await b.turn()).retry
-    with pytest.raises(Exception, match="nothing to try again"):
+    with pytest.raises(Exception, match="Nothing to retry"):
         b.session.retry()
 
 
@@ -109,7 +109,7 @@ async def test_a_broken_stream_is_repeated_once(bench: Benches, room: Room, piec
     assert await room.ran() == ["print(2)"]
     assert b.document.sources() == ["x = 20", "print(2)"]
     (discarded,) = b.of(e.StepDiscarded)
-    assert "repeated" in discarded.reason
+    assert "Repeating" in discarded.reason
     first, second = b.model.requests[:2]
     assert first.messages == second.messages
 
@@ -183,7 +183,7 @@ async def test_a_full_context_goes_on_with_a_summary(
     b = bench(full, say("Done."))
     ended = await b.turn("Count the rows")
     assert ended.stop_reason == "end_turn" and await room.ran() == []
-    assert "goes on with a summary" in b.of(e.Note)[0].text
+    assert "Continuing with a summary" in b.of(e.Note)[0].text
     assert asked(b)[-1] == "Go on with this request:\nCount the rows"
 
 
@@ -191,7 +191,7 @@ async def test_a_request_that_does_not_fit_goes_on_with_a_summary(bench: Benches
     b = bench(ModelError("context_full", "Too long."), say("Done."))
     ended = await b.turn("Count the rows")
     assert ended.stop_reason == "end_turn"
-    assert "goes on with a summary" in b.of(e.Note)[0].text
+    assert "Continuing with a summary" in b.of(e.Note)[0].text
     assert asked(b)[-1] == "Go on with this request:\nCount the rows"
 
 
@@ -225,7 +225,7 @@ async def test_nothing_else_begins_during_a_turn(bench: Benches) -> None:
         with pytest.raises(Exception, match="A turn is running"):
             act()
     with pytest.raises(Exception, match="A turn is running"):
-        await b.session.undo(1)
+        await b.session.reviews.undo(1)
     b.decide(draft)
     assert (await b.ended()).stop_reason == "end_turn"
 

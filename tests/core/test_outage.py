@@ -23,7 +23,7 @@ from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
 
-LOCKED = "Another program keeps the journal's file locked."
+LOCKED = "Another program has locked the journal's file."
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ async def test_nothing_runs_that_is_not_in_the_journal(
         ended = told[-1]
         assert isinstance(ended, e.TurnEnded)
         assert (ended.stop_reason, ended.code, ended.retry) == ("error", "locked", True)
-        assert ended.message.startswith(LOCKED) and "saved as soon as possible" in ended.message
+        assert ended.message.startswith(LOCKED) and "Saving will be retried" in ended.message
         assert b.of(e.TurnEnded) == [] == b.of(e.RunStarted)
         assert b.document.sources() == ["x = 20", "a = 1"], "the notebook is as it was"
         with pytest.raises(StoreError, match="locked"):
@@ -230,7 +230,7 @@ async def test_a_server_that_ends_meanwhile_says_what_is_lost(
     b = bench(run("a = 1"))
     async with stopped(b, store):
         await b.session.close()
-    assert "is lost: " + LOCKED in caplog.text
+    assert "Lost the end of the conversation" in caplog.text and LOCKED in caplog.text
     b.restart_server()
     assert [x.code for x in b.of(e.TurnEnded)] == ["server_stopped"]
     b.model.script = [say("Done.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView
+from jupyter_codeinterp.core.events import Mode
 from jupyter_codeinterp.core.model_view.names import defined, imported, used
-from jupyter_codeinterp.core.turn.placing import Place, Rule, below_needs, place
+from jupyter_codeinterp.core.turn.placing import Place, Rule, below_needs, last_of, place
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, mend, run, say
 
@@ -30,12 +32,14 @@ def cells(*sources: str) -> list[CellView]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_where_a_cell_goes(case: dict[str, Any]) -> None:
-    rules: dict[str, Rule] = {
-        "person": "person",
-        "earlier": "earlier_turns",
-        "chosen": "chosen",
+    agents = [f"c{number}" for number in case.get("agents", ())]
+    acted = f"c{case['acted']}" if case.get("acted") else ""
+    candidates: dict[Rule, str] = {
+        "chosen": f"c{case['chosen']}" if case.get("chosen") else "",
+        "person": "" if acted in agents else acted,
+        "earlier_turns": last_of([cell.cell_id for cell in cells(*case["cells"])], agents),
+        "gone_to": f"c{case['gone']}" if case.get("gone") else "",
     }
-    candidates = {rule: f"c{case[key]}" for key, rule in rules.items() if case.get(key)}
     after = f"c{case['after']}" if case["after"] else ""
     expected = Place(after, after if case.get("instead") else "")
     assert place(cells(*case["cells"]), candidates) == expected
@@ -48,7 +52,7 @@ async def test_a_window_is_told_of_the_cells_that_the_agent_has_worked_on(
     await b.turn()
     first, second = (run.cell_id for run in b.of(e.RunStarted))
     assert list(b.session.worked) == [first, second]
-    await b.session.undo(1, (second,))
+    await b.session.reviews.undo(1, (second,))
     assert list(b.session.worked) == [first]
 
 
@@ -118,9 +122,98 @@ async def test_the_person_wins_over_the_agents_last_cell(bench: MakeBench) -> No
     b = bench(run("1"), say("One."), run("2"), run("3"), say("Two."), book=notebook(*BOOK))
     ids = [cell["id"] for cell in b.document.notebook["cells"]]
     await b.turn()
-    b.document.gone_to = ids[1]
+    b.document.acted_in = ids[1]
     await b.turn()
     assert b.document.sources() == [BOOK[0], BOOK[1], "2", "3", BOOK[2], "1"]
+
+
+# --- sessions: what the person does, and where the cells of each turn then go ------------------
+
+FIX = "edit the first cell"
+SESSIONS: list[tuple[str, list[tuple[str, list[str]]], list[str]]] = [
+    (
+        "one analysis after the other",
+        [("", ["a1", "a2"]), ("", ["b1"]), ("", ["c1"])],
+        ["p1", "p2", "p3", "a1", "a2", "b1", "c1"],
+    ),
+    (
+        "focus, or Escape, somewhere else",
+        [("", ["a1"]), ("go to p1", ["b1", "b2"]), ("go to a1", ["c1"])],
+        ["p1", "p2", "p3", "a1", "b1", "b2", "c1"],
+    ),
+    (
+        "an edit of the agent moves nothing",
+        [("", ["a1", "a2"]), ("", [FIX]), ("", ["b1"]), ("", [FIX, "c1"])],
+        ["fixed", "p2", "p3", "a1", "a2", "b1", "c1"],
+    ),
+    (
+        "an edit comes first, then new work where the person has gone",
+        [("go to p2", [FIX, "a1"]), ("", ["b1"])],
+        ["fixed", "p2", "a1", "b1", "p3"],
+    ),
+    (
+        "typed elsewhere: it goes on there, and stays there",
+        [("", ["a1"]), ("type in p1", ["b1"]), ("", ["c1"]), ("go to p3", ["d1"])],
+        ["p1", "b1", "c1", "d1", "p2", "p3", "a1"],
+    ),
+    (
+        "a cell of the agent is run again, and another one rewritten",
+        [("", ["a1", "a2", "a3"]), ("type in a1", ["b1"]), ("type in a2", ["c1"])],
+        ["p1", "p2", "p3", "a1", "a2", "a3", "b1", "c1"],
+    ),
+    (
+        "the last cell is deleted",
+        [("", ["a1", "a2"]), ("delete a2", ["b1"])],
+        ["p1", "p2", "p3", "a1", "b1"],
+    ),
+]
+
+
+@pytest.mark.parametrize("mode", ["auto", "review"])
+@pytest.mark.parametrize(("name", "turns", "expected"), SESSIONS, ids=lambda case: str(case)[:40])
+async def test_where_the_cells_of_a_session_go(
+    bench: MakeBench,
+    mode: Mode,
+    name: str,
+    turns: list[tuple[str, list[str]]],
+    expected: list[str],
+) -> None:
+    book = notebook("p1 = 0", "p2 = 0", "p3 = 0")
+    first = book["cells"][0]["id"]
+    script: list[Any] = []
+    for _, works in turns:
+        for work in works:
+            if work == FIX:
+                script += [call("read_notebook"), call("edit_cell", cell_id=first, source="fixed")]
+            else:
+                script.append(run(f"{work} = 0"))
+        script.append(say("Done."))
+    b = bench(*script, book=book)
+    b.document.notebook["cells"][0]["source"] = "p1 = 0"
+    for number, (act, _) in enumerate(turns, 1):
+        _person(b, act)
+        b.send("Go", mode)
+        while len(b.of(e.TurnEnded)) < number:
+            waits = [w.draft for w in b.of(e.DraftWaiting)]
+            if waits and waits[-1].nonce in b.session.decisions.asked:
+                b.decide(waits[-1])
+            await asyncio.sleep(0)
+        await b.ended(number)
+    shown = [source.removesuffix(" = 0") for source in b.document.sources()]
+    assert shown == expected
+
+
+def _person(b: Bench, act: str) -> None:
+    """As a page reports it; what the agent has done since resets it there."""
+    *words, name = act.split() or [""]
+    found = [cell["id"] for cell in b.document.notebook["cells"] if cell["source"][:2] == name]
+    b.document.gone_to = b.document.acted_in = ""
+    if "delete" in words:
+        b.document.delete(found[0])
+    elif "type" in words:
+        b.document.acted_in = b.document.gone_to = found[0]
+    elif found:
+        b.document.gone_to = found[0]
 
 
 async def test_an_empty_cell_gives_its_place_and_undo_brings_it_back(bench: MakeBench) -> None:
@@ -128,7 +221,7 @@ async def test_an_empty_cell_gives_its_place_and_undo_brings_it_back(bench: Make
     ended = await b.turn()
     assert b.document.sources() == ["x = 1", "2", "3"]
     assert (len(ended.added), ended.removed) == (2, ())
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 1", ""]
 
 
@@ -167,8 +260,8 @@ async def test_a_cell_is_put_below_what_it_uses_and_the_result_says_so(bench: Ma
         BOOK[2],
         "lambda: area + radius",
     ]
-    assert f"The cell stands after {last}, because it uses what is defined there" in b.results[0]
-    assert "area, radius" in b.results[0] and "stands after" not in b.results[1]
+    assert f"The cell was placed after {last}, because it uses names defined there" in b.results[0]
+    assert "area, radius" in b.results[0] and "was placed after" not in b.results[1]
     assert len(b.of(e.ToolDone)) == 2 and not b.document.streamed.keys() - {
         op.cell_id for op in b.document.ops
     }
@@ -190,7 +283,7 @@ async def test_the_place_that_is_chosen_with_the_message(bench: MakeBench) -> No
     book = notebook(*BOOK)
     ids = [cell["id"] for cell in book["cells"]]
     b = bench(run("1"), say("Done."), run("2"), say("Done."), book=book)
-    b.document.gone_to = ids[2]
+    b.document.acted_in = ids[2]
     b.session.send("Go", "auto", "", after=ids[0])
     await b.ended()
     await b.turn()

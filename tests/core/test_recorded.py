@@ -24,7 +24,7 @@ Benches = Callable[..., Bench]
 class Played:
     """The replay model with this recording, and what it was asked and has answered."""
 
-    always_ask = ReplayModel.always_ask
+    always_ask = True
 
     def __init__(self, text: str, patch: pytest.MonkeyPatch) -> None:
         with patch.context() as context:
@@ -96,7 +96,7 @@ async def test_the_same_code_runs(
     ran = await room.ran()
     assert ran == ["1 / 0", "y = 2 - 1\ny", "x = 21", "print(x + y)"]
     stands = first.document.sources()
-    assert stands == ["x = 21", "y = 2 - 1\ny", "print(x + y)", "# Of y"], "below what it uses"
+    assert stands == ["x = 21", "y = 2 - 1\ny", "# Of y", "print(x + y)"], "the newest last"
 
     await room.clean()
     again = bench()

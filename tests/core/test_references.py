@@ -13,14 +13,14 @@ from jupyter_codeinterp.core.errors import CommandError
 from jupyter_codeinterp.core.events import Reference
 from jupyter_codeinterp.core.messages import Message, Text
 from jupyter_codeinterp.core.model_view import references as r
-from jupyter_codeinterp.core.model_view.foreign import Foreign
+from jupyter_codeinterp.core.model_view.untrusted import Untrusted
 from jupyter_codeinterp.core.session import service
 from tests.core.conftest import Room
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, run, say
 
 MakeBench = Callable[..., Bench]
-FOREIGN = Foreign(lambda text: text.replace("sk-key", "[key]"), "0" * 16)
+UNTRUSTED = Untrusted(lambda text: text.replace("sk-key", "[key]"), "0" * 16)
 ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": ["no"]}
 
 
@@ -58,7 +58,7 @@ async def test_what_a_message_names_goes_before_its_words(bench: MakeBench, room
     texts = told(b.model.requests[0].messages[-1])
     assert texts[-1] == "Look at these"
     assert texts[-2] == named_in(b.model.requests[0].messages[-1])
-    nonce = b.session._talk.foreign.nonce
+    nonce = b.session._talk.untrusted.nonce
     heading, _, rest = texts[-2].partition(f"\n<output-{nonce}>\n")
     assert heading.startswith("[") and heading.endswith("]")
     body, _, after = rest.partition(f"\n</output-{nonce}>")
@@ -66,7 +66,7 @@ async def test_what_a_message_names_goes_before_its_words(bench: MakeBench, room
     assert body == (
         "variable df: list len=3 value=[1, 2, 3]\n\n"
         f"cell 1 ({first}, code):\nx = 20\n\n"
-        "file beside the notebook: data.csv 120 B\n\n"
+        "file next to the notebook: data.csv 120 B\n\n"
         f"the last error, of cell 2 ({second}, code):\nno\nValueError: no"
     )
     assert b.of(e.Note) == []
@@ -87,9 +87,9 @@ async def test_what_is_not_there_is_said_in_words_and_ends_no_turn(bench: MakeBe
     assert (await b.ended()).stop_reason == "end_turn"
     text = named_in(b.model.requests[0].messages[-1])
     for words in (
-        "variable nowhere: there is none in the kernel",
-        "cell gone: it is not in the notebook any more",
-        "file ../../etc/passwd: it is not beside the notebook",
+        "variable nowhere: not in the kernel",
+        "cell gone: no longer in the notebook",
+        "file ../../etc/passwd: not in the notebook's folder",
         "the last error: no cell shows one",
     ):
         assert words in text
@@ -114,7 +114,7 @@ async def test_what_is_named_while_a_turn_runs_follows_with_the_words(bench: Mak
     assert told(last)[-1] == "As here"
 
 
-async def test_a_rejection_and_an_answer_can_name_something(bench: MakeBench) -> None:
+async def test_an_answer_and_a_message_about_a_draft_can_name_something(bench: MakeBench) -> None:
     book = notebook("x = 20")
     cell_id = book["cells"][0]["id"]
     ask = call("ask_user", question="Which one?")
@@ -123,7 +123,9 @@ async def test_a_rejection_and_an_answer_can_name_something(bench: MakeBench) ->
     question = await b.event(e.QuestionAsked)
     send(b, "This one", Reference("cell", cell_id), about=question.call_id)
     draft = await b.draft()
-    send(b, "Not so", Reference("error"), about=draft.nonce)
+    send(b, "Why so?", Reference("error"), about=draft.nonce)
+    await b.event(e.TextDone)
+    b.session.cancel()
     await b.ended()
     assert "x = 20" in named_in(b.model.requests[1].messages[-1])
     assert "no cell shows one" in named_in(b.model.requests[2].messages[-1])
@@ -158,7 +160,7 @@ async def test_a_busy_kernel_is_not_waited_for(bench: MakeBench) -> None:
     b.session.workplace.kernel = Busy()  # type: ignore[misc]
     send(b, "Look", Reference("variable", "x"))
     assert (await b.ended()).stop_reason == "end_turn"
-    assert "variable x: it cannot be looked at" in named_in(b.model.requests[0].messages[-1])
+    assert "variable x: not available" in named_in(b.model.requests[0].messages[-1])
 
 
 # --- the text ----------------------------------------------------------------------------
@@ -170,7 +172,7 @@ def cell(cell_id: str, source: str, **more: Any) -> CellView:
 
 def text_of(*references: Reference, cells: tuple[CellView, ...], **more: Any) -> r.Named:
     variables, files = more.get("variables", []), more.get("files", [])
-    return r.named(references, Snapshot("a.ipynb", cells), variables, files, FOREIGN)
+    return r.named(references, Snapshot("a.ipynb", cells), variables, files, UNTRUSTED)
 
 
 def test_a_private_cell_is_named_and_not_shown() -> None:

@@ -1,4 +1,4 @@
-"""What a person says while a turn is running: it answers, rejects, or is queued."""
+"""What a person says while a turn is running: it answers, goes to the model, or is queued."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.history.exporting import markdown
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult
 from jupyter_codeinterp.core.ports import ModelRequest
 from jupyter_codeinterp.core.session import queue
-from jupyter_codeinterp.core.session.enter import GOES_ON, TABLE, About, State, enter
+from jupyter_codeinterp.core.session.input_routing import GOES_ON, TABLE, About, State, route
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say
 
@@ -28,7 +28,7 @@ MakeBench = Callable[..., Bench]
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_what_a_message_does(case: dict[str, Any]) -> None:
-    assert enter(case["running"], case["asked"], case["about"]) == case["does"]
+    assert route(case["running"], case["asked"], case["about"]) == case["does"]
 
 
 def test_the_tables_have_every_case() -> None:
@@ -52,8 +52,8 @@ async def test_a_message_reaches_the_model_with_the_next_results(bench: MakeBenc
     b = bench(run("1 + 1"), say("Done."))
     b.send("Add up")
     draft = await b.draft()
-    assert b.session.send("In euros, please", "review", "")[0] == "queue"
-    assert b.session.send("And rounded", "review", "")[0] == "queue"
+    assert b.session.send("In euros, please", "review", "") == "queue"
+    assert b.session.send("And rounded", "review", "") == "queue"
     b.decide(draft)
     await b.ended()
     said = b.model.requests[1].messages
@@ -63,7 +63,7 @@ async def test_a_message_reaches_the_model_with_the_next_results(bench: MakeBenc
     assert [(one.numbers, one.text) for one in heard] == [
         ((1, 2), "In euros, please\n\nAnd rounded")
     ]
-    assert b.session.queued == () and len(b.of(e.TurnStarted)) == 1
+    assert b.session.queue.messages == () and len(b.of(e.TurnStarted)) == 1
     assert b.of(e.DraftDecided)[0].action == "run"
     exported = markdown(b.session.info, b.events)
     assert exported.index("In euros, please") < exported.index("Done.")
@@ -80,7 +80,7 @@ async def test_one_that_comes_with_the_last_answer_begins_the_next_turn(bench: M
     begun = b.of(e.TurnStarted)[1]
     assert (begun.text, begun.queued, begun.window, begun.mode) == ("And 1 + 2?", (1,), 7, "review")
     assert last_words(b.model.requests[1].messages[-1])[-1] == "And 1 + 2?"
-    assert b.session.queued == ()
+    assert b.session.queue.messages == ()
 
 
 async def test_stop_keeps_what_is_queued(bench: MakeBench) -> None:
@@ -90,10 +90,10 @@ async def test_stop_keeps_what_is_queued(bench: MakeBench) -> None:
     b.session.send("In euros", "review", "")
     b.session.cancel()
     await b.ended()
-    assert [message.text for message in b.session.queued] == ["In euros"]
+    assert [message.text for message in b.session.queue.messages] == ["In euros"]
     assert len(b.of(e.TurnStarted)) == 1
     # What the person sends next takes it along.
-    assert b.session.send("and in pounds", "auto", "")[0] == "begin"
+    assert b.session.send("and in pounds", "auto", "") == "begin"
     await b.ended(2)
     assert b.of(e.TurnStarted)[1].text == "In euros\n\nand in pounds"
     assert last_words(b.model.requests[1].messages[-1])[-1] == "In euros\n\nand in pounds"
@@ -119,7 +119,7 @@ async def test_a_message_after_stop_does_not_wait_for_another(bench: MakeBench) 
     await b.draft()
     b.session.cancel()
     assert b.session.running
-    assert b.session.send("Rather this", "review", "")[0] == "queue"
+    assert b.session.send("Rather this", "review", "") == "queue"
     await b.ended(2)
     assert b.of(e.TurnStarted)[1].text == "Rather this"
 
@@ -130,15 +130,15 @@ async def test_one_that_is_taken_back_never_reaches_the_model(bench: MakeBench) 
     draft = await b.draft()
     b.session.send("The first", "review", "")
     b.session.send("The second", "review", "")
-    b.session.take_back(1)
+    b.session.queue.take_back(1)
     with pytest.raises(CommandError) as gone:
-        b.session.take_back(1)
+        b.session.queue.take_back(1)
     assert gone.value.code == "not_queued"
     b.decide(draft)
     await b.ended()
     assert last_words(b.model.requests[1].messages[-1]) == ["The second"]
     with pytest.raises(CommandError):
-        b.session.take_back(2)
+        b.session.queue.take_back(2)
 
 
 async def test_it_outlives_the_server(bench: MakeBench) -> None:
@@ -149,10 +149,10 @@ async def test_it_outlives_the_server(bench: MakeBench) -> None:
     b.session.cancel()
     await b.ended()
     b.restart_server()
-    assert [message.text for message in b.session.queued] == ["In euros"]
-    b.session.take_back(1)
+    assert [message.text for message in b.session.queue.messages] == ["In euros"]
+    b.session.queue.take_back(1)
     b.restart_server()
-    assert b.session.queued == ()
+    assert b.session.queue.messages == ()
 
 
 async def test_an_error_keeps_it_and_trying_again_takes_it_along(bench: MakeBench) -> None:
@@ -163,7 +163,7 @@ async def test_an_error_keeps_it_and_trying_again_takes_it_along(bench: MakeBenc
     b = bench(run("1 + 1"), fails, say("Done."))
     b.send("Add up", "auto")
     await b.ended()
-    assert [message.text for message in b.session.queued] == ["Quickly"]
+    assert [message.text for message in b.session.queue.messages] == ["Quickly"]
     b.session.retry()
     await b.ended(2)
     assert b.of(e.TurnStarted)[1].text == ""
@@ -201,21 +201,7 @@ async def test_there_is_a_bound(bench: MakeBench) -> None:
 # --- what waits ------------------------------------------------------------------------------
 
 
-async def test_words_reject_the_draft_that_was_before_the_person(bench: MakeBench) -> None:
-    b = bench(run("df.mean()"), say("The median, then."))
-    b.send("The middle?")
-    draft = await b.draft()
-    does = b.session.send("use the median instead", "review", "", 3, draft.nonce, "df.mean() #")
-    assert does == ("reject", draft.title)
-    await b.ended()
-    decided = b.of(e.DraftDecided)[0]
-    assert (decided.action, decided.said, decided.window) == ("reject", "use the median instead", 3)
-    assert "They say: use the median instead" in b.results[0]
-    assert "Their version was:\ndf.mean() #" in b.results[0]
-    assert b.session.queued == () and b.document.sources() == ["x = 20"]
-
-
-async def test_words_for_the_queue_reject_nothing(bench: MakeBench) -> None:
+async def test_words_for_the_queue_say_nothing_of_the_draft(bench: MakeBench) -> None:
     b = bench(run("1 + 1"), say("Done."))
     b.send("Add up")
     draft = await b.draft()
@@ -234,9 +220,9 @@ async def test_words_answer_the_question(bench: MakeBench) -> None:
     b = bench(call("ask_user", question="Euros or dollars?"), say("Euros."))
     b.send("Add up")
     asked = await b.event(e.QuestionAsked)
-    assert b.session.send("euros", "review", "", 0, asked.call_id)[0] == "answer"
+    assert b.session.send("euros", "review", "", 0, asked.call_id) == "answer"
     await b.ended()
     assert "The person answered: euros" in b.results[0]
-    with pytest.raises(CommandError, match="no longer waits"):
+    with pytest.raises(CommandError, match="is no longer"):
         b.session.send("dollars", "review", "", 0, asked.call_id)
     await until(lambda: not b.session.running)

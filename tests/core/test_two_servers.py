@@ -114,8 +114,8 @@ async def test_the_second_can_only_look(bench: Benches, open_other: Others) -> N
         lambda: session.set_mode("plan"),
         lambda: session.set_model("another"),
         lambda: session.rename("Mine"),
-        lambda: session.keep(1, ()),
-        lambda: session.undo(1),
+        lambda: session.reviews.keep(1, ()),
+        lambda: session.reviews.undo(1),
         session.need_here,
     ):
         assert HELD in await refused(action)
@@ -123,7 +123,7 @@ async def test_the_second_can_only_look(bench: Benches, open_other: Others) -> N
     b.decide(draft)
     await b.ended(2)
     await at_rest(b.session)
-    session.look_again()
+    session.refresh()
     assert session.info.held == "" and other.told[-1].held == ""
     assert (await other.turn(say("Three."))).turn == 3
 
@@ -146,7 +146,7 @@ async def test_what_the_first_adds_appears_on_asking_again(
     b.decide(draft)
     await b.ended()
     await at_rest(b.session)
-    other.session.look_again()
+    other.session.refresh()
     await until(lambda: len(seen) == len(b.events))
     assert seen == [seq for seq, _ in b.store.events(b.info.session_id)]
     following.cancel()
@@ -223,7 +223,7 @@ async def test_another_process_has_it_until_it_is_killed(
     assert f"(process {process.pid})" in await refused(lambda: other.session.retry())
     process.kill()
     await process.wait()
-    other.session.look_again()
+    other.session.refresh()
     assert other.session.info.held == ""
     assert [x.code for x in b.of(e.TurnEnded)] == ["", "server_stopped"]
 
@@ -247,7 +247,7 @@ async def test_a_server_on_another_machine_is_waited_for(
         words = await refused(lambda: other.session.send("Me", "auto", ""))
         assert "on the server lab-2 (process 4711)" in words
         store._db.execute("DELETE FROM leases WHERE server = 'there'")
-        other.session.look_again()
+        other.session.refresh()
     assert [x.turn for x in b.of(e.TurnEnded)] == [1, 2]
 
 
@@ -261,7 +261,7 @@ async def test_who_was_thought_dead_stops_and_shows_what_the_other_did(
     await b.draft()
     name = store._server
     monkeypatch.setattr(store, "_server", "asleep")  # It does not renew what was taken before.
-    leases._here.discard(name)
+    leases._open_stores.discard(name)
     other = open_other(b)
     await until(lambda: not b.session.running)
     assert [x.code for x in b.of(e.TurnEnded)] == ["server_stopped"]
@@ -269,7 +269,7 @@ async def test_who_was_thought_dead_stops_and_shows_what_the_other_did(
     assert b.session.event_log.last_seq == seqs[-1]
     assert (await other.turn(say("Two."))).turn == 2
     monkeypatch.undo()
-    leases._here.add(name)
+    leases._open_stores.add(name)
     b.model.script = [say("Three.")]
     assert (await b.turn()).turn == 3
 

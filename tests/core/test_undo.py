@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
+    MOST_OUTPUTS,
     BeginRun,
+    CellView,
     Delete,
     FinishRun,
     Insert,
@@ -37,7 +40,7 @@ async def test_added_cells_go(bench: Benches) -> None:
     b = bench(run("a = 1"), run("b = 2"), call("add_markdown", source="# Hi"), say("Done."))
     ended = await b.turn()
     assert len(ended.added) == 3
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20"]
     (undone,) = b.of(e.TurnUndone)
     assert set(undone.restored) == set(ended.added) and undone.kept == ()
@@ -53,7 +56,7 @@ async def test_an_edited_cell_gets_source_and_outputs_back(bench: Benches) -> No
     ended = await b.ended()
     assert b.document.notebook["cells"][0]["outputs"][0]["text"] == "new\n"
     assert ended.edited == ("c1",)
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     cell = b.document.notebook["cells"][0]
     assert (cell["source"], cell["execution_count"]) == ("x = 20", 7)
     assert cell["outputs"][0]["text"] == "old\n"
@@ -68,8 +71,41 @@ async def test_a_cell_that_was_only_run_again_gets_its_outputs_back(bench: Bench
     b.decide(await b.draft())
     assert (await b.ended()).edited == ("c1",)
     assert b.document.notebook["cells"][0]["outputs"] == []
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.notebook["cells"][0]["outputs"][0]["text"] == "old\n"
+
+
+def large(text: str) -> dict[str, Any]:
+    """An output that does not fit into a receipt."""
+    return {"output_type": "stream", "name": "stdout", "text": text * MOST_OUTPUTS}
+
+
+async def test_outputs_that_a_receipt_left_out_are_missing_after_an_undo(bench: Benches) -> None:
+    b = bench(call("edit_cell", cell_id="c1", source="x = 21"), say("Done."))
+    b.document.notebook["cells"][0]["outputs"] = [large("ab")]
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    (change,) = b.session.reviews.review(1).changes
+    assert change.outputs
+    await b.session.reviews.undo(1)
+    cell = b.document.notebook["cells"][0]
+    assert (cell["source"], cell["outputs"]) == ("x = 20", [])
+    (undone,) = b.of(e.TurnUndone)
+    assert undone.restored == undone.without_outputs == ("c1",)
+
+
+async def test_outputs_of_the_agents_own_run_are_put_back_from_the_journal(bench: Benches) -> None:
+    b = bench(run(f"print('ab' * {MOST_OUTPUTS})"), say("Done."))
+    cell_id = (await b.turn()).added[0]
+    was = copy.deepcopy(b.document.cell(cell_id))
+    assert was is not None
+    b.model.script += [call("edit_cell", cell_id=cell_id, source="print(1)"), say("Done.")]
+    await b.turn()
+    assert b.document.cell(cell_id) != was
+    await b.session.reviews.undo(2)
+    assert b.document.cell(cell_id) == was
+    assert b.of(e.TurnUndone)[-1].without_outputs == ()
 
 
 async def test_removed_cells_come_back_in_their_order(bench: Benches) -> None:
@@ -88,7 +124,7 @@ async def test_removed_cells_come_back_in_their_order(bench: Benches) -> None:
     b.decide(await b.draft(2))
     assert (await b.ended()).removed == ("c2", "c3")
     assert b.document.sources() == ["one"]
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.notebook["cells"] == before["cells"]
 
 
@@ -96,7 +132,7 @@ async def test_what_the_person_touched_since_is_kept(bench: Benches) -> None:
     b = bench(run("a = 1"), run("b = 2"), say("Done."))
     first, second = (await b.turn()).added
     b.document.edit(first, "a = 1  # mine now")
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20", "a = 1  # mine now"]
     assert b.of(e.TurnUndone) == [e.TurnUndone(1, (second,), (e.Kept(first, "changed"),))]
 
@@ -104,14 +140,14 @@ async def test_what_the_person_touched_since_is_kept(bench: Benches) -> None:
 async def test_a_turn_is_taken_back_once(bench: Benches) -> None:
     b = bench(run("a = 1"), say("Done."))
     await b.turn()
-    await b.session.undo(1)
-    with pytest.raises(Exception, match="put back or kept already"):
-        await b.session.undo(1)
+    await b.session.reviews.undo(1)
+    with pytest.raises(Exception, match="already undone or kept"):
+        await b.session.reviews.undo(1)
     b.restart_server()
-    with pytest.raises(Exception, match="put back or kept already"):
-        await b.session.undo(1)
-    with pytest.raises(Exception, match="no such turn"):
-        await b.session.undo(2)
+    with pytest.raises(Exception, match="already undone or kept"):
+        await b.session.reviews.undo(1)
+    with pytest.raises(Exception, match="turn does not exist"):
+        await b.session.reviews.undo(2)
     assert len(b.of(e.TurnUndone)) == 1
 
 
@@ -119,7 +155,7 @@ async def test_only_that_turn_is_taken_back(bench: Benches) -> None:
     b = bench(run("a = 1"), say("One."), run("b = 2"), say("Two."))
     await b.turn()
     await b.turn()
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20", "b = 2"]
 
 
@@ -127,7 +163,7 @@ async def test_it_works_after_a_restart_of_the_server(bench: Benches) -> None:
     b = bench(run("a = 1"), mend("a = 2"), say("Done."))
     await b.turn()
     b.restart_server()
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20"]
 
 
@@ -136,16 +172,16 @@ async def test_a_closed_notebook_is_said_and_can_be_undone_later(bench: Benches)
     await b.turn()
     b.document.is_open = False
     with pytest.raises(Exception, match="not open"):
-        await b.session.undo(1)
+        await b.session.reviews.undo(1)
     b.document.is_open = True
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20"]
 
 
 async def test_the_model_is_told_that_its_cells_are_gone(bench: Benches) -> None:
     b = bench(run("a = 1"), say("Done."), say("I see."))
     (cell_id,) = (await b.turn()).added
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     await b.turn()
     assert f"<removed>{cell_id}</removed>" in str(b.model.requests[-1].messages[-1])
 
@@ -160,7 +196,7 @@ async def test_what_was_put_back_is_not_the_agents(bench: Benches, room: Room) -
     b.send()
     b.decide(await b.draft())
     await b.ended()
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     b.send(mode="auto")
     b.decide(await b.draft(2), "reject")
     await b.ended(2)
@@ -171,7 +207,7 @@ async def test_an_undo_of_a_mended_cell_leaves_nothing_to_mend(bench: Benches) -
     b = bench(run("1 / 0"), say("No."), lambda r: run("print(1)"), say("Done."))
     await b.turn()
     with pytest.raises(Exception, match="changed no cell"):
-        await b.session.undo(1)
+        await b.session.reviews.undo(1)
     await b.turn()
     assert b.document.sources() == ["x = 20", "print(1)"]
     assert last_cell(b.model.requests[-1]) == b.of(e.TurnEnded)[1].added[0]
@@ -209,21 +245,21 @@ async def tidied(bench: Benches) -> tuple[Bench, str]:
 
 async def test_cells_are_put_back_one_by_one_and_then_the_rest(bench: Benches) -> None:
     b, added = await tidied(bench)
-    await b.session.undo(1, ("c3",))
+    await b.session.reviews.undo(1, ("c3",))
     assert b.document.sources() == ["print('edited')", "two = 2", "print('added')", "three = 3"]
-    with pytest.raises(CommandError, match="put back already"):
-        await b.session.undo(1, ("c3",))
+    with pytest.raises(CommandError, match="already restored"):
+        await b.session.reviews.undo(1, ("c3",))
     b.restart_server()
-    with pytest.raises(CommandError, match="put back already"):
-        await b.session.undo(1, (added, "c3"))
-    await b.session.undo(1)
+    with pytest.raises(CommandError, match="already restored"):
+        await b.session.reviews.undo(1, (added, "c3"))
+    await b.session.reviews.undo(1)
     assert b.document.notebook["cells"] == [
         {**cell, "metadata": {"tags": ["mine"]} if cell["id"] == "c1" else {}}
         for cell in with_outputs(notebook("one = 1", "two = 2", "three = 3"))["cells"]
     ]
     assert [undone.restored for undone in b.of(e.TurnUndone)] == [("c3",), (added, "c1")]
-    with pytest.raises(CommandError, match="put back or kept already"):
-        await b.session.undo(1)
+    with pytest.raises(CommandError, match="already undone or kept"):
+        await b.session.reviews.undo(1)
 
 
 def with_outputs(book: dict[str, Any]) -> dict[str, Any]:
@@ -233,40 +269,40 @@ def with_outputs(book: dict[str, Any]) -> dict[str, Any]:
 
 async def test_what_the_person_keeps_is_left_out_of_the_undo(bench: Benches) -> None:
     b, added = await tidied(bench)
-    b.session.keep(1, (added,))
+    b.session.reviews.keep(1, (added,))
     b.restart_server()
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["one = 1", "two = 2", "print('added')", "three = 3"]
-    await b.session.undo(1, (added,))
+    await b.session.reviews.undo(1, (added,))
     assert b.document.sources() == ["one = 1", "two = 2", "three = 3"], "they may think again"
-    with pytest.raises(CommandError, match="put back already"):
-        b.session.keep(1, (added,))
+    with pytest.raises(CommandError, match="already restored"):
+        b.session.reviews.keep(1, (added,))
 
 
 async def test_a_cell_of_another_turn_is_refused(bench: Benches) -> None:
     b, added = await tidied(bench)
     for cells in (("c2",), (added, "nowhere")):
         with pytest.raises(CommandError, match="did not change this cell"):
-            await b.session.undo(1, cells)
+            await b.session.reviews.undo(1, cells)
         with pytest.raises(CommandError, match="did not change this cell"):
-            b.session.keep(1, cells)
+            b.session.reviews.keep(1, cells)
     assert not b.of(e.TurnUndone) and not b.of(e.ChangesKept)
 
 
 async def test_the_review_tells_each_cell_before_and_after(bench: Benches) -> None:
     b, added = await tidied(bench)
-    b.session.keep(1, (added,))
-    await b.session.undo(1, ("c1",))
+    b.session.reviews.keep(1, (added,))
+    await b.session.reviews.undo(1, ("c1",))
     b.restart_server()
-    review = b.session.review(1)
+    review = b.session.reviews.review(1)
     told = [(c.cell_id, c.kind, c.before, c.after, c.outputs, c.state) for c in review.changes]
     assert told == [
         (added, "added", None, "print('added')", False, "kept"),
         ("c1", "edited", "one = 1", "print('edited')", False, "undone"),
         ("c3", "removed", "three = 3", None, True, "open"),
     ]
-    with pytest.raises(CommandError, match="no such turn"):
-        b.session.review(2)
+    with pytest.raises(CommandError, match="turn does not exist"):
+        b.session.reviews.review(2)
 
 
 def test_a_review_is_bounded() -> None:
@@ -282,13 +318,13 @@ async def test_why_a_cell_was_left_is_said(bench: Benches) -> None:
     cells[0]["metadata"]["editable"] = False
     b.document.cell(added)["metadata"]["tags"] = ["to keep"]  # type: ignore[index]
     before = copy.deepcopy(cells)
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     (undone,) = b.of(e.TurnUndone)
     assert undone.restored == ("c3",)
     assert undone.kept == (e.Kept(added, "changed"), e.Kept("c1", "locked"))
     assert b.document.notebook["cells"][:3] == before
     b.document.delete("c1")
-    await b.session.undo(1, ("c1",))
+    await b.session.reviews.undo(1, ("c1",))
     assert b.of(e.TurnUndone)[1].kept == (e.Kept("c1", "deleted"),)
 
 
@@ -296,22 +332,23 @@ async def test_what_a_later_turn_changed_is_undone_after_that(bench: Benches) ->
     b = bench(run("a = 1"), say("One."), mend("a = 2"), say("Two."))
     (cell_id,) = (await b.turn()).added
     await b.turn()
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.of(e.TurnUndone) == [e.TurnUndone(1, (), (e.Kept(cell_id, "changed_later"),))]
-    await b.session.undo(2)
+    await b.session.reviews.undo(2)
     assert b.document.sources() == ["x = 20", "a = 1"]
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20"]
 
 
 async def test_a_draft_that_was_cut_off_goes(bench: Benches) -> None:
     b = bench(run("a = 1"))
     b.send()
-    draft = await b.draft()
+    opened = await b.event(e.DraftOpened)
+    b.model.hold = asyncio.Event()
     killed(b)
-    b.document.edit(draft.cell_id, "a = 1  # as far as it had come")
-    assert b.of(e.TurnEnded)[0].added == (draft.cell_id,)
-    await b.session.undo(1)
+    b.document.edit(opened.cell_id, "a =")
+    assert b.of(e.TurnEnded)[0].added == (opened.cell_id,)
+    await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20"]
 
 
@@ -320,7 +357,7 @@ async def test_a_cell_that_held_a_key_is_not_put_back_without_it(bench: Benches)
     b.send()
     b.decide(await b.draft())
     await b.ended()
-    await b.session.undo(1)
+    await b.session.reviews.undo(1)
     assert b.of(e.TurnUndone) == [e.TurnUndone(1, (), (e.Kept("c1", "unknown"),))]
 
 
@@ -331,7 +368,7 @@ async def test_how_a_cell_was_may_not_be_known(bench: Benches) -> None:
     ledger.record(1, BeginRun("c1", digest("new"), "r"), Receipt("done", before={"id": "c1"}))
     (change,) = ledger.changes(1)
     assert (change.kind, change.undoable) == ("edited", False)
-    assert ledger.undo_cell(1, "c1") is None
+    assert ledger.undo_cell(1, "c1", lambda change: ()) is None
 
 
 # --- the ledger by itself ------------------------------------------------------------
@@ -348,13 +385,15 @@ def keep(ops: list[tuple[int, Op]], cells: list[str]) -> tuple[Ledger, dict[str,
 
 def test_an_insert_makes_a_cell_the_agents_until_its_source_is_another() -> None:
     ledger, _ = keep([(1, Insert("a", "code", "one", ()))], [])
-    assert ledger.owns("a", "one")
-    assert not ledger.owns("a", "two") and not ledger.owns("c1", "one")
+    assert ledger.owns(CellView("a", "markdown", "one"))
+    assert not ledger.owns(CellView("a", "markdown", "two")) and not ledger.owns(
+        CellView("c1", "markdown", "one")
+    )
 
 
 def test_an_edit_makes_no_cell_the_agents() -> None:
     ledger, _ = keep([(1, SetSource("c1", "new", "old"))], ["old"])
-    assert not ledger.owns("c1", "new")
+    assert not ledger.owns(CellView("c1", "markdown", "new"))
 
 
 def test_a_refused_op_counts_for_nothing() -> None:

@@ -155,7 +155,7 @@ def _growth_answer(request: Request) -> Turn:
     return _done(f"**North** grew fastest: from 790 to 1,170 USD, **+48 %**; see {link}.")
 
 
-_HAD_BEGUN = re.compile(r"Code in the cells (\S+) had begun to run")
+_HAD_BEGUN = re.compile(r"Code in the cells (\S+) had started to run")
 
 
 def _held(request: Request) -> Turn:
@@ -168,6 +168,20 @@ def _held(request: Request) -> Turn:
     if cut_off and request.step == 0:
         return answer(edit_cell(cut_off[1], source, title=title))
     return answer(run_cell(source, title=title))
+
+
+def _discussed(request: Request) -> Turn:
+    """A draft; an answer to a question about it, or other code for a wish; then the end."""
+    said = request.said[-1]
+    if "outcome of the draft" in said:
+        return _done("That is decided.")
+    if "why" in said.casefold():
+        return answer(text("The mean of both is a quick check."))
+    if request.step:
+        return _done("That is the result.")
+    if "median" in said:
+        return answer(run_cell("values = [1, 3]\nsorted(values)[1]", title="Median"))
+    return answer(run_cell("values = [1, 3]\nsum(values) / 2", title="Mean"))
 
 
 OBEDIENT: dict[str, Script] = {
@@ -189,6 +203,7 @@ OBEDIENT: dict[str, Script] = {
         _done("The revenue is 460 in all."),
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
+    "discussed": _discussed,
     "complete": scenario(answer(text("```python\nradius ** 2\n```"))),
     "magic": scenario(
         answer(text("I add them."), run_cell("total = sum(valuess)", title="Add")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import nbformat
@@ -23,7 +24,7 @@ TIME = 110.0
 def environment(api: FakeAnthropic, more: Mapping[str, str] = {}) -> dict[str, str]:
     """Of a kernel that asks the fake."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ANTHROPIC_")}
-    nobodys = {name: str(NOBODYS) for name in ("JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR")}
+    nobodys = {"JUPYTER_CONFIG_DIR": str(NOBODYS), "JUPYTER_DATA_DIR": mkdtemp()}
     keys = {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": KEY}
     return {**kept, **nobodys, **keys, **more}
 

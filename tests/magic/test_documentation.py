@@ -12,7 +12,7 @@ from tests.magic.notebooks import LOAD, prompts, run, said
 
 PAGE = Path(__file__).parents[2] / "docs" / "magic.md"
 EXAMPLES = re.findall(r"^```text\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-NOBODY = "Not run: nobody can be asked here."
+NOBODY = "Not run: no one can be asked here."
 FAILS = "numbers[99]"
 
 
@@ -30,7 +30,7 @@ async def test_every_example_runs(api: FakeAnthropic) -> None:
             return answer(text("I do it."), run_cell("made = [2, 3, 5]\nmade"))
         if "must be one JSON value" in asked:
             return answer(text('{"primes": [2, 3, 5]}'))
-        if "must be code alone" in asked:
+        if "must be only code" in asked:
             return answer(text("```python\ndef is_prime(n): ...\n```"))
         return answer(text("Done."))
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -49,8 +50,8 @@ async def test_y_from_code_does_not_count(api: FakeAnthropic) -> None:
         fails=True,
     )
     refused = [said(cell) for cell in (*ran[:3], ran[6])]
-    assert all("-y counts only in a cell that you have typed yourself" in one for one in refused)
-    assert "counts only" in said(ran[3]) + said(ran[4])
+    assert all("-y works only in a cell that you typed" in one for one in refused)
+    assert "works only" in said(ran[3]) + said(ran[4])
     assert [said(cell) for cell in ran[7:]] == ["Told."] * 3
     assert len(api.requests) == 3
 
@@ -64,7 +65,7 @@ async def test_code_that_runs_for_a_prompt_cannot_ask(api: FakeAnthropic) -> Non
     )
     api.play([answer(run_cell(nested)), answer(run_cell(thread)), answer(text("Done."))])
     asked, other = await run(api, "%%ai -y\ndo it", thread)
-    assert said(asked).count("A prompt is being answered") == 2 and "went on" in said(asked)
+    assert said(asked).count("cannot start another prompt") == 2 and "went on" in said(asked)
     assert "on the main thread" in said(other) and len(api.requests) == 3
 
 
@@ -80,13 +81,13 @@ async def test_where_ai_is_taken_codeinterp_is_there(api: FakeAnthropic) -> None
         "%%codeinterp -t\nx",
         "%codeinterp model",
         "%reload_ext jupyter_codeinterp",
-        "%%codeinterp -t\nx",
+        "%%codeinterp -t --again\nx",
     )
     shown = [said(cell) for cell in ran]
     assert shown[1] == "False"
     assert shown[3] == (
-        "%%ai belongs to jupyter_ai_magics here. Use %%codeinterp, which is the same as %%ai "
-        "elsewhere.\n"
+        "jupyter_ai_magics already provides %%ai here. "
+        "Use %%codeinterp instead; it does the same.\n"
     )
     assert shown[4:7] == ["theirs\n", "Ours.", "The model is claude-sonnet-5-5.\n"]
     assert shown[8] == "Ours."
@@ -155,6 +156,37 @@ def test_tab_completes_commands_options_and_models() -> None:
         with provisionalcompleter():
             found = {one.text for one in shell.Completer.completions(line, len(line))}
         assert wanted in found, line
+
+
+LINES = {
+    "%%ai --as ": {"markdown", "text", "code", "json"},
+    "%%ai --as=": {"markdown", "text", "code", "json"},
+    "%%ai --as=j": {"json"},
+    "%ai fix --as ": {"markdown", "text", "code", "json"},
+    "%%ai --a": {"--as", "--again"},
+    "%%ai --st": {"--store", "--strict"},
+    "%ai mod": {"models", "model"},
+    "%ai model ": {"claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"},
+    "%%codeinterp --as t": {"text"},
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("below", ["", "\nwrite it"])
+def test_tab_completes_nothing_but_the_magics_own(line: str, below: str) -> None:
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "jupyter_codeinterp")
+    with provisionalcompleter():
+        found = {one.text for one in shell.Completer.completions(line + below, len(line))}
+    assert found == LINES[line]
+
+
+def test_tab_below_the_magic_is_not_ours() -> None:
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "jupyter_codeinterp")
+    with provisionalcompleter():
+        found = {one.text for one in shell.Completer.completions("%%ai -t\nabsol = ab", 18)}
+    assert "abs" in found
 
 
 def test_loading_imports_nothing_heavy() -> None:

@@ -262,7 +262,7 @@ class TestLimits:
             theirs = await post(url, token, {**ASK, "model": "vllm/any"})
             assert theirs.code == 403 and "does not allow vLLM" in theirs.body.decode()
             unpriced = await post(url, token, {**ASK, "model": "claude-haiku-5-5"})
-            assert unpriced.code == 403 and "is not known" in unpriced.body.decode()
+            assert unpriced.code == 403 and "is unknown" in unpriced.body.decode()
             assert (await post(url, token)).code == 200
             over = await post(url, token)
             assert over.code == 402
@@ -324,5 +324,5 @@ async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) ->
         service = SessionService(manager)
         sent = service.send("go", notebook="n.ipynb", mode="auto", headless=True)
         await until(lambda: not sent.session.running)
-    assert "This cell is the agent's own." in json.dumps(api.requests[1].body)
+    assert "This is the agent's cell." in json.dumps(api.requests[1].body)
     assert len(api.requests) == 2

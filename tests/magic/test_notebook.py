@@ -150,8 +150,8 @@ async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthrop
         ]
     )
     ran = await run(api, "%%ai\nmake it", "%%ai -y\nhide it", "'made' in globals()")
-    assert "made = 1" in said(ran[0]) and "Not run: nobody can be asked here." in said(ran[0])
-    assert "also with -y" in said(ran[1])
+    assert "made = 1" in said(ran[0]) and "Not run: no one can be asked here." in said(ran[0])
+    assert "even with -y" in said(ran[1])
     assert said(ran[2]) == "False" and len(api.requests) == 2
 
 
@@ -171,14 +171,14 @@ async def test_forms_of_the_answer_and_where_it_is_kept(api: FakeAnthropic) -> N
         "%%ai --as json --store data\nlist it",
         "%%ai --as text --store words\nsay it",
         "%%ai --store marked\nmark it",
-        "%%ai --as json --store data\nlist it",
+        "%%ai --again --as json --store data\nlist it",
         "(code, data, words, marked)",
     )
     assert said(ran[0]) == "```python\nx = 1\n```"
     assert said(ran[1]) == '{\n  "a": [\n    1,\n    2\n  ]\n}'
     assert ran[2]["outputs"][0]["data"] == {"text/plain": "It is *so*."}
     assert said(ran[3]) == "**Bold**."
-    assert "The answer is no JSON. It was not stored." in said(ran[4])
+    assert "The answer is not JSON. It was not stored." in said(ran[4])
     assert said(ran[5]) == "('x = 1', {'a': [1, 2]}, 'It is *so*.', '**Bold**.')"
 
 
@@ -208,7 +208,7 @@ async def test_plan_steps_cell_and_model(api: FakeAnthropic) -> None:
         "'ran' in globals(), step",
     )
     assert said(ran[0]) == "First, then."
-    assert "Stopped at the limit of steps in a turn." in said(ran[1])
+    assert "Stopped at the step limit of a turn." in said(ran[1])
     assert said(ran[2]) == "```python\nran = 1\n```\nThe code is in a new cell below.\n"
     assert said(ran[3]).endswith("claude-opus-5-5")
     assert said(ran[4]) == "The model is claude-haiku-5-5.\n"
@@ -237,12 +237,12 @@ async def test_commands(api: FakeAnthropic) -> None:
     )
     shown = [said(cell) for cell in ran]
     assert shown[:2] == [
-        "Nothing has been asked in this conversation.\n",
-        "There was no conversation.\n",
+        "This conversation is still empty.\n",
+        "No conversation to forget.\n",
     ]
     assert shown[2:4] == [
-        "No cell has run before this one: there is nothing to explain.\n",
-        "No cell has failed: there is nothing to fix.\n",
+        "No cell has run before this one. Nothing to explain.\n",
+        "No cell has failed. Nothing to fix.\n",
     ]
     assert shown[5] == shown[6] == "Told."
     assert "The cell in-6 failed with NameError." in prompts(api)[0]
@@ -251,7 +251,7 @@ async def test_commands(api: FakeAnthropic) -> None:
     assert "* claude-sonnet-5-5  Claude Sonnet 5.5\n" in shown[7]
     assert "tokens read" in shown[8] and "context used" in shown[8]
     assert "cost unknown" in shown[8], "the server's address is not Anthropic's"
-    assert shown[9:11] == ["The conversation is forgotten.\n", "Nothing waits.\n"]
+    assert shown[9:11] == ["Conversation forgotten.\n", "Nothing is waiting.\n"]
     assert "--max-steps N" in shown[11] and shown[12] == shown[11]
 
 
@@ -264,9 +264,15 @@ async def test_wishes_of_the_folder_are_told(api: FakeAnthropic, tmp_path: Path)
     await run(api, "%%ai -t\nHello", "%%ai -t --no-context\nHello", folder=tmp_path)
     told, untold = prompts(api)
     assert "Use polars." in told and "Answer in French." in told
-    assert "no longer there" not in untold
+    assert "were removed" not in untold
     await run(api, "%%ai -t\nHello", folder=tmp_path / "work")
     assert "polars" not in prompts(api)[2], "how far up is not known here"
+
+
+async def test_a_prompt_that_looks_like_a_key_is_not_sent(api: FakeAnthropic) -> None:
+    (asked,) = await run(api, "%%ai\nUse sk-ant-api03-Zq7Tr4Wm9KxPv2Bn8Lc")
+    assert "looks like an API key" in said(asked)
+    assert api.exchanges == []
 
 
 async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:
@@ -281,12 +287,12 @@ async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:
         "%%ai --max-steps ²\nx": "--max-steps takes a number",
         "%%ai --store 1x\nx": "--store takes the name of a variable, not “1x”.",
         "%%ai --store for\nx": "--store takes the name of a variable, not “for”.",
-        "%%ai -y -t\nx": "-y runs code; with -t or --plan nothing runs.",
+        "%%ai -y -t\nx": "-y runs code, but -t and --plan run nothing.",
         "%%ai -t -m no-such-model\nx": "no-such-model",
-        "%ai frobnicate": "There is no %ai frobnicate. The commands are fix, explain,",
+        "%ai frobnicate": "Unknown command: %ai frobnicate. The commands are fix, explain,",
         "%ai model a b": "%ai model takes one name",
-        "%ai reset now": "%ai reset takes nothing more",
-        "%ai fix --no-context": "needs what --no-context leaves out",
+        "%ai reset now": "%ai reset takes no argument, but got “now”.",
+        "%ai fix --no-context": "needs the context",
     }
     ran = await run(api, *wrong)
     for cell, words in zip(ran, wrong.values(), strict=True):

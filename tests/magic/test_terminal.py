@@ -44,7 +44,7 @@ async def test_discard_and_insert(api: FakeAnthropic, tmp_path: Path) -> None:
         await there.ask("%%ai", "make x")
         await there.until(CHOICES)
         there.child.sendline("what?")
-        assert "Answer with one of the letters r, e, i and d." in await there.until(CHOICES)
+        assert "Answer with r, e, i or d." in await there.until(CHOICES)
         there.child.sendline("d")
         assert "As you like." in await there.until(PROMPT)
         assert "The person rejected this cell." in str(api.requests[1].body)

@@ -192,15 +192,15 @@ async def test_edit_discard_and_stop(api: FakeAnthropic) -> None:
     )
 
     def work(page: Page) -> None:
-        page.run("%%ai\nx")
+        page.run("%%ai --again\nx")
         page.press("Edit")
         page.fill("x = 1000")
         page.press("Run")
         assert "1000" in page.below(page.run("x"))
-        asked = page.run("%%ai\nx")
+        asked = page.run("%%ai --again\nx")
         page.press("Discard")
         assert "As you like." in page.below(asked)
-        asked = page.run("%%ai\nx")
+        asked = page.run("%%ai --again\nx")
         page.press("Stop")
         assert page.below(asked).rstrip().endswith("Stopped.")
         assert "1000" in page.below(page.run("x"))
@@ -217,12 +217,12 @@ async def test_a_second_prompt_is_told_of_the_one_that_waits(api: FakeAnthropic)
         first = page.run("%%ai\nx")
         second = page.below(page.run("%%ai\ny")).strip()
         assert (
-            second == "The prompt of In [2] still waits for your decision. Decide there, or "
+            second == "The prompt of In [2] is still waiting for your decision. Decide there, or "
             "stop it with %ai stop."
         )
         assert "Stopped." in page.below(page.run("%ai stop"))
         page.press("Run")
-        assert "This was stopped, or decided on before." in page.below(first)
+        assert "This was already stopped or decided." in page.below(first)
         assert "NameError" not in page.below(page.run("'x' in globals()"))
         assert "Again." in page.below(page.run("%%ai\ny"))
 

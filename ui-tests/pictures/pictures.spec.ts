@@ -117,7 +117,7 @@ test('picture of what can be named', async ({ notebook, page, panel }) => {
   await notebook.run(1);
   await panel.message.click();
   await page.keyboard.type('Convert @');
-  const names = panel.root.getByRole('listbox', { name: 'What to name' });
+  const names = panel.root.getByRole('listbox', { name: 'Mentions' });
   await expect(
     names.getByRole('option', { name: /sales/ }).first()
   ).toBeVisible();
@@ -194,7 +194,7 @@ test('picture of a branch', async ({ model, notebook, page, panel }) => {
   const last = panel.log.locator('[data-kind="message"]').nth(1);
   await last.hover();
   await last.getByRole('button', { name: 'Edit' }).click();
-  const form = panel.log.getByRole('group', { name: 'Edit the message' });
+  const form = panel.log.getByRole('group', { name: 'Edit message' });
   await form.getByRole('textbox').fill('Hold\nthree');
   await page.keyboard.press('Enter');
   const place = panel.log.getByRole('group', { name: 'Branch' });

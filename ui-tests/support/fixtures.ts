@@ -5,9 +5,12 @@
  *   model     the fake model's control, as new; a request that it found wrong fails the test
  *   notebook  makes and opens a notebook, reads it, runs things in it
  *   panel     the sidebar
+ *
+ * An error in the console that this extension causes fails the test, too.
  */
 import { galata, test as base } from '@jupyterlab/galata';
 import { expect } from '@playwright/test';
+import { errorsIn } from './console';
 import { FakeModel } from './model';
 import { type App, NotebookHelper } from './notebook';
 import { Panel } from './panel';
@@ -23,6 +26,7 @@ interface IFixtures {
   notebook: NotebookHelper;
   panel: Panel;
   cleanUp: void;
+  console: void;
 }
 
 interface IListed {
@@ -39,6 +43,7 @@ export const NO_AUTOSAVE = {
 };
 
 const CONVERSATIONS = '/codeinterp/api/sessions';
+const CLIENTS = '/codeinterp/api/clients';
 const KERNELS = '/api/sessions';
 
 export const test = base.extend<IOptions & IFixtures>({
@@ -69,15 +74,29 @@ export const test = base.extend<IOptions & IFixtures>({
         )
         .toBe(true);
       await use();
-      const forget = async (api: string, list: IListed[]) => {
+      const forget = async (api: string, list: IListed[], headers = {}) => {
         for (const { id, session_id } of list) {
-          await request.delete(`${api}/${session_id ?? id}`);
+          const url = `${api}/${session_id ?? id}`;
+          const response = await request.delete(url, { headers });
+          expect([204, 404]).toContain(response.status());
         }
       };
+      const client = await (await request.post(CLIENTS)).json();
       const conversations = await request.get(CONVERSATIONS);
-      await forget(CONVERSATIONS, (await conversations.json()).sessions);
+      await forget(CONVERSATIONS, (await conversations.json()).sessions, {
+        'X-Codeinterp-Window': client.secret
+      });
       const kernels = await request.get(KERNELS);
       await forget(KERNELS, await kernels.json());
+    },
+    { auto: true }
+  ],
+
+  console: [
+    async ({ context }, use) => {
+      const errors = errorsIn(context);
+      await use();
+      expect(errors, 'our errors in the console').toEqual([]);
     },
     { auto: true }
   ],

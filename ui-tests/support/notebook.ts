@@ -140,7 +140,9 @@ export class NotebookHelper {
     await this._handle.evaluate((panel, place) => {
       panel!.content.deselectAll();
       panel!.content.activeCellIndex = place;
-      panel!.content.node.dispatchEvent(new PointerEvent('pointerdown'));
+      panel!.content.widgets[place].node.dispatchEvent(
+        new PointerEvent('pointerdown', { bubbles: true })
+      );
     }, index);
   }
 

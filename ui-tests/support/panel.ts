@@ -55,7 +55,7 @@ export class Panel {
   /** Resolves at the end of the turn, however it ended. */
   async ended(): Promise<void> {
     const last = this.log.locator('.jp-codeinterp-Item').last();
-    await expect(last).toHaveAttribute('data-kind', 'end', { timeout: 30_000 });
+    await expect(last).toHaveAttribute('data-kind', 'end', { timeout: 60_000 });
     await expect(this.stopButton).toBeHidden();
   }
 
@@ -81,9 +81,15 @@ export class Panel {
     await this.ask('Tidy up');
     await this.decide('Run', 'Add a cell');
     await this.decide('Run', 'Mend the cell');
-    await this.cards
-      .getByRole('button', { name: 'Delete', exact: true })
-      .click();
+    const remove = this.cards.getByRole('button', {
+      name: 'Delete',
+      exact: true
+    });
+    // A press on a button that has just moved does not count: as a person would, press again.
+    await expect(async () => {
+      await remove.click({ timeout: 5_000 });
+      await expect(remove).toBeHidden({ timeout: 5_000 });
+    }).toPass();
     await this.ended();
   }
 

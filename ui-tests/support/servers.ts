@@ -31,7 +31,7 @@ export const FOLDER = once('CODEINTERP_TEST_FOLDER', () => {
 });
 
 /** How many tests run at a time. With two cores two would leave a third of them idle: tests wait. */
-export const WORKERS = 3;
+export const WORKERS = Number(process.env.CODEINTERP_TEST_WORKERS ?? 3);
 
 export interface ILane {
   model: string;

@@ -43,7 +43,7 @@ test('a tab closed in mid-turn is opened again on finished work', async ({
 
   await notebook.open(file);
   await expect(panel.log).toContainText('I have counted to six.');
-  await expect(panel.log).toContainText('goes on in its file');
+  await expect(panel.log).toContainText('Continuing in the background');
   await counted(notebook, ['x = 1']);
   expect(await page.locator('.jp-Dialog').allInnerTexts()).toEqual([]);
 });
@@ -67,7 +67,7 @@ test('a tab that slept shows the file as it has become', async ({
     .toBe(7);
   connection.mend();
   await panel.ended();
-  await expect(panel.log).toContainText('goes on in its file');
+  await expect(panel.log).toContainText('Continuing in the background');
   await expect(panel.log).toContainText('I have counted to six.');
   await expect.poll(() => notebook.sources()).toHaveLength(7);
   await counted(notebook, ['x = 1']);

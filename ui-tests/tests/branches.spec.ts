@@ -29,7 +29,7 @@ function message(panel: Panel, number: number): Locator {
 async function edit(panel: Panel, number: number): Promise<Locator> {
   await message(panel, number).hover();
   await message(panel, number).getByRole('button', { name: 'Edit' }).click();
-  const form = panel.log.getByRole('group', { name: 'Edit the message' });
+  const form = panel.log.getByRole('group', { name: 'Edit message' });
   await expect(form.getByRole('textbox')).toBeFocused();
   return form;
 }
@@ -46,7 +46,7 @@ test(
     expect(await held(notebook)).toEqual(['one', 'two']);
 
     const form = await edit(panel, 1);
-    const undo = form.getByRole('checkbox', { name: /Undo what came after/ });
+    const undo = form.getByRole('checkbox', { name: /Undo later changes/ });
     await expect(undo).toBeChecked();
     await form.getByRole('textbox').fill(hold('three'));
     await page.keyboard.press('Enter');
@@ -98,9 +98,9 @@ test('what the person has changed since is not undone unless they want it', asyn
   await run(panel, 'two');
   await notebook.edit(2, 'b = "mine"');
   const form = await edit(panel, 0);
-  const undo = form.getByRole('checkbox', { name: /Undo what came after/ });
+  const undo = form.getByRole('checkbox', { name: /Undo later changes/ });
   await expect(undo).not.toBeChecked();
-  await expect(form).toContainText('1 of them is not as it was left');
+  await expect(form).toContainText('1 of them has changed since');
   await form.getByRole('textbox').press('Escape');
   await expect(
     message(panel, 0).getByRole('button', { name: 'Edit' })
@@ -112,7 +112,7 @@ test('what the person has changed since is not undone unless they want it', asyn
   await form.getByRole('button', { name: 'Send' }).click();
   await expect(panel.said).toHaveText([/three/]);
   await panel.ended();
-  await expect(panel.log).toContainText('One cell was not put back');
+  await expect(panel.log).toContainText('One cell was not restored');
   expect(await notebook.sources()).toContain('b = "mine"');
   expect(await held(notebook)).not.toContain('one');
 });

@@ -58,8 +58,12 @@ test('with the keyboard: what is behind a slash, and what was said before', asyn
   await field.click();
   await page.keyboard.type('/fix');
   await page.keyboard.press('Enter');
-  await expect(field).toHaveValue('Fix the error in cell cell-1.');
+  await expect(field).toHaveValue(/^Fix the error in In \[1\]: /);
   await expect(panel.said).toHaveCount(0);
+  await panel.root
+    .getByRole('list', { name: 'Mentioned in this message' })
+    .getByRole('button')
+    .click();
   await field.fill('');
   await page.keyboard.type('/model');
   await page.keyboard.press('Enter');
@@ -107,8 +111,10 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   await notebook.run(0);
   await notebook.run(1);
   const field = panel.root.getByLabel('Message', { exact: true });
-  const list = panel.root.getByRole('listbox', { name: 'What to name' });
-  const chips = panel.root.getByRole('list', { name: 'Named in this message' });
+  const list = panel.root.getByRole('listbox', { name: 'Mentions' });
+  const chips = panel.root
+    .locator('.jp-codeinterp-Composer')
+    .getByRole('list', { name: 'Mentioned in this message' });
   await field.click();
   await page.keyboard.type('Look at @');
   await expect(
@@ -149,6 +155,10 @@ test('with the keyboard: what is behind an at-sign goes along and is told to the
   await page.keyboard.press('Enter');
   await panel.ended();
   await expect(chips).toBeHidden();
+  await expect(panel.said.getByRole('listitem')).toHaveText([
+    'frame',
+    'the last error'
+  ]);
   const [asked] = await model.requests();
   const sent = JSON.stringify(asked);
   expect(sent).toContain('variable frame: list len=3 value=[1, 2, 3]');
@@ -183,9 +193,11 @@ test('it is said where cells go, and changed for one message', async ({
     'c = 3',
     '1 + 1'
   ]);
-  // The next goes after the agent's, until the person goes elsewhere.
+  // The next goes after the agent's, until the person works elsewhere.
   await expect(shown).toHaveText('After cell 4');
   await notebook.cell(1).click();
+  await expect(shown).toHaveText('After cell 4');
+  await page.keyboard.type(' ');
   await expect(shown).toHaveText('After cell 2');
   await place.selectOption('After the agent’s last cell (4)');
   await expect(shown).toHaveText('After cell 4');
@@ -202,7 +214,9 @@ test('a file that is attached is saved beside the notebook, never over another',
   const file = await notebook.start(['x = 1']);
   const folder = path.posix.dirname(file);
   const field = panel.root.getByLabel('Message', { exact: true });
-  const chips = panel.root.getByRole('list', { name: 'Named in this message' });
+  const chips = panel.root.getByRole('list', {
+    name: 'Mentioned in this message'
+  });
   const choose = (text: string) =>
     panel.root.getByLabel('Files to attach').setInputFiles({
       name: 'sales.csv',
@@ -226,15 +240,13 @@ test('a file that is attached is saved beside the notebook, never over another',
     'a,b\n',
     'c\n'
   ]);
-  await chips
-    .getByRole('button', { name: 'Do not send sales.csv along' })
-    .click();
+  await chips.getByRole('button', { name: 'Remove sales.csv' }).click();
   await model.play('says');
   await field.fill('Read it');
   await page.keyboard.press('Enter');
   await panel.ended();
   const sent = JSON.stringify(await model.requests());
-  expect(sent).toContain('file beside the notebook: sales (1).csv 2 B');
+  expect(sent).toContain('file next to the notebook: sales (1).csv 2 B');
 });
 
 test('a file that is dropped is saved, and another of the folder is named behind an at-sign', async ({
@@ -248,7 +260,9 @@ test('a file that is dropped is saved, and another of the folder is named behind
   writeFileSync(path.join(beside, 'orders.csv'), 'a,b\n');
   await notebook.open(file);
   const field = panel.root.getByLabel('Message', { exact: true });
-  const chips = panel.root.getByRole('list', { name: 'Named in this message' });
+  const chips = panel.root.getByRole('list', {
+    name: 'Mentioned in this message'
+  });
   await field.evaluate(node => {
     const dataTransfer = new DataTransfer();
     dataTransfer.items.add(
@@ -262,7 +276,7 @@ test('a file that is dropped is saved, and another of the folder is named behind
   expect(readFileSync(path.join(beside, 'dropped.csv'), 'utf8')).toBe('c\n');
   await field.click();
   await page.keyboard.type('Read @ord');
-  const list = panel.root.getByRole('listbox', { name: 'What to name' });
+  const list = panel.root.getByRole('listbox', { name: 'Mentions' });
   await expect(list.getByRole('option')).toHaveText(['orders.csv4 B']);
   await page.keyboard.press('Enter');
   await expect(chips.getByRole('listitem')).toHaveText([
@@ -273,8 +287,8 @@ test('a file that is dropped is saved, and another of the folder is named behind
   await page.keyboard.press('Enter');
   await panel.ended();
   const sent = JSON.stringify(await model.requests());
-  expect(sent).toContain('file beside the notebook: dropped.csv 2 B');
-  expect(sent).toContain('file beside the notebook: orders.csv 4 B');
+  expect(sent).toContain('file next to the notebook: dropped.csv 2 B');
+  expect(sent).toContain('file next to the notebook: orders.csv 4 B');
 });
 
 /** One navy pixel. */
@@ -291,7 +305,7 @@ test('an image that is pasted is shown small, and goes to the model as an image'
   const field = panel.root.getByLabel('Message', { exact: true });
   const chips = panel.root
     .locator('.jp-codeinterp-Composer')
-    .getByRole('list', { name: 'Named in this message' });
+    .getByRole('list', { name: 'Mentioned in this message' });
   await field.evaluate(async (node, pixel) => {
     const image = await (await fetch(`data:image/png;base64,${pixel}`)).blob();
     const clipboardData = new DataTransfer();
@@ -326,7 +340,9 @@ test('an image that is pasted is shown small, and goes to the model as an image'
   // As it was, whatever becomes of the file; also after a reload.
   await page.reload();
   await notebook.attach(file);
-  const sent = panel.log.getByRole('list', { name: 'Named in this message' });
+  const sent = panel.log.getByRole('list', {
+    name: 'Mentioned in this message'
+  });
   await expect(sent.getByRole('listitem')).toHaveText(['pasted.png']);
   await page.screenshot({ path: test.info().outputPath('sent.png') });
   await panel.ask('And now?');

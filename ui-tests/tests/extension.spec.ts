@@ -44,7 +44,7 @@ test('another extension draws the result of its tool, and sends by a click in it
   await page.waitForFunction(async () =>
     window.wordsCard.interpreter.send('By itself').then(
       () => false,
-      error => /and not you/.test(error.message)
+      error => /not you/.test(error.message)
     )
   );
   await expect(panel.said).toHaveText(['Count']);

@@ -70,7 +70,7 @@ test('a wrong key: a card with the way out; the message is kept and sent again',
   await model.play('wrong_key');
   await panel.ask('Keep these words');
   await panel.ended();
-  await expect(panel.log).toContainText('does not accept the API key');
+  await expect(panel.log).toContainText('rejected the API key');
   await expect(
     panel.log.getByRole('region', { name: 'Connect a model' })
   ).toBeVisible();
@@ -131,7 +131,7 @@ test('going in circles ends the turn with the reason', async ({
   await panel.ask('Try');
   await panel.ended();
   await expect(panel.log).toContainText(
-    /the same step came to the same result \d times/
+    /the same step gave the same result \d times/
   );
 });
 
@@ -149,7 +149,7 @@ test('a refusal is told in its own words', async ({
 
 for (const [scenario, words] of [
   ['max_tokens', /longer than|length|cut off/i],
-  ['silent', /without a word/]
+  ['silent', /without an answer/]
 ] as const) {
   test(`${scenario}: said in words`, async ({ model, notebook, panel }) => {
     await notebook.start(['']);
@@ -193,7 +193,7 @@ test('a kernel that dies in mid-run is told to both', async ({
     .getByRole('button', { name: 'Ok' })
     .click();
   await panel.ended();
-  await expect(panel.log).toContainText('all its variables are gone');
+  await expect(panel.log).toContainText('All its variables are gone');
   expect(await model.told()).toContain('variables are gone');
 
   await model.play('one_cell');

@@ -90,3 +90,29 @@ test('four clicks to the first answer with a key of one’s own', async ({
   await expect(panel.log).toContainText('It is 2.');
   expect(await clicked()).toHaveLength(4);
 });
+
+test.describe('with a local server', () => {
+  test.use({ environment: { ...NO_KEY, CODEINTERP_TEST_OLLAMA: LANE.model } });
+
+  test('three clicks to its first answer: the panel, Find, Use', async ({
+    model,
+    page,
+    panel
+  }) => {
+    await model.play('says');
+    await page.goto('');
+    // It takes the focus as it comes.
+    await expect(page.locator('.jp-Launcher')).toBeVisible();
+    const clicked = await clicks(page);
+    await panel.tab.click();
+    await panel.log
+      .getByRole('button', { name: 'Find a local model server' })
+      .click();
+    await panel.log.getByRole('button', { name: 'Use Ollama' }).click();
+    await expect(panel.message).toBeFocused();
+    await page.keyboard.type('Hello');
+    await page.keyboard.press('Enter');
+    await panel.ended();
+    expect(await clicked()).toHaveLength(3);
+  });
+});

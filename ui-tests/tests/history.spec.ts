@@ -27,7 +27,7 @@ class History {
   async choose(title: string, item: string): Promise<void> {
     const { page } = this._panel;
     await this.list
-      .getByRole('button', { name: `More for “${title}”` })
+      .getByRole('button', { name: `More actions for “${title}”` })
       .click();
     await page.getByRole('menuitem', { name: item }).click();
   }
@@ -81,7 +81,9 @@ test('a word that nobody said, and the way back', async ({
   const history = new History(panel);
   await history.open();
   await history.search.fill('nowhere');
-  await expect(history.list).toContainText('No conversation holds “nowhere”.');
+  await expect(history.list).toContainText(
+    'No conversation matches “nowhere”.'
+  );
   await page.keyboard.press('Escape');
   await expect(history.rows).toHaveCount(1);
   await page.keyboard.press('Escape');
@@ -106,7 +108,9 @@ test('a conversation is renamed with the keyboard, and stays so', async ({
   await page.keyboard.press('Enter');
   await expect(page.getByRole('menu', { name: 'First words' })).toBeVisible();
   await page.keyboard.press('Enter');
-  const title = history.list.getByRole('textbox', { name: /Title/ });
+  const title = history.list.getByRole('textbox', {
+    name: 'Conversation title'
+  });
   await expect(title).toBeFocused();
   await page.keyboard.type('Growth by region');
   await page.keyboard.press('Enter');
@@ -172,7 +176,7 @@ test('a conversation is deleted', async ({ notebook, page, panel }) => {
   await history.open();
   await history.choose('To be forgotten', 'Delete…');
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('“To be forgotten” will be gone');
+  await expect(dialog).toContainText('“To be forgotten” will be deleted');
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await expect(history.rows).toHaveCount(1);
   await history.choose('To be forgotten', 'Delete…');

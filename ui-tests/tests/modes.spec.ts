@@ -93,7 +93,7 @@ test('hidden characters ask in Auto too, and are named', async ({
   await panel.ended();
 });
 
-test('another model goes on with a summary of the conversation', async ({
+test('another model Continuing with a summary of the conversation', async ({
   model,
   notebook,
   panel

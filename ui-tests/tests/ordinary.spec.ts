@@ -127,7 +127,7 @@ test('two tabs of one person: what is done in the other is a quiet line', async 
     tab.getByRole('button', { name: 'No', exact: true }).click()
   );
   const theirs = tab.locator('#codeinterp-panel');
-  await theirs.getByRole('button', { name: 'Work here' }).click();
+  await theirs.getByRole('button', { name: 'Use this window' }).click();
   const run = theirs.getByRole('button', { name: 'Run', exact: true });
   await expect(run).toBeEnabled();
   await run.click();
@@ -140,41 +140,4 @@ test('two tabs of one person: what is done in the other is a quiet line', async 
   await line.getByRole('button', { name: 'That was me' }).click();
   await expect(line).toHaveCount(0);
   await tab.close();
-});
-
-test('a cell that has failed offers to have it fixed @notebook7', async ({
-  model,
-  notebook,
-  page,
-  panel
-}, info) => {
-  await notebook.start(['1 / 0', 'x = 1']);
-  const fix = page
-    .locator('.jp-cell-toolbar:visible')
-    .getByRole('button', { name: 'Fix' });
-  await notebook.select(1);
-  await expect(page.locator('.jp-cell-toolbar:visible')).toHaveCount(1);
-  await expect(fix).toHaveCount(0);
-
-  await notebook.run(0);
-  await notebook.select(0);
-  await page.screenshot({ path: info.outputPath('button.png') });
-  await panel.message.fill('It is for a report.');
-  await fix.click();
-  const [cell] = await notebook.cells();
-  await expect(panel.message).toHaveValue(
-    `It is for a report.\nFix the error in cell ${String(cell.id)}.`
-  );
-  await expect(panel.message).toBeFocused();
-  await page.screenshot({ path: info.outputPath('asked.png') });
-  await model.play('prose');
-  await page.keyboard.press('Enter');
-  await panel.ended();
-  await expect(panel.message).toHaveValue('');
-
-  // It has been mended.
-  await notebook.edit(0, '1 / 1');
-  await notebook.run(0);
-  await notebook.select(0);
-  await expect(fix).toHaveCount(0);
 });

@@ -17,7 +17,7 @@ test('without the notifier a conversation goes on', async ({
   const other = await notebook.create([''], { name: 'other.ipynb' });
   await notebook.command('docmanager:open', { path: other });
   await expect(page.locator('.jp-codeinterp-Tab-waiting')).toHaveCount(1);
-  await expect(page.getByText('waits for your decision')).toHaveCount(0);
+  await expect(page.getByText('is waiting for your decision')).toHaveCount(0);
   await notebook.command('docmanager:open', { path });
   await panel.decide('Run', 'Add');
   await panel.ended();
@@ -39,7 +39,9 @@ test('without the panel the agent still works in the notebook here', async ({
   const tab = await context.newPage();
   await tab.goto(`/lab/tree/${path}?codeinterp=open`);
   const other = new Panel(tab);
-  await expect(other.root).toContainText('open in another window');
+  await expect(other.root).toContainText(
+    'Another window has this notebook open'
+  );
   await tab.close();
   await notebook.run(0);
   await expect.poll(() => notebook.value('x')).toBe('42');

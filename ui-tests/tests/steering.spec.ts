@@ -9,41 +9,103 @@ while not pathlib.Path("go").exists():
     time.sleep(0.05)`;
 
 test(
-  'words answer the question that waits, or reject the draft that waits',
+  'words answer the question that waits',
   { tag: '@notebook7' },
   async ({ model, notebook, panel }) => {
     await notebook.start(['x = 1']);
-    const say = async (words: string, button: string) => {
-      await panel.message.fill(words);
-      await expect(
-        panel.root.getByRole('button', { name: button })
-      ).toBeVisible();
-      await panel.message.press('Enter');
-      await expect(panel.message).toHaveValue('');
-    };
     await model.play('ask');
     await panel.ask('Go');
     await expect(panel.message).toHaveAttribute(
       'placeholder',
       'Answer the question'
     );
-    await say('2025', 'Answer the question');
+    await panel.message.fill('2025');
+    await expect(
+      panel.root.getByRole('button', { name: 'Answer the question' })
+    ).toBeVisible();
+    await panel.message.press('Enter');
+    await expect(panel.message).toHaveValue('');
     await panel.ended();
     await expect(panel.log).toContainText('The person answered: 2025');
-
-    await panel.add(model);
-    await expect(panel.message).toHaveAttribute(
-      'placeholder',
-      'Reject this cell and say why'
-    );
-    await say('use the median instead', 'Reject with this reason');
-    await panel.ended();
-    await expect(panel.said.last()).toHaveText('use the median instead');
-    await expect.poll(() => notebook.sources()).toEqual(['x = 1']);
-    const sent = JSON.stringify((await model.requests()).at(-1)!.body.messages);
-    expect(sent).toContain('They say: use the median instead');
   }
 );
+
+test(
+  'a question about a draft is answered while it waits; a wish replaces it',
+  { tag: '@notebook7' },
+  async ({ model, notebook, panel }) => {
+    await notebook.start(['x = 1']);
+    await model.play('discussed');
+    await panel.ask('Compute it');
+    await panel.waiting('Mean');
+    await expect(panel.message).toHaveAttribute(
+      'placeholder',
+      'Ask about this draft'
+    );
+    await panel.message.fill('Why the mean?');
+    await expect(panel.message).toHaveAccessibleDescription(
+      'Enter sends this message. The draft keeps waiting.'
+    );
+    await panel.message.press('Enter');
+    await expect(panel.message).toHaveValue('');
+    await expect(panel.log).toContainText('The mean of both is a quick check.');
+    await expect(panel.log.getByText('Working…')).toBeHidden();
+    await panel.waiting('Mean');
+    expect((await notebook.sources()).length).toBe(2);
+
+    await panel.message.fill('use the median instead');
+    await panel.message.press('Enter');
+    await panel.decide('Run', 'Median');
+    await panel.ended();
+    await expect
+      .poll(() => notebook.sources())
+      .toEqual(['x = 1', 'values = [1, 3]\nsorted(values)[1]']);
+    await expect(panel.said).toHaveText([
+      'Compute it',
+      'Why the mean?',
+      'use the median instead'
+    ]);
+    expect(await model.violations()).toEqual([]);
+  }
+);
+
+test('a discussed draft is run, or rejected with a reason', async ({
+  model,
+  notebook,
+  panel,
+  page
+}) => {
+  const file = await notebook.start(['x = 1']);
+  await model.play('discussed');
+  const discuss = async () => {
+    await panel.ask('Compute it');
+    await panel.waiting('Mean');
+    await panel.message.fill('Why the mean?');
+    await panel.message.press('Enter');
+    await expect(
+      panel.log.getByText('The mean of both is a quick check.').last()
+    ).toBeVisible();
+  };
+  await discuss();
+  await panel.decide('Run', 'Mean');
+  await panel.ended();
+  await expect(panel.log).toContainText('That is decided.');
+  expect(await model.told()).toContain('status=ok');
+
+  await discuss();
+  // The page is drawn from the events alone.
+  await page.reload();
+  await notebook.attach(file, { kernel: false });
+  await panel.waiting('Mean');
+  await panel.message.fill('use the median instead');
+  await panel.root
+    .getByRole('button', { name: 'Reject with this reason' })
+    .click();
+  await expect(panel.message).toHaveValue('');
+  await panel.ended();
+  expect(await model.told()).toContain('They say: use the median instead');
+  await expect.poll(async () => (await notebook.sources()).length).toBe(2);
+});
 
 test('a message during a run is queued, survives a reload and goes with the results', async ({
   model,
@@ -64,7 +126,7 @@ test('a message during a run is queued, survives a reload and goes with the resu
     await panel.message.press('Enter');
     await expect(queue.getByText(`Queued: ${words}`)).toBeVisible();
   }
-  await queue.getByRole('button', { name: 'Take back' }).last().click();
+  await queue.getByRole('button', { name: 'Remove' }).last().click();
   await expect(queue.getByRole('listitem')).toHaveCount(1);
   await expect(panel.message).toHaveValue('No, in pounds');
 

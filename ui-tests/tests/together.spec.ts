@@ -53,3 +53,24 @@ test('add, move, split, merge, delete, undo, type and run beside the agent', asy
     (await notebook.executed()).filter(code => code.startsWith('print('))
   ).toHaveLength(6);
 });
+
+test('all cells are run while the agent runs one: it shows its last run alone', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['x = 1']);
+  await panel.choose('Auto');
+  await model.play('kept');
+  await panel.ask('Keep');
+  const printed = page.locator('.jp-OutputArea-output', { hasText: 'asleep' });
+  await expect(printed).toHaveCount(1);
+  // Waits for the runs of all cells.
+  await notebook.command('notebook:run-all-cells');
+  await panel.ended();
+  await expect(panel.log).toContainText('It is still 42.');
+  const cell = (await notebook.cells())[2];
+  expect(cell.outputs).toMatchObject([{ name: 'stdout', text: 'asleep\n' }]);
+  await expect(printed).toHaveCount(1);
+});

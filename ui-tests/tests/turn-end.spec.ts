@@ -110,7 +110,9 @@ test('a file that a turn has made is in the tray, also after a reload, and opens
   await panel.decide('Run');
   await panel.ended();
   const tray = panel.log.getByRole('group', { name: 'Files of this turn' });
-  await expect(tray).toContainText('2 files made or changed meanwhile');
+  await expect(tray).toContainText(
+    '2 files created or changed in the meantime'
+  );
   await expect(tray.locator('img')).toBeVisible();
   await page.reload();
   await notebook.attach(path);

@@ -37,7 +37,7 @@ test(
 
     await panel.log.getByRole('button', { name: 'Undo turn' }).click();
     await expect(panel.log).toContainText(
-      '1 cell removed. 2 cells put back. Variables in the kernel stay as they are.'
+      '1 cell removed. 2 cells restored. Kernel variables do not change.'
     );
     expect(plain(await notebook.cells())).toEqual(before);
     expect(await notebook.value('edited, added')).toBe('(True, 1)');
@@ -62,9 +62,12 @@ test(
     // In the notebook, each below its cell, and the removed one where it was.
     const changes = page.locator('.jp-Notebook');
     const row = (name: string) => changes.getByRole('group', { name });
-    const added = row('Added: added = 1');
+    const added = row('Added: Add a cell');
     const edited = row('Edited: edited = True');
     const removed = row('Removed: # Two');
+    // Its code is right above, and not printed again.
+    await expect(added).toBeVisible();
+    await expect(added).not.toContainText('added = 1');
     const difference = edited.getByLabel('Before and after');
     await expect(difference.locator('.cm-deletedChunk')).toContainText(
       'one = 1'
@@ -89,7 +92,7 @@ test(
     await added.getByRole('button', { name: 'Keep' }).click();
     await expect(added).toContainText('Kept');
     await removed.getByRole('button', { name: 'Undo' }).click();
-    await expect(removed).toContainText('Put back');
+    await expect(removed).toContainText('Undone');
     expect(await notebook.sources()).toEqual([
       'edited = True',
       'added = 1',
@@ -105,13 +108,13 @@ test(
     await notebook.attach(path);
     await panel.log.getByRole('button', { name: 'Review changes' }).click();
     await expect(added).toContainText('Kept');
-    await expect(removed).toContainText('Put back');
+    await expect(removed).toContainText('Undone');
     await expect(
       notebook.cell(2).getByRole('group', { name: 'Removed: # Two' })
     ).toBeVisible();
 
     await panel.log.getByRole('button', { name: 'Undo turn' }).click();
-    await expect(edited).toContainText('Put back');
+    await expect(edited).toContainText('Undone');
     expect(await notebook.sources()).toEqual([
       'one = 1',
       'added = 1',
@@ -137,7 +140,7 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   await notebook.edit(0, 'edited = "by hand"');
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
   await expect(panel.log).toContainText(
-    '1 cell removed. 1 cell put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
+    '1 cell removed. 1 cell restored. Kernel variables do not change. 1 cell kept because you changed it.'
   );
   expect(await notebook.sources()).toEqual([
     'edited = "by hand"',
@@ -147,7 +150,7 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   await panel.log.getByRole('button', { name: 'Review changes' }).click();
   await expect(
     notebook.cell(0).getByRole('group', { name: 'Edited: edited = True' })
-  ).toContainText('Not put back: you changed it');
+  ).toContainText('Kept: you changed it');
 });
 
 test('in a narrow panel the review fits', async ({
@@ -210,8 +213,8 @@ test('after keep, undo and Undo turn the notebook does not stand scrolled away o
   const rows = page
     .locator('.jp-Notebook')
     .getByRole('group', { name: /^Added/ });
-  await expect(rows).toHaveCount(3);
   await frame.evaluate(node => node.scrollTo(0, node.scrollHeight));
+  await expect(rows).toHaveCount(3);
   await rows.nth(2).getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => notebook.sources()).toHaveLength(14);
   await standsWell();
@@ -253,7 +256,7 @@ test('what is opened in the panel, and the change that is gone to, is scrolled t
     .cell('added = 1')
     .getByRole('group', { name: /^Added/ });
   const edited = notebook.cell(0).getByRole('group', { name: /^Edited/ });
-  await expect(steps).toContainText('1 of 3Added: added = 1');
+  await expect(steps).toContainText('1 of 3Added: Add a cell');
   await expect(steps).toBeInViewport({ ratio: 0.9 });
   await expect(added).toBeInViewport();
   await steps.getByRole('button', { name: 'Next change' }).click();
@@ -262,4 +265,28 @@ test('what is opened in the panel, and the change that is gone to, is scrolled t
   await steps.getByRole('button', { name: 'Previous change' }).click();
   await expect(steps).toContainText('1 of 3');
   await expect(added).toBeInViewport();
+});
+
+test('after an undo the view is where it was, and the turn counts nothing that is gone', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const tall = Array.from({ length: 40 }, (_, n) => `x${n} = ${n}\n\n\n`);
+  await notebook.start(tall);
+  await notebook.select(39);
+  await panel.add(model);
+  await panel.decide('Run');
+  await panel.ended();
+  await expect(panel.log).toContainText('1 added:');
+  const outer = page.locator('.jp-Notebook .jp-WindowedPanel-outer').first();
+  const top = () => outer.evaluate(node => node.scrollTop);
+  const before = await top();
+  expect(before).toBeGreaterThan(500);
+  await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+  await expect(panel.log).toContainText('1 undone:');
+  await expect(panel.log).not.toContainText('1 added');
+  await expect.poll(async () => (await notebook.cells()).length).toBe(40);
+  await expect.poll(top).toBeGreaterThan(before - 400);
 });

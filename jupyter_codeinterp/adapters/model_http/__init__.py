@@ -1,17 +1,17 @@
-"""What models behind HTTP have in common, whatever they speak. Each wire is a provider's.
+"""The common part of all models behind HTTP. Each provider has its own wire.
 
-model.py        the Model: retries, what a model was found to lack, what is known of models
-connection.py   one client of an SDK: its errors as Faults, its streams within their bounds
-faults.py       what went wrong, in words, and whether to try again
-bounded.py      the most bytes, time and blocks of an answer
+model.py        the Model: retries, refusals to remember, information about models
+connection.py   one SDK client: its errors as Faults, its streams within limits
+faults.py       error messages, and whether to try again
+bounded.py      limits on bytes, time and blocks of an answer
 keys.py         what a key must be
-listing.py      what a server says of its models
+listing.py      parses a server's list of models
 accumulator.py  the events of the Messages API -> ModelEvents; pure
-written.py      events of the Messages API, written
-reading.py      values of events that may be of any shape
+written.py      writes events of the Messages API
+reading.py      reads values of events of any shape
 
-An answer is read as the events of the Messages API: a wire that has others translates them. So
-what is shown, kept and refused of an answer is decided in one place.
+Every wire translates its answers into events of the Messages API, so one place decides what is
+shown, kept and refused.
 
 Nothing is imported here, and ``model`` alone imports neither an SDK nor the HTTP client.
 """

@@ -1,12 +1,12 @@
-"""No answer of a server is taken without end: each body has a most of bytes and of time.
+"""Limits on every answer: bytes and time of each body.
 
-What listens at an address may be anything. So a compressed body is refused (none was asked
-for, and a few kilobytes of one can stand for gigabytes), and text is read as UTF-8, whatever
-coding the server names.
+Anything may listen at an address. So a compressed body is refused: we never ask for one, and a
+few kilobytes may expand to gigabytes. Text is read as UTF-8, whatever encoding the server names.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from time import monotonic
 from typing import Any
@@ -14,46 +14,56 @@ from typing import Any
 import httpx2
 
 MOST_BYTES = 4_000_000
-"""Of a list of models (OpenRouter's, with some 400, has 0.6 MB) or of an error; and of what a
-stream may send without one event of the answer."""
+"""Most bytes of a list of models (OpenRouter's, with some 400, has 0.6 MB), of an error, and of
+a stream between two events of the answer."""
 MOST_LINES = 5_000
-"""Of a stream without one event; each costs the SDK a copy of what has come of the event."""
-MOST_SECONDS = 30.0
+"""Lines of a stream without an event; for each, the SDK copies the event so far."""
+BODY_TIMEOUT = 30.0
 """For a body that is no stream, from its first byte to its last."""
-QUIET = 900.0
-"""Seconds in which a stream that gives only signs of life must say something."""
-WIRE_A_TOKEN = 1_000
-"""Bytes of a streamed answer. An event that brings one token has 120 to 300."""
-SAID_A_TOKEN = 64
+PROGRESS_TIMEOUT = 900.0
+"""Seconds in which a stream must bring more than signs of life."""
+BYTES_PER_TOKEN = 1_000
+"""Bytes of a streamed answer. An event with one token has 120 to 300."""
+CHARACTERS_PER_TOKEN = 64
 """Characters of an answer's content; tokens of code have 3 to 4."""
-SAID_BESIDES = 200_000
+OTHER_CHARACTERS = 200_000
 """Characters of signatures and the like, which are no tokens."""
+_DONE = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]\s*$")
+_TAIL = 64
+"""Bytes that hold the end of a stream."""
 MOST_BLOCKS = 200
-"""Of one answer: pieces of text and tool calls. Each call of a tool that writes is a cell."""
+"""Texts and tool calls of one answer. Each call of a writing tool makes a cell."""
 
 
 class Unbounded(Exception):
-    """A server sends more, or takes longer, than any model server has reason to."""
+    """A server sends more, or takes longer, than a model server has reason to."""
 
 
 class BoundedBody(httpx2.AsyncByteStream):
-    """A response's body that raises Unbounded where it exceeds what it may have."""
+    """A response body that raises Unbounded beyond its limits."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
         self._all = MOST_BYTES
         self._lines: int | None = None
-        self._seconds = MOST_SECONDS
+        self._seconds = BODY_TIMEOUT
         self._part = MOST_BYTES
         self._since = monotonic()
+        self._tail = b""
 
-    def is_answer(self, max_tokens: int) -> None:
-        """It is a streamed answer of so many tokens at most, which may take its time."""
-        self._all = MOST_BYTES + WIRE_A_TOKEN * max_tokens
-        self._seconds = QUIET
-        self.goes_on()
+    @property
+    def says_done(self) -> bool:
+        """Whether the last line so far is ``data: [DONE]``, which ends a stream of OpenAI's
+        APIs. The SDK does not pass it on."""
+        return _DONE.search(self._tail) is not None
 
-    def goes_on(self) -> None:
+    def expect_stream(self, max_tokens: int) -> None:
+        """Apply the limits of a streamed answer with at most this many tokens."""
+        self._all = MOST_BYTES + BYTES_PER_TOKEN * max_tokens
+        self._seconds = PROGRESS_TIMEOUT
+        self.note_progress()
+
+    def note_progress(self) -> None:
         """The stream has brought an event of the answer."""
         self._part = MOST_BYTES
         self._lines = MOST_LINES
@@ -61,25 +71,26 @@ class BoundedBody(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for part in self._stream:
+            self._tail = (self._tail + part[-_TAIL:])[-_TAIL:]
             self._all -= len(part)
             self._part -= len(part)
             if self._lines is not None:
                 self._lines -= part.count(b"\n") + part.count(b"\r")
             if min(self._all, self._part, self._lines or 0) < 0:
-                raise Unbounded("more than any answer has")
+                raise Unbounded("the answer is too large")
             if monotonic() - self._since > self._seconds:
-                raise Unbounded("nothing for longer than any answer takes")
+                raise Unbounded("the answer took too long")
             yield part
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-class Said:
-    """How much an answer of ``max_tokens`` says. Raises Unbounded where that cannot be."""
+class ContentLimit:
+    """Counts an answer's content. Raises Unbounded if ``max_tokens`` cannot be that long."""
 
     def __init__(self, max_tokens: int) -> None:
-        self._characters = SAID_BESIDES + SAID_A_TOKEN * max_tokens
+        self._characters = OTHER_CHARACTERS + CHARACTERS_PER_TOKEN * max_tokens
         self._blocks = MOST_BLOCKS
 
     def add(self, event: Mapping[str, Any]) -> None:
@@ -89,13 +100,13 @@ class Said:
         if kind == "content_block_delta" and isinstance(delta, Mapping):
             self._characters -= sum(len(v) for v in delta.values() if isinstance(v, str))
         if min(self._blocks, self._characters) < 0:
-            raise Unbounded("more than any answer has")
+            raise Unbounded("the answer is too large")
 
 
 async def bound(response: httpx2.Response) -> None:
     """A client's hook for each response, before its body is read."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Unbounded("a compressed answer, which nobody has asked for")
+        raise Unbounded("an unrequested compressed answer")
     response.encoding = "utf-8"
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = BoundedBody(response.stream)

@@ -1,8 +1,8 @@
-"""One client of an SDK, for one set of credentials. Its errors leave here as Faults.
+"""One SDK client for one set of credentials. Turns the SDK's errors into Faults.
 
-The SDKs of Anthropic and of OpenAI share a generator and an HTTP client, so what they promise is
-kept once, here: bodies have bounds, no redirect is followed, no error carries a key away, and
-closing an answer closes its stream.
+The SDKs of Anthropic and OpenAI share a generator and an HTTP client. So the guarantees for both
+are here: bodies have bounds, no redirect is followed, no error carries a key away, and closing
+an answer closes its stream.
 """
 
 from __future__ import annotations
@@ -10,32 +10,39 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import httpx2
+import msgspec
 
 from ...core.ports import ModelInfo
-from .bounded import BoundedBody, Said, Unbounded
+from .bounded import BoundedBody, ContentLimit, Unbounded, bound
 from .faults import Fault, Refusal, Server, connection_fault, no_model_server, status_fault
 from .listing import MOST_MODELS, Entry, page
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds until an address that does not answer counts as unreachable."""
+"""Seconds until a silent address counts as unreachable."""
 DRAIN_TIMEOUT = 0.2
 """Seconds; the end is usually in the same packet as the last event."""
-LAST_WORDS = 2.0
-"""Seconds that are waited for what comes after an answer that is whole: its usage."""
-TURN = 0.005
-"""Seconds after which a stream that comes faster than it is read lets the server go on."""
+USAGE_TIMEOUT = 2.0
+"""Seconds to wait for the usage after a complete answer."""
+YIELD_AFTER = 0.005
+"""Seconds after which a fast stream yields to the event loop."""
 LONGEST_REASON = 200
 """Characters; some reasons quote what the server has sent."""
-_NOT_THERE = (404, 405, 501)
-"""What a web server says of a path or a method that it does not have."""
-
+_MISSING = (404, 405, 501)
+"""Statuses of a web server for a missing path or method."""
 _CLOSED = "disconnected without sending a response"
-"""How the HTTP client says that nothing at all came back."""
+"""The HTTP client's words for an empty response."""
+
+# A redirect would take the secrets in headers along to another origin.
+CLIENT_OPTIONS: dict[str, Any] = {
+    "follow_redirects": False,
+    "headers": {"Accept-Encoding": "identity"},
+    "event_hooks": {"response": [bound]},
+}
 
 Event = dict[str, Any]
 T = TypeVar("T")
@@ -51,15 +58,15 @@ class SdkErrors(NamedTuple):
 
 
 class Wire(Protocol):
-    """Makes events of the Messages API of what comes in one answer. May raise Fault."""
+    """Translates one answer into events of the Messages API. May raise Fault."""
 
-    said_all: bool
-    """The answer is whole; what may come yet is not needed."""
+    complete: bool
+    """The answer is complete; later events are optional."""
 
     def feed(self, event: Event) -> Iterable[Event]: ...
 
-    def end(self) -> Iterable[Event]:
-        """What there is to say when nothing more comes."""
+    def end(self, done: bool) -> Iterable[Event]:
+        """The final events when the stream ends. ``done``: the server said ``[DONE]``."""
 
 
 class EventStream(Protocol):
@@ -74,76 +81,108 @@ class HttpConnection:
     """``client`` is the SDK's."""
 
     errors: SdkErrors
-    foreign: tuple[type[Exception], ...] = ()
-    """What else the SDK lets through, of the libraries that it uses; ``other_fault`` has words."""
+    stream_class: type
+    library_errors: tuple[type[Exception], ...] = ()
+    """Errors of libraries that the SDK lets through; ``other_fault`` explains them."""
     models_path: str
     answers_path: str
     list_path = ""
     """Where models are listed, if not at ``models_path``."""
     key_path = ""
-    """What is asked for first, where the list is no test of a key."""
+    """Requested first, if anybody may read the list, so that the list tests no key."""
 
     def __init__(self, server: Server, client: Any) -> None:
         self.server = server
         self.headers: dict[str, Any] = {}
-        """Of each request, beside the client's."""
+        """Headers of each request, beside the client's."""
         self._client = client
 
     # --- an answer -------------------------------------------------------------------
 
+    async def stream(
+        self, body: dict[str, Any], wire: Wire, model: str, max_tokens: int
+    ) -> AsyncGenerator[Event, None]:
+        """The events of a streamed answer. Closing this iterator closes the HTTP stream at
+        once."""
+        begun = False
+        try:
+            with self.faults(model):
+                async with (
+                    await self.send_with_retry(lambda: self._post(body)) as stream,
+                    aclosing(self.read(stream, wire, max_tokens)) as events,
+                ):
+                    begun = True
+                    async for event in events:
+                        yield event
+        except Fault as fault:
+            fault.in_stream = begun and fault.code in ("offline", "server_error")
+            raise
+
+    async def _post(self, body: dict[str, Any]) -> Any:
+        """Send the body without the SDK's own method, which would copy and encode it. For a
+        conversation of 400 messages that would take a quarter of the server's time in a step.
+        It would also check events against types without other servers' additions (reasoning)."""
+        return await self._client.post(
+            self.answers_path,
+            content=msgspec.json.encode({**body, "stream": True}),
+            options={"headers": {**self.headers, "Content-Type": "application/json"}},
+            cast_to=object,
+            stream=True,
+            stream_cls=self.stream_class,
+        )
+
     async def read(
         self, stream: EventStream, wire: Wire, max_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """What a streamed answer says. Closing this iterator does not close the stream: whoever
-        has opened it does."""
-        bounded, said = stream.response.stream, Said(max_tokens)
+        """The events of a streamed answer. Closing this iterator does not close the stream; the
+        opener does."""
+        bounded, said = stream.response.stream, ContentLimit(max_tokens)
         if not isinstance(bounded, BoundedBody):
-            raise RuntimeError("this client's answers are not bounded")
-        bounded.is_answer(max_tokens)
+            raise RuntimeError("this client does not bound its answers")
+        bounded.expect_stream(max_tokens)
         began = monotonic()
         async for event in self._events(stream, wire):
             if not isinstance(event, dict):
                 raise self._no_answer()
             for made in wire.feed(event):
-                bounded.goes_on()
+                bounded.note_progress()
                 said.add(made)
                 if made.get("type") == "message_stop":
                     await self._drain(stream)
                 yield made
-            if monotonic() - began > TURN:
+            if monotonic() - began > YIELD_AFTER:
                 await asyncio.sleep(0)
                 began = monotonic()
-        for made in wire.end():
+        for made in wire.end(bounded.says_done):
             yield made
 
     async def _events(self, stream: EventStream, wire: Wire) -> AsyncGenerator[object, None]:
         while True:
             next_one = stream.__anext__()
             try:
-                if wire.said_all:
-                    event = await asyncio.wait_for(next_one, LAST_WORDS)
+                if wire.complete:
+                    event = await asyncio.wait_for(next_one, USAGE_TIMEOUT)
                 else:
                     event = await next_one
             except StopAsyncIteration:
                 return
             except (asyncio.TimeoutError, self.errors.any, httpx2.HTTPError):
-                if not wire.said_all:
+                if not wire.complete:
                     raise
                 return
             yield event
 
     async def _drain(self, stream: EventStream) -> None:
-        """Read the end of a stream that has said all: a connection is kept for the next request
-        only if its answer was read to the end. A server that does not end it is not waited
-        for."""
+        """Read the rest of a complete stream. The HTTP client reuses a connection only after the
+        whole answer was read. Does not wait for a server that never ends it."""
         with suppress(StopAsyncIteration, asyncio.TimeoutError, self.errors.any, httpx2.HTTPError):
             await asyncio.wait_for(stream.__anext__(), DRAIN_TIMEOUT)
 
     # --- models ----------------------------------------------------------------------
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        """The first MOST_MODELS. Raises Fault ``unknown_model`` from a model server that has
-        no such list, ``offline`` from what is no model server."""
+        """The first MOST_MODELS. Raises Fault ``unknown_model`` if a model server has no list,
+        ``offline`` if this is no model server."""
         found: list[Entry] = []
         after: str | None = ""
         with self.faults(""):
@@ -155,7 +194,7 @@ class HttpConnection:
         return tuple(self.info_of(each) for each in found[:MOST_MODELS])
 
     async def _page(self, after: str) -> tuple[list[Entry], str | None]:
-        """Some models, and where the next page begins, if there is one."""
+        """Some models, and the start of the next page, if any."""
         response = await self._list(after)
         try:
             return page(response.content)
@@ -167,13 +206,13 @@ class HttpConnection:
             return await self.get(self.list_path or self.models_path, self.page_query(after))
         except self.errors.status as error:
             status = self.refusal(error).status
-            if status < 400 or (status in _NOT_THERE and not await self._takes_messages()):
+            if status < 400 or (status in _MISSING and not await self._takes_messages()):
                 raise no_model_server(self.server) from None
             raise
 
     async def _takes_messages(self) -> bool:
-        """Whether this is a model server all the same: an empty request is answered in JSON,
-        with what is wrong with it. Raises the SDK's error if that is the key."""
+        """Whether this is a model server without a list: it answers an empty request with a JSON
+        error. Raises the SDK's error if that is about the key."""
         try:
             options = {"headers": self.headers}
             path = self.answers_path
@@ -182,19 +221,19 @@ class HttpConnection:
             status = self.refusal(error).status
             if status == 401:
                 raise
-            return status not in _NOT_THERE and isinstance(getattr(error, "body", None), dict)
+            return status not in _MISSING and isinstance(getattr(error, "body", None), dict)
         return False
 
     async def get(self, path: str, query: Mapping[str, object] | None = None) -> httpx2.Response:
-        """The body as it is: the SDK would take any for what it expects."""
+        """The raw body: the SDK would accept any body as the expected type."""
         options = {"params": dict(query or {}), "headers": self.headers}
-        return await self.sent(
+        return await self.send_with_retry(
             lambda: self._client.get(path, options=options, cast_to=httpx2.Response)
         )
 
-    async def sent(self, send: Callable[[], Awaitable[T]]) -> T:
-        """A request, and the same once more where the server had closed the kept connection
-        that it went by: some close one after each stream, and do not say so."""
+    async def send_with_retry(self, send: Callable[[], Awaitable[T]]) -> T:
+        """Send a request; repeat it once if the server had closed the kept connection. Some
+        servers close it after each stream without notice."""
         try:
             return await send()
         except self.errors.connection as error:
@@ -204,7 +243,7 @@ class HttpConnection:
         return await send()
 
     def page_query(self, after: str) -> Mapping[str, object]:
-        """For the page of models after the one that is named; "" for the first."""
+        """The query for the page after this model; "" for the first."""
         return {}
 
     def info_of(self, listed: Entry) -> ModelInfo:
@@ -216,11 +255,11 @@ class HttpConnection:
     """Parameters that a request can go without."""
 
     def refusal(self, error: Exception) -> Refusal:
-        """What one of the SDK's errors says: a status, or in the middle of a stream."""
+        """The refusal in an SDK error, from a status or in mid-stream."""
         raise NotImplementedError
 
     def other_fault(self, error: Exception, model: str) -> Fault:
-        """Of any other error of the SDK's, and of ``foreign``."""
+        """A Fault for any other error of the SDK or of ``library_errors``."""
         return self._no_answer()
 
     @contextmanager
@@ -231,16 +270,16 @@ class HttpConnection:
         except self.errors.status as error:
             raise self.status_fault(error, model) from None
         except (self.errors.timeout, httpx2.TimeoutException):
-            raise self._unreachable("it did not answer in time") from None
+            raise self._unreachable("it did not respond in time") from None
         except Unbounded as error:
-            raise self._without_end(error) from None
+            raise self._unbounded_fault(error) from None
         except self.errors.connection as error:
             if isinstance(error.__cause__, Unbounded):
-                raise self._without_end(error.__cause__) from None
+                raise self._unbounded_fault(error.__cause__) from None
             raise self._unreachable(str(error.__cause__ or error)) from None
         except httpx2.HTTPError as error:
             raise self._unreachable(str(error) or type(error).__name__) from None
-        except (self.errors.any, *self.foreign) as error:
+        except (self.errors.any, *self.library_errors) as error:
             raise self.other_fault(error, model) from None
         except (ValueError, RecursionError):
             raise self._no_answer() from None
@@ -248,8 +287,8 @@ class HttpConnection:
     def status_fault(self, error: Exception, model: str) -> Fault:
         return status_fault(self.refusal(error), self.server, model, self.optional)
 
-    def _without_end(self, error: Unbounded) -> Fault:
-        message = f"{self.server.place} sent {error}. The rest was not read."
+    def _unbounded_fault(self, error: Unbounded) -> Fault:
+        message = f"{self.server.place}: {error}. The rest was not read."
         return Fault("server_error", message)
 
     def _unreachable(self, reason: str) -> Fault:
@@ -257,5 +296,5 @@ class HttpConnection:
         return connection_fault(words[:1].lower() + words[1:], self.server)
 
     def _no_answer(self) -> Fault:
-        message = f"{self.server.place} sent what is no answer of a model."
+        message = f"{self.server.place} sent a response that is not a model's answer."
         return Fault("server_error", message, again=True)

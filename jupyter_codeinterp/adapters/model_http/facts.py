@@ -1,8 +1,7 @@
-"""What vendors say of their models, above all what they cost: ``facts.json``, one row a model.
+"""Vendors' facts about their models, above all prices: ``facts.json``, one row a model.
 
-Each row has its source, and the day on which that was read. What no source says is not in it,
-and is unknown, which is not the same as nothing. The prices are those of the vendor's own API,
-and of no one else who has the model.
+Each row has its source and the day it was read. Missing facts are unknown, not zero. Prices
+apply to the vendor's own API only.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ from typing import Union
 import msgspec
 
 from ...core.ports import LongPrompts, ModelInfo, Prices
+from .prices.published import published
 
 _DATED = re.compile(r"-(20\d{6}|20\d\d-\d\d-\d\d)$")
-"""The end of the name of a snapshot, which is the model as it was on that day."""
+"""The date at the end of a snapshot's name."""
 
 
 class Fact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Names as in ``ModelInfo``; ``provider`` is the one whose own API this is of."""
+    """Names as in ``ModelInfo``; ``provider`` is the vendor's own API."""
 
     provider: str
     model: str
@@ -53,10 +53,10 @@ def fact(provider: str, model: str) -> Fact | None:
 
 
 def completed(info: ModelInfo, vendor: str, set_prices: Prices | None, *, local: bool) -> ModelInfo:
-    """``info``, which is what the server itself says, with what else is known.
+    """Complete ``info``, which the server itself reported.
 
-    ``vendor`` is the provider whose own API answers, "" for none. ``set_prices`` are an admin's,
-    which win. ``local``: it runs on this machine.
+    ``vendor`` is the provider whose own API answers, "" for none. ``set_prices`` are an admin's
+    and win. ``local``: it runs on this machine.
     """
     known = fact(vendor, info.id)
     if known is not None:
@@ -70,9 +70,18 @@ def completed(info: ModelInfo, vendor: str, set_prices: Prices | None, *, local:
         return _priced(info, set_prices)
     if local and not any(info.prices or ()):
         return msgspec.structs.replace(info, local=True, prices=None)
-    if info.prices is not None or known is None or known.prices is None:
+    if info.prices is not None:
         return info
+    if known is None or known.prices is None:
+        others = published(vendor, info.id)
+        return info if others is None else _priced(info, *others)
     return _priced(info, known.prices, known.long_prompts, known.seen)
+
+
+def lacks_price(info: ModelInfo, vendor: str) -> bool:
+    """Whether neither the server nor the table has the model's price."""
+    known = fact(vendor, info.id)
+    return info.prices is None and (known is None or known.prices is None)
 
 
 def _priced(

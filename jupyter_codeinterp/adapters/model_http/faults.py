@@ -1,8 +1,8 @@
-"""What went wrong in a model call, in words and as a decision: again, or not.
+"""Faults of a model call: what to say, and whether to try again.
 
-Sources: platform.claude.com/docs/api/errors and api/rate-limits, developers.openai.com's guide to
-error codes. The words by which other servers say the same were taken from what llama.cpp, vLLM,
-Ollama, Gemini, Mistral, xAI and OpenRouter answer.
+Sources: platform.claude.com/docs/api/errors and api/rate-limits, developers.openai.com's guide
+to error codes. Other servers' wordings come from answers of llama.cpp, vLLM, Ollama, Gemini,
+Mistral, xAI and OpenRouter.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import msgspec
 from ...core.providers import origin
 
 _SHORTEST_SECRET = 8
-"""Characters; what local servers take for a key ("ollama") may stand in any sentence."""
+"""Characters; a local server's key ("ollama") may occur in any sentence."""
 _LONGEST_READ = 2_000
-"""Characters of a server's own words that are looked at."""
+"""Characters of a server's message that are searched."""
 _SPEND_KINDS = frozenset(
     {
         "enforced_spend_limit_reached",
@@ -53,7 +53,7 @@ _BAD_IMAGE = (
 _OF_PDF = ("pdf", "input_file", "file_data", "document block", "including documents")
 _NO_TOOLS = ("--jinja", "--enable-auto-tool-choice", "that support tool use")
 THESE_IMAGES, THESE_PDFS = "these images", "these PDFs"
-"""What a request may be asked again without: those that it has. Others may be taken."""
+"""What a repeated request may leave out: the files in this one. Others may work."""
 _STATUS_OF_KIND = {
     "invalid_request_error": 400,
     "invalid_prompt": 400,
@@ -72,13 +72,13 @@ _STATUS_OF_KIND = {
     "server_overloaded": 529,
     "context_length_exceeded": 413,
 }
-"""An error in the middle of a stream comes in an answer whose HTTP status was 200; its type or
-code says the rest."""
+"""Statuses by error type or code, for errors in mid-stream: their HTTP status was 200."""
 
 
 class Fault(Exception):
-    """``again``: worth another try. ``retry_after``: seconds, where the server named them.
-    ``without``: what the model does not take; the same without it may be asked at once."""
+    """``again``: worth another try. ``retry_after``: seconds, if the server named them.
+    ``without``: what the model does not accept; a request without it may follow at once.
+    ``in_stream``: the server had begun to answer."""
 
     def __init__(
         self,
@@ -88,6 +88,7 @@ class Fault(Exception):
         again: bool = False,
         retry_after: float | None = None,
         without: str = "",
+        in_stream: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -95,10 +96,11 @@ class Fault(Exception):
         self.again = again
         self.retry_after = retry_after
         self.without = without
+        self.in_stream = in_stream
 
 
 class Server(Protocol):
-    """Who is asked, for words about it."""
+    """The server, for error messages."""
 
     @property
     def base_url(self) -> str: ...
@@ -112,16 +114,16 @@ class Server(Protocol):
 
     @property
     def is_public(self) -> bool:
-        """A public service: what fails on the way to it is the network."""
+        """Whether it is a public service: failures on the way to it are the network's."""
 
     @property
     def variable(self) -> str:
-        """Of the environment, that may hold a key for it."""
+        """The environment variable that may hold its key."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An answer that is an error. ``kinds`` are its type and code, ``param`` the parameter that
-    is at fault; ``message`` is whatever stands where there should be words."""
+    """An error answer. ``kinds`` are its type and code, ``param`` the parameter at fault.
+    ``message`` may be of any type."""
 
     status: int
     message: object = ""
@@ -138,10 +140,10 @@ def status_of(kinds: frozenset[str]) -> int:
 def status_fault(
     refusal: Refusal, server: Server, model: str, optional: tuple[str, ...] = ()
 ) -> Fault:
-    """``optional``: parameters of the request that it can go without."""
+    """``optional``: parameters that the request can go without."""
     place = server.place
     status = refusal.status
-    said = _said(refusal.message, server)
+    said = _server_words(refusal.message, server)
     lower = said.lower()
     again = refusal.headers.get("x-should-retry") != "false"
     wait = _retry_after(refusal.headers.get("retry-after"))
@@ -149,8 +151,8 @@ def status_fault(
     if _is_spend_limit(refusal, lower):
         return Fault(
             "spend_limit",
-            f"The account's spending limit is reached.{said} Raise the limit, or wait until it "
-            "is renewed, then try again.",
+            f"The account reached its spending limit.{said} Raise the limit or wait for its "
+            "reset, then try again.",
         )
     if status == 413 or refusal.kinds & _LENGTH_KINDS or _has(lower, _LENGTH_WORDS):
         return Fault("context_full", f"The conversation is too long for the model.{said}")
@@ -164,13 +166,13 @@ def status_fault(
         message = f"{place} cannot read an image of this conversation.{said}"
         return Fault("bad_request", message, without=THESE_IMAGES)
     if status != 429 and ("image" in lower or "multimodal" in lower) and _has(lower, _NOT):
-        message = f"The model “{model}” sees no images.{said}"
+        message = f"The model “{model}” does not support images.{said}"
         return Fault("bad_request", message, without="images")
     if _has(lower, _NO_TOOLS) or ("tool" in lower and _has(lower, _NOT) and status < 429):
         return Fault(
             "bad_request",
-            f"The model “{model}” calls no tools, as it is served by {place}, and cells are "
-            f"written by calling them.{said} Choose a model that calls tools.",
+            f"The model “{model}” on {place} does not support tools, which are needed to write "
+            f"cells.{said} Choose a model that supports tools.",
         )
     no_such_key = refusal.kinds & _KEY_KINDS or _has(lower, _KEY_WORDS)
     if status == 401 or (no_such_key and status in (400, 403)):
@@ -189,13 +191,13 @@ def status_fault(
             "the server's address.",
         )
     if status == 429:
-        message = f"{place} has a rate limit, and it is reached.{said}"
+        message = f"The rate limit of {place} is reached.{said}"
         return Fault("rate_limit", message, again=again, retry_after=wait)
     if status == 529:
         message = f"{place} is overloaded.{said}"
         return Fault("overloaded", message, again=again, retry_after=wait)
     if status in (408, 409) or status >= 500:
-        message = f"{place} had an error of its own ({status}).{said}"
+        message = f"{place} had an internal error ({status}).{said}"
         return Fault("server_error", message, again=again, retry_after=wait)
     return Fault("bad_request", f"{place} refused the request ({status}).{said}")
 
@@ -207,29 +209,28 @@ def connection_fault(reason: str, server: Server) -> Fault:
 
 def no_model_server(server: Server) -> Fault:
     place = origin(server.base_url).removeprefix("http://")
-    message = f"Something answers at {place}, but it is no model server. Check the address."
+    message = f"The server at {place} is not a model server. Check the address."
     return Fault("offline", message)
 
 
 def no_key(server: Server) -> Fault:
     return Fault(
         "no_key",
-        f"{server.place} wants an API key, and there is none for it. Paste a key in the "
-        f"panel, give one to “jupyter codeinterp key set”, or set {server.variable} and start "
-        "again.",
+        f"{server.place} needs an API key. Paste a key in the panel, run “jupyter codeinterp "
+        f"key set”, or set {server.variable} and restart.",
     )
 
 
 def _wrong_key(place: str) -> Fault:
     return Fault(
         "wrong_key",
-        f"{place} does not accept the API key. Check that it is whole and still valid, and "
-        "paste it again.",
+        f"{place} rejected the API key. Check that it is complete and still valid, then paste "
+        "it again.",
     )
 
 
-def _said(message: object, server: Server) -> str:
-    """The server's own words as a sentence, shortened; never with the key in them."""
+def _server_words(message: object, server: Server) -> str:
+    """The server's message as a sentence, shortened, and never with the key in it."""
     words = " ".join(message[:_LONGEST_READ].split())[:300] if isinstance(message, str) else ""
     if server.secret and len(server.secret) >= _SHORTEST_SECRET:
         words = words.replace(server.secret, "[key]")
@@ -246,7 +247,7 @@ def _is_spend_limit(refusal: Refusal, lower: str) -> bool:
 
 
 def _refused_parameter(refusal: Refusal, lower: str, optional: tuple[str, ...]) -> str:
-    """Of ``optional``, the one that a request was refused for, or ""."""
+    """The parameter of ``optional`` that was refused, or ""."""
     if refusal.status not in (400, 422):
         return ""
     for name in optional:

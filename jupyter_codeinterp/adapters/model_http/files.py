@@ -1,7 +1,7 @@
-"""Images and PDFs of a request, where a model is not sent them: a note stands for each.
+"""Replaces images and PDFs that a model is not sent by notes.
 
-What stands for one depends on it, on the model and on what was found of that model, so that a
-message is sent again as it was.
+A note depends on the file, the model and the model's earlier refusals only, so that a repeated
+message stays the same.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ...core.messages import AnyBlock, Document, Image, Message, Text, ToolResul
 from ...core.ports import ModelRequest
 from .faults import THESE_IMAGES, THESE_PDFS
 
-NO_IMAGE = "[An image belongs here. This model sees none: have the numbers printed instead.]"
-"""Stands for an image in what a model is sent that takes none."""
-REFUSED = "[A file belongs here that the model's server does not take: code can open it.]"
+NO_IMAGE = "[An image was here. This model does not support images: print the numbers instead.]"
+"""Replaces an image for a model that accepts none."""
+REFUSED = "[A file was here. The model's server does not accept it: open it with code.]"
 
 File = Union[Image, Document]
 _DIGEST = "file "
 
 
 def fitted(request: ModelRequest, takes: Collection[str], without: frozenset[str]) -> ModelRequest:
-    """The request without the files that are not among ``takes``, or were given up."""
+    """The request without files of types not in ``takes``, or given up."""
     refused = {name for name in without if name.startswith(_DIGEST)}
 
     def note(file: File) -> str:
@@ -34,23 +34,24 @@ def fitted(request: ModelRequest, takes: Collection[str], without: frozenset[str
         is_lost = file.source.media_type not in takes or (refused and _digest(file) in refused)
         return REFUSED if is_lost else ""
 
-    def told(block: AnyBlock) -> AnyBlock:
+    def with_notes(block: AnyBlock) -> AnyBlock:
         if isinstance(block, ToolResult):
-            return msgspec.structs.replace(block, content=tuple(map(told, block.content)))
+            return msgspec.structs.replace(block, content=tuple(map(with_notes, block.content)))
         words = note(block) if isinstance(block, (Image, Document)) else ""
         return Text(words) if words else block
 
     if not any(map(note, _files(request))):
         return request
     messages = (
-        Message(message.role, tuple(map(told, message.content))) for message in request.messages
+        Message(message.role, tuple(map(with_notes, message.content)))
+        for message in request.messages
     )
     return msgspec.structs.replace(request, messages=tuple(messages))
 
 
 def given_up(what: str, request: ModelRequest) -> frozenset[str]:
-    """What a model is not sent again once it has refused ``what`` of this request: nothing, if
-    the request has none of it."""
+    """What never to send this model again after it refused ``what``; empty if the request has
+    none of it."""
     if what in (THESE_IMAGES, THESE_PDFS):
         kind = Image if what == THESE_IMAGES else Document
         return frozenset(_digest(file) for file in _files(request) if isinstance(file, kind))

@@ -1,14 +1,15 @@
-"""What a server says of its models, read with suspicion: other servers leave fields out, and
-what listens at an address may be no model server at all.
+"""Parses a server's list of models, defensively: servers omit fields, and whatever listens at an
+address may be no model server at all.
 
-Only what is used is read; the rest of a large body is never made into objects. Both raise
-ValueError (msgspec's) or RecursionError for what is no such answer.
+Only used fields become objects, even of a large body. Both functions raise ValueError
+(msgspec's) or RecursionError for any other answer.
 """
 
 from __future__ import annotations
 
+import re
 from math import isfinite
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 
@@ -21,12 +22,12 @@ LARGEST_WINDOW = 1_000_000_000
 
 
 LONGEST_FIGURE = 40
-"""Characters of a price that comes as text."""
+"""Characters of a price given as text."""
 
 
 class Entry(msgspec.Struct):
-    """One model. ``context_window`` in tokens; what is not given is None. Servers have many names
-    for it: the first one that has a usable figure counts."""
+    """One model. ``context_window`` is in tokens; missing values are None. Servers have many
+    names for the window: the first with a usable figure counts."""
 
     id: str
     name: Any = msgspec.field(default=None, name="display_name")
@@ -47,7 +48,7 @@ class Entry(msgspec.Struct):
     architecture: Any = None
     supported_parameters: Any = None
     pricing: Any = None
-    """OpenRouter: what it reads, what it takes, and dollars a token as text."""
+    """OpenRouter: input and output prices, in dollars a token as text."""
     supports_image_in: Any = None
     """Moonshot."""
 
@@ -79,7 +80,7 @@ class Entry(msgspec.Struct):
 
     @property
     def prices(self) -> Prices | None:
-        """US dollars a million tokens. None also where a request has a price of its own."""
+        """US dollars per million tokens. None also if a request has a price of its own."""
         said = _mapping(self.pricing)
         read, written = _dollars(said.get("prompt")), _dollars(said.get("completion"))
         if read is None or written is None or _dollars(said.get("request", 0)) != 0:
@@ -98,7 +99,7 @@ def _holds(names: object, name: str) -> bool | None:
 
 
 def _dollars(a_token: object) -> float | None:
-    """A million tokens, of what one costs."""
+    """Convert a price per token to one per million tokens."""
     if isinstance(a_token, bool) or not isinstance(a_token, (int, float, str)):
         return None
     try:
@@ -109,9 +110,18 @@ def _dollars(a_token: object) -> float | None:
 
 
 class _Page(msgspec.Struct):
-    data: list[msgspec.Raw]
+    data: Union[list[msgspec.Raw], None] = None
+    models: Union[list[msgspec.Raw], None] = None
+    """Some servers have only this list, or also this one (llama.cpp)."""
     has_more: Any = False
     last_id: Any = None
+
+
+class _Named(msgspec.Struct):
+    """A model in ``models`` without an id (Ollama's own list)."""
+
+    model: Any = None
+    name: Any = None
 
 
 def entry(body: bytes) -> Entry:
@@ -119,19 +129,54 @@ def entry(body: bytes) -> Entry:
 
 
 def page(body: bytes) -> tuple[list[Entry], str | None]:
-    """The models that have a usable id, and what the next page comes after; None after the
-    last. A page without one usable model is the last."""
-    read = _pages.decode(body)
+    """Models with a usable id, and the cursor of the next page; None after the last. A page
+    without a usable model is the last."""
+    is_bare = body.lstrip()[:1] == b"["
+    read = _Page(data=_lists.decode(body)) if is_bare else _pages.decode(body)
+    given = read.models if read.data is None else read.data
+    # An empty list without a name may be anybody's.
+    if given is None or (is_bare and not given):
+        raise ValueError("not a list of models")
+    found = _named(given) or _usable(given, by_name=read.data is None)
+    if given and not found:
+        raise ValueError("not a list of models")
+    more = read.has_more is True and bool(found) and _is_name(read.last_id)
+    return found, read.last_id if more else None
+
+
+def _named(given: list[msgspec.Raw]) -> list[Entry]:
+    """The models of a list that has nothing but names."""
+    try:
+        names = [_names.decode(raw) for raw in given[:MOST_MODELS]]
+    except ValueError:
+        return []
+    return [Entry(name) for name in names if _is_name(name)]
+
+
+def _usable(given: list[msgspec.Raw], *, by_name: bool) -> list[Entry]:
     found: list[Entry] = []
-    for raw in read.data[:MOST_MODELS]:
+    for raw in given[:MOST_MODELS]:
         try:
             found.append(_entries.decode(raw))
         except ValueError:
-            continue
-    if read.data and not found:
-        raise ValueError("a list of something else")
-    more = read.has_more is True and bool(found) and _is_name(read.last_id)
-    return found, read.last_id if more else None
+            named = _name_in(raw) if by_name else None
+            found += [] if named is None else [Entry(named)]
+    return found
+
+
+def _name_in(raw: msgspec.Raw) -> str | None:
+    try:
+        named = _nameds.decode(raw)
+    except ValueError:
+        return None
+    return next(filter(_is_name, (named.model, named.name)), None)
+
+
+def shown_name(model: str) -> str:
+    """A model's name for people: of a path, the file (llama.cpp)."""
+    is_path = model.startswith(("/", "~", ".")) or model[1:3] in (":\\", ":/")
+    parts = re.split(r"[/\\]", model) if is_path else [model]
+    return next(filter(None, reversed(parts)), model)
 
 
 def _is_window(value: object) -> bool:
@@ -144,3 +189,6 @@ def _is_name(value: object) -> bool:
 
 _entries = msgspec.json.Decoder(Entry)
 _pages = msgspec.json.Decoder(_Page)
+_lists = msgspec.json.Decoder(list[msgspec.Raw])
+_names = msgspec.json.Decoder(str)
+_nameds = msgspec.json.Decoder(_Named)

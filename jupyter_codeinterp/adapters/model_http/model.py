@@ -1,6 +1,6 @@
-"""The Model: asks, tries again while nothing has come, and knows what models there are.
+"""The Model: requests, retries before the first event, and information about models.
 
-The SDK is imported in a worker thread on first use (1.2 s and 66 MB for Anthropic's, 0.5 s for
+A worker thread imports the SDK on first use (1.2 s and 66 MB for Anthropic's, 0.5 s for
 OpenAI's).
 """
 
@@ -12,7 +12,7 @@ import ipaddress
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from math import inf
+from math import ceil, inf
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -20,9 +20,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ...core.errors import ModelError
-from ...core.messages import Message, ToolUse
+from ...core.messages import Message, Text, ToolUse, tool_uses
 from ...core.ports import (
     TAKEN,
+    ModelDone,
     ModelEvent,
     ModelInfo,
     ModelRead,
@@ -30,54 +31,63 @@ from ...core.ports import (
     ModelRetry,
     Prices,
 )
-from . import files
+from . import files, markup
 from .accumulator import Accumulator, Event
-from .facts import completed
+from .facts import completed, lacks_price
 from .faults import Fault
+from .prices import published
 
 if TYPE_CHECKING:
     import httpx2
 
 ATTEMPTS = 6
+STREAM_ATTEMPTS = 3
+"""Attempts if the server begins each answer, and breaks off before its first word."""
 LONGEST_WAIT = 60.0
-"""Seconds that a server's ``retry-after`` is honoured for at most."""
+"""Most seconds that a call waits for the time in a server's ``retry-after``. A later time ends it
+with an error that names the time."""
 INFO_TIMEOUT = 1.0
-"""Seconds that a turn waits at most for what a server knows of its model."""
+"""Most seconds that a turn waits for the server's information about its model."""
 LIST_TIMEOUT = 10.0
 ASK_AGAIN_AFTER = 300.0
-"""Seconds until a server that could not say is asked again for a model's information."""
+"""Seconds before asking again a server that had no information about a model."""
 NEAREST_TIMEOUT = 5.0
-"""Seconds that names near that of an unknown model are looked for."""
+"""Seconds to look for names similar to an unknown model's."""
 MOST_NAMES = 500
-"""Of a list that are compared with a name."""
+"""Names of a list that are compared."""
+UNPARSED = (
+    "{place} sent a tool call as text, so nothing ran: it does not parse this model's tool calls. "
+    "Start llama.cpp with --jinja, or vLLM with --enable-auto-tool-choice and --tool-call-parser. "
+    "Or choose another model."
+)
 SetPrices = Mapping[str, Prices]
 
 
 def backoff(attempt: int) -> float:
-    """Seconds to wait after failed attempt 1, 2, …: doubled each time, 1 to 30, with jitter
-    so that many clients do not come back at once."""
+    """Seconds to wait after failed attempt 1, 2, …: doubled each time, 1 to 30. Jitter keeps
+    many clients from returning at once."""
     longest = min(30.0, 2.0**attempt)
     return random.uniform(longest / 2, longest)
 
 
 class Server(Protocol):
-    """Where requests go, and with what. Two that are equal can use one connection."""
+    """Where requests go, and with which credentials. Equal servers can share a connection."""
 
     @property
     def place(self) -> str: ...
 
     def own_name(self, model: str) -> str:
-        """What the server calls the model. Raises ModelError ``unknown_model``."""
+        """The server's name for the model. Raises ModelError ``unknown_model``."""
 
     def __hash__(self) -> int: ...
 
 
 class Connection(Protocol):
-    """To one server. Raises Fault."""
+    """A connection to one server. Raises Fault."""
 
     def answer(self, request: ModelRequest, without: frozenset[str]) -> AsyncGenerator[Event, None]:
-        """The events of an answer, as those of the Messages API. ``without``: what the model
-        is known not to take. Closing this iterator closes the HTTP stream at once."""
+        """The events of an answer, as in the Messages API. ``without``: what the model does not
+        accept. Closing this iterator closes the HTTP stream at once."""
 
     async def info(self, model: str) -> ModelInfo: ...
 
@@ -88,13 +98,13 @@ S = TypeVar("S", bound=Server)
 
 
 class HttpModel(Generic[S]):
-    """Fulfils ``Model``, and ``Connection`` of core/providers.py.
+    """Implements ``Model``, and ``Connection`` of core/providers.py.
 
-    prices          US dollars a million tokens by model id, over the built-in ones
-    wait, attempts  seconds after a failed attempt, where the server names none; how many
+    prices          US dollars per million tokens by model id, over the built-in ones
+    wait, attempts  seconds after a failed attempt, if the server names none; most attempts
 
-    A stream that is cancelled while it waits for the server closes the connection at once.
-    A consumer that stops in between closes it with ``aclose`` (``contextlib.aclosing``).
+    Cancelling a stream that waits for the server closes the connection at once. A consumer that
+    stops in between closes it with ``aclose`` (``contextlib.aclosing``).
     """
 
     always_ask = False
@@ -110,29 +120,28 @@ class HttpModel(Generic[S]):
         self._connection: tuple[S, Connection] | None = None
         self._infos: dict[tuple[S, str], tuple[ModelInfo, float]] = {}
         self._without: dict[tuple[S, str], frozenset[str]] = {}
-        """What each model was found not to take: ``images``, a parameter, the digest of a file."""
+        """What each model refused: ``images``, a parameter, the digest of a file."""
 
-    # --- to be said by each wire -------------------------------------------------------
+    # --- for each wire to override -------------------------------------------------------
 
     def _server(self) -> S:
         """Where requests go now. Raises ModelError."""
         raise NotImplementedError
 
     def _open(self, server: S) -> tuple[httpx2.AsyncClient, Connection]:
-        """In a worker thread. ``self._http`` is to be used if it is there."""
+        """Open a connection, in a worker thread. Reuses ``self._http`` if there is one."""
         raise NotImplementedError
 
     def _known(self, model: str, server: S | None) -> ModelInfo:
-        """What is built in."""
+        """Built-in information about the model."""
         raise NotImplementedError
 
     def _known_models(self, server: S) -> Sequence[ModelInfo]:
-        """Where a server has no list."""
+        """Built-in models, for a server without a list."""
         return ()
 
-    def _vendor(self, server: S | None) -> str:
-        """The provider whose own API this is; "" for none of those in ``facts.json``. None: there
-        is no key, say."""
+    def _vendor(self, server: S) -> str:
+        """The provider whose own API the server is; "" if none in ``facts.json``."""
         return ""
 
     def _takes(self, server: S) -> Sequence[str]:
@@ -146,12 +155,12 @@ class HttpModel(Generic[S]):
     # --- the Model -----------------------------------------------------------------------
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """The events of one answer. A message without content is possible (a model may end
-        its turn without a word): its ``content`` is then (), and when it is sent back, it
-        says "(nothing said)", for the API refuses an empty one.
+        """The events of one answer.
 
-        Tool call ids are unique in the conversation: a repeated one gets a suffix. What a model
-        is found not to take, images or a parameter, it is not sent again.
+        A model may end its turn without a word: the message's ``content`` is then (). Sent back,
+        it says "(nothing said)", because the API refuses an empty message. Tool call ids are
+        unique in the conversation: a repeated one gets a suffix. Images or parameters that a
+        model refused are not sent to it again.
         """
         attempt = 1
         while True:
@@ -164,11 +173,12 @@ class HttpModel(Generic[S]):
                 return
             except Fault as fault:
                 if begun:
-                    message = f"The answer broke off in the middle. {fault.message}"
+                    message = f"The answer was cut off. {fault.message}"
                     raise ModelError("broken_stream", message) from None
-                if self._can_do_without(fault.without, request):
+                if self._record_refusal(fault.without, request):
                     continue
-                if not fault.again or attempt == self._attempts:
+                most = min(self._attempts, STREAM_ATTEMPTS if fault.in_stream else ATTEMPTS)
+                if not fault.again or attempt >= most or (fault.retry_after or 0) > LONGEST_WAIT:
                     raise await self._failed_for(request.model, fault, attempt) from None
                 retry = self._retry(fault, attempt)
             attempt += 1
@@ -176,13 +186,14 @@ class HttpModel(Generic[S]):
             await asyncio.sleep(retry.delay)
 
     async def info(self, model: str) -> ModelInfo:
-        """What the server knows of the model, else what is built in. At most a second, and
-        never an error."""
+        """The server's information about the model, else the built-in one. Takes at most a
+        second and never raises."""
         try:
             server, connection = await self._connect()
             model = server.own_name(model)
         except (Fault, ModelError):
-            return self._completed(self._known(model, None), None)
+            # No server, so no prices but an admin's.
+            return completed(self._known(model, None), "", self._prices.get(model), local=False)
         key = (server, model)
         info, until = self._infos.get(key, (None, 0.0))
         if info is None or monotonic() > until:
@@ -193,27 +204,29 @@ class HttpModel(Generic[S]):
                 info = self._known(model, server)
                 until = monotonic() + ASK_AGAIN_AFTER
             self._infos[key] = (info, until)
+        await self._load_prices((info,), server)
         info = self._completed(info, server)
         if "images" in self._without.get(key, ()):
             return msgspec.structs.replace(info, images=False)
         return info
 
     async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
-        """The server's models; those built in if it has no such list, unless ``fallback`` is
-        off (to find out whether a model server is there at all). Raises ModelError."""
+        """The server's models; the built-in ones if it has no list. ``fallback=False``: no
+        built-in ones, to test whether there is a model server. Raises ModelError."""
         try:
             server, connection = await self._connect()
             infos = await asyncio.wait_for(connection.models(), LIST_TIMEOUT)
         except asyncio.TimeoutError:
-            raise ModelError("offline", "The list of models did not come in time.") from None
+            raise ModelError("offline", "Loading the list of models took too long.") from None
         except Fault as fault:
             if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
                 raise _failed(fault, 1) from None
             infos = self._known_models(server)
+        await self._load_prices(infos, server)
         return tuple(self._completed(info, server) for info in infos)
 
     async def prepare(self) -> None:
-        """Import what is heavy, and reach for nothing. Raises ModelError."""
+        """Import heavy modules, without network access. Raises ModelError."""
         try:
             await self._connect()
         except Fault as fault:
@@ -225,7 +238,7 @@ class HttpModel(Generic[S]):
         if http is not None:
             await http.aclose()
 
-    # --- inside --------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------
 
     async def _answer(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         server, connection = await self._connect()
@@ -236,13 +249,15 @@ class HttpModel(Generic[S]):
         async with aclosing(connection.answer(request, without)) as events:
             async for event in events:
                 for shown in accumulator.feed(event):
+                    if isinstance(shown, ModelDone):
+                        _check_calls(shown, request, server.place)
                     yield shown
         if not accumulator.done:
             message = f"{server.place} ended it before it was complete."
-            raise Fault("server_error", message, again=True)
+            raise Fault("server_error", message, again=True, in_stream=True)
 
     async def _connect(self) -> tuple[S, Connection]:
-        """The connection for the credentials as they are now; one is kept."""
+        """The one connection, replaced when the credentials change."""
         server = self._server()
         async with self._connecting:
             if self._connection is None or self._connection[0] != server:
@@ -250,8 +265,8 @@ class HttpModel(Generic[S]):
                 self._connection = (server, connection)
             return self._connection
 
-    def _can_do_without(self, what: str, request: ModelRequest) -> bool:
-        """Notes what a request was refused for, if it had that."""
+    def _record_refusal(self, what: str, request: ModelRequest) -> bool:
+        """Record what the model refused, if the request had it; return whether it did."""
         if not what or self._connection is None:
             return False
         server = self._connection[0]
@@ -264,7 +279,7 @@ class HttpModel(Generic[S]):
         return True
 
     async def _failed_for(self, model: str, fault: Fault, attempts: int) -> ModelError:
-        """With the names that are near an unknown one."""
+        """The error for the fault, with names similar to an unknown model's."""
         error = _failed(fault, attempts)
         if fault.code != "unknown_model":
             return error
@@ -277,22 +292,27 @@ class HttpModel(Generic[S]):
         if not near:
             return error
         said = " or ".join(f"“{name}”" for name in near)
-        return ModelError(error.code, f"{error.message} Near it are {said}.")
+        return ModelError(error.code, f"{error.message} Similar models: {said}.")
 
     def _retry(self, fault: Fault, attempt: int) -> ModelRetry:
         named = fault.retry_after
-        delay = self._wait(attempt) if named is None else min(named, LONGEST_WAIT)
+        delay = self._wait(attempt) if named is None else named
         return ModelRetry(fault.code, fault.message, delay, attempt)
 
-    def _completed(self, info: ModelInfo, server: S | None) -> ModelInfo:
-        local = server is not None and self._is_local(server, info.id)
-        if server is not None:
-            info = msgspec.structs.replace(info, takes=tuple(self._takes(server)))
+    async def _load_prices(self, infos: Sequence[ModelInfo], server: S) -> None:
+        """Load other packages' prices, off the event loop, if a model needs them."""
+        vendor = self._vendor(server)
+        if vendor and any(lacks_price(info, vendor) for info in infos):
+            await asyncio.to_thread(published.load, vendor)
+
+    def _completed(self, info: ModelInfo, server: S) -> ModelInfo:
+        local = self._is_local(server, info.id)
+        info = msgspec.structs.replace(info, takes=tuple(self._takes(server)))
         return completed(info, self._vendor(server), self._prices.get(info.id), local=local)
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address is one of this machine's own, that no other machine reaches."""
+    """Whether the address is this machine's own, which no other machine reaches."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -309,6 +329,28 @@ def call_ids(messages: tuple[Message, ...]) -> set[str]:
     }
 
 
+def _check_calls(done: ModelDone, request: ModelRequest, place: str) -> None:
+    """Raises ModelError if the server sent a tool call as text: the turn would end without it."""
+    if tool_uses(done.message):
+        return
+    blocks = done.message.content
+    answer = "\n".join(block.text for block in blocks if isinstance(block, Text))
+    if markup.ends_with_call(answer, [tool.name for tool in request.tools]):
+        raise ModelError("bad_request", UNPARSED.format(place=place))
+
+
 def _failed(fault: Fault, attempts: int) -> ModelError:
-    tried = f" Tried {attempts} times; try again later." if attempts > 1 else ""
-    return ModelError(fault.code, fault.message + tried, fault.retry_after)
+    wait = fault.retry_after or 0
+    when = f"Try again in {_duration(wait)}." if wait > LONGEST_WAIT else "Try again later."
+    words = f" Gave up after {attempts} attempts." if attempts > 1 else ""
+    if attempts > 1 or wait > LONGEST_WAIT:
+        words += f" {when}"
+    return ModelError(fault.code, fault.message + words, fault.retry_after)
+
+
+def _duration(seconds: float) -> str:
+    """In words, rounded up."""
+    for unit, name in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds > 2 * unit:
+            return f"{ceil(seconds / unit)} {name}"
+    return f"{ceil(seconds)} seconds"

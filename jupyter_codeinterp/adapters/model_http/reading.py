@@ -1,4 +1,4 @@
-"""Values of events that may be of any shape."""
+"""Reads values of events of any shape."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def string(value: Any, name: str) -> str:
 
 
 def objects(value: Any, name: str) -> list[dict[str, Any]]:
-    """Those of a list that are objects."""
+    """The list's items that are objects."""
     found = value.get(name) if isinstance(value, dict) else None
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

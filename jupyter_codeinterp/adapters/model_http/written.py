@@ -1,4 +1,4 @@
-"""An answer written as events of the Messages API (platform.claude.com/docs, streaming)."""
+"""Writes an answer as events of the Messages API (platform.claude.com/docs, streaming)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ Event = dict[str, Any]
 
 
 class Written:
-    """Gives the events; blocks are numbered from 0. A call's input is the JSON as it came."""
+    """Makes the events; blocks count from 0. A call's input is the original JSON."""
 
     def __init__(self) -> None:
         self._next = 0
         self.calls = 0
+
+    @property
+    def began(self) -> bool:
+        return self._next > 0
 
     def text(self) -> tuple[int, Event]:
         return self._start({"type": "text", "text": ""})
@@ -50,7 +54,7 @@ def stop(index: int) -> Event:
 
 
 def end(reason: str, usage: Event, refusal: str = "") -> tuple[Event, Event]:
-    """``refusal`` is the model's own word of it."""
+    """``refusal`` is the model's own explanation."""
     delta: Event = {"stop_reason": reason}
     if refusal:
         delta["stop_details"] = {"type": "refusal", "explanation": refusal}
@@ -58,7 +62,7 @@ def end(reason: str, usage: Event, refusal: str = "") -> tuple[Event, Event]:
 
 
 def used(read: Any, written: Any, cached: Any, cache_writes: Any = 0) -> Event:
-    """Tokens as the Messages API counts them: what was cached is not in ``input_tokens``."""
+    """Tokens as the Messages API counts them: ``input_tokens`` excludes cached ones."""
     whole, hit, stored = _count(read), _count(cached), _count(cache_writes)
     return {
         "input_tokens": max(0, whole - hit - stored),

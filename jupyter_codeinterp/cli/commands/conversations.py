@@ -1,4 +1,4 @@
-"""``sessions`` and ``export``: what is in the journal. No server is asked."""
+"""``sessions`` and ``export``: read the journal, without a server."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ...core.commands import SessionInfo
 from ...core.history.exporting import markdown
 from ...core.history.recording import recording
 from ...core.redaction.secrets import Secrets
+from ...core.visible import visible, visible_line
+from ...server.workbench import config as config_files
 from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
-from ..local import config as config_files
 from ..local.place import place_of
 from ..local.problems import DONE, USAGE, Problem
-from ..terminal.inert import inert, line
 from ..terminal.stopping import Stopping
 
 SHORT = 8
-"""Characters of an id that are shown: more than enough to tell one from another."""
+"""Shown characters of an id."""
 _ID = re.compile(r"[0-9a-f]{4,32}")
 
 
 @contextmanager
 def journal(settings: CodeInterpSettings) -> Iterator[tuple[SqliteStore, Secrets]]:
-    """And the keys that go into nothing that is written."""
+    """Open the journal, with the keys to redact."""
     secrets = Secrets()
     make_models(settings, secrets).learn_secrets()
     store = SqliteStore(settings.folder / "sessions.db", secrets.scrub, settings.retention)
@@ -48,19 +48,20 @@ def sessions(options: argparse.Namespace, stopping: Stopping) -> int:
         found = store.list(path)
         if options.json:
             for info in found:
-                print(msgspec.json.encode(info).decode())
+                sys.stdout.buffer.write(msgspec.json.encode(info) + b"\n")
             return DONE
         for info in found:
-            print(_told(info, path is None))
+            print(_line(info, path is None))
         if not found:
-            print("No conversations." if path is None else f"No conversations on {inert(path)}.")
+            print("No conversations." if path is None else f"No conversations on {visible(path)}.")
     return DONE
 
 
-def _told(info: SessionInfo, with_notebook: bool) -> str:
+def _line(info: SessionInfo, with_notebook: bool) -> str:
     changed = datetime.fromtimestamp(info.changed)
-    told = f"{info.session_id[:SHORT]}  {changed:%Y-%m-%d %H:%M}  {line(info.title) or '(empty)'}"
-    return f"{told}  ({line(info.notebook)})" if with_notebook else told
+    title = visible_line(info.title) or "(empty)"
+    line = f"{info.session_id[:SHORT]}  {changed:%Y-%m-%d %H:%M}  {title}"
+    return f"{line}  ({visible_line(info.notebook)})" if with_notebook else line
 
 
 def export(options: argparse.Namespace, stopping: Stopping) -> int:
@@ -74,18 +75,18 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
             text = recording(info, events, store.all_messages(info.session_id))
         text = secrets.scrub(text)
     if sys.stdout.isatty():
-        text = inert(text)
+        text = visible(text)
     sys.stdout.buffer.write(text.encode("utf-8", "replace"))
     return DONE
 
 
 def _find(store: SqliteStore, given: str) -> SessionInfo:
-    """By its id, or how that begins. Raises Problem."""
+    """Find a conversation by its id or the beginning of it. Raises Problem."""
     if not _ID.fullmatch(given):
-        raise Problem("SESSION is the id of a conversation: `sessions` lists them.", USAGE)
+        raise Problem("SESSION must be the id of a conversation. `sessions` lists them.", USAGE)
     found = [info for info in store.list(None) if info.session_id.startswith(given)]
     if not found:
-        raise Problem(f"There is no conversation {given}: `sessions` lists them.", USAGE)
+        raise Problem(f"No conversation {given}. `sessions` lists them.", USAGE)
     if len(found) > 1:
-        raise Problem(f"{given} is how {len(found)} ids begin: say more of it.", USAGE)
+        raise Problem(f"{given} matches {len(found)} ids. Give more characters.", USAGE)
     return found[0]

@@ -1,17 +1,18 @@
-"""``doctor``: what is installed, and what to do about each problem."""
+"""``doctor``: checks the installation and suggests fixes."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
-import os
 import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from jupyter_core.paths import jupyter_config_path, jupyter_path
@@ -19,27 +20,33 @@ from traitlets.config import Config
 
 from ..._version import __version__
 from ...core.redaction.secrets import Secrets
+from ...core.visible import visible_line
+from ...server.extensions import NOT_ALLOWED, Extensions
 from ...server.models import Models
+from ...server.workbench import config as config_files
 from ...server.workbench.models import make_models
 from ...server.workbench.settings import CodeInterpSettings
-from ..local import config as config_files
-from ..local.problems import DONE, FAILED, Problem
-from ..terminal.inert import line
+from ..local.problems import DONE, FAILED
 from ..terminal.stopping import Stopping
-from .keys import came_from
+from .keys import key_source
 
 PACKAGES = ("jupyter_server", "jupyterlab", "notebook", "jupyter_client", "ipykernel", "anthropic")
 LAB_NAME = "jupyter-codeinterp"
 SERVER_NAME = "jupyter_codeinterp"
 INSTALL = "pip install --upgrade jupyter_codeinterp"
+SECTION = "CodeInterp"
+_REACH = {
+    "looks": " runs in every mode, without a review",
+    "changes": " runs without a review; the cells that it adds are reviewed",
+}
+"""What a tool of another package may do, by its effect."""
 INSTALLS = "pip install "
-"""In what is said where a package is missing."""
+"""Part of the error for a missing package."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``do`` is what to do about it; "" where all is well, or ``idle``: where nobody need do
-    anything."""
+    """``do``: the suggested fix; "" without a problem. ``idle``: unused, but no problem."""
 
     what: str
     do: str = ""
@@ -53,10 +60,10 @@ class Finding:
 def doctor(options: argparse.Namespace, stopping: Stopping) -> int:
     problems = 0
     for finding in _findings():
-        print(f"{finding.mark} {line(finding.what)}", flush=True)
+        print(f"{finding.mark} {visible_line(finding.what)}", flush=True)
         if finding.do:
             problems += 1
-            print(f"  → {line(finding.do)}", flush=True)
+            print(f"  → {visible_line(finding.do)}", flush=True)
     if problems:
         print(f"\n{problems} problem{'s' if problems > 1 else ''}.")
     return FAILED if problems else DONE
@@ -67,11 +74,14 @@ def _findings() -> Iterator[Finding]:
     try:
         config = config_files.load()
         settings = config_files.settings(config)
-    except Problem as problem:
-        yield Finding(problem.words, "Mend or remove that file: nothing works until then.")
+    except config_files.BadConfig as bad:
+        yield Finding(bad.message, "Fix or remove that file. Nothing works until then.")
         return
+    yield from _unknown_settings(config)
     yield from _kernelspecs(config)
-    yield from _models(settings)
+    models = make_models(settings, Secrets())
+    yield from _models(models)
+    yield from _added(settings, models)
     yield _labextension()
     yield _server_extension()
     yield _journal(settings)
@@ -87,6 +97,34 @@ def _versions() -> Iterator[Finding]:
     yield Finding(f"jupyter_codeinterp {__version__}, with {', '.join(found)}")
 
 
+def _unknown_settings(config: Config) -> Iterator[Finding]:
+    """Settings that nothing reads, such as misspelt ones."""
+    from jupyter_server.extension.application import ExtensionApp  # imports a server
+
+    of_ours = CodeInterpSettings.class_trait_names(config=True)
+    known = {*of_ours, *ExtensionApp.class_trait_names(config=True)}
+    for name in sorted(config.get(SECTION, {})):
+        if name not in known:
+            near = get_close_matches(name, of_ours, 1)
+            fix = "Remove it. jupyter server --help-all lists all settings."
+            words = f"Did you mean c.{SECTION}.{near[0]}?" if near else fix
+            yield Finding(f"Nothing reads the setting c.{SECTION}.{name}.", words)
+
+
+def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Finding]:
+    """What other packages add, and what was left out."""
+    extensions = Extensions(settings.allowed_packages)
+    for one in (*extensions.tools()[1], *extensions.hooks()[1], *models.added):
+        words = str(one)[:1].upper() + str(one)[1:]
+        if one.fault == NOT_ALLOWED:
+            yield Finding(f"{words} was left out: {one.fault}", idle=True)
+        elif one.fault:
+            fix = f"Update or remove the package {one.package}."
+            yield Finding(f"{words} was left out: {one.fault}", fix)
+        else:
+            yield Finding(f"{words}{_REACH.get(getattr(one.value, 'effect', ''), '')}")
+
+
 def _kernelspecs(config: Config) -> Iterator[Finding]:
     from jupyter_client.kernelspec import KernelSpecManager
 
@@ -96,30 +134,31 @@ def _kernelspecs(config: Config) -> Iterator[Finding]:
         if shutil.which(program):
             yield Finding(f"kernel {name}: {found['spec'].get('display_name', name)}")
         else:
-            words = f"kernel {name}: its program {program} is not there"
+            words = f"kernel {name}: its program {program} is missing"
             yield Finding(words, f"Install it, or: jupyter kernelspec remove {name}")
     if not specs:
-        yield Finding("There is no kernel.", "pip install ipykernel")
+        yield Finding("No kernel is installed.", "pip install ipykernel")
 
 
-def _models(settings: CodeInterpSettings) -> Iterator[Finding]:
-    models = make_models(settings, Secrets())
+def _models(models: Models) -> Iterator[Finding]:
     if models.warning:
         yield Finding(models.warning, "jupyter codeinterp key set")
     ids = asyncio.run(_asked(models))
     yield from _providers(models)
     if not models.configured:
-        words = f"The model that answers by default ({models.default}) has no key."
+        words = f"The default model ({models.default}) has no key."
         yield Finding(words, "jupyter codeinterp key set, or set ANTHROPIC_API_KEY")
+    elif models.fault:
+        return  # The provider's finding says it.
     elif models.default in ids:
-        yield Finding(f"{len(ids)} models can be reached; {models.default} answers by default")
+        yield Finding(f"{len(ids)} models available; default: {models.default}")
     else:
-        words = f"The models of {models.host} do not list {models.default}, the default one."
-        yield Finding(words, "Name another: c.CodeInterp.model in jupyter_server_config.py")
+        words = f"{models.host} does not list the default model, {models.default}."
+        yield Finding(words, "Set another model: c.CodeInterp.model in jupyter_server_config.py")
 
 
 async def _asked(models: Models) -> set[str]:
-    """The ids of all models that can be reached. Each provider knows what came of it then."""
+    """The ids of all available models. This also tests each provider."""
     try:
         found, _ = await models.available()
     finally:
@@ -128,17 +167,17 @@ async def _asked(models: Models) -> set[str]:
 
 
 def _providers(models: Models) -> Iterator[Finding]:
-    """One each that has a key, or needs none."""
+    """A finding for each provider that has a key or needs none."""
     for one in models.connections():
         if not one.connected:
             continue
-        where = f"{one.label}: {came_from(one)}"
+        where = f"{one.label}: {key_source(one)}"
         if one.works:
             yield Finding(where)
         elif one.source == "env" and not one.entered and INSTALLS in one.said:
-            yield Finding(f"{where}. {one.said}", idle=True)  # It may be there for others.
+            yield Finding(f"{where}. {one.said}", idle=True)  # The key may be for other programs.
         else:
-            yield Finding(f"{where}, does not work", one.said or "jupyter codeinterp key set")
+            yield Finding(f"{where}: does not work", one.said or "jupyter codeinterp key set")
     for label, wrong in models.without_keys():
         yield Finding(f"{label}: does not work" if wrong else f"{label}: needs no key", wrong)
 
@@ -151,7 +190,7 @@ def _labextension() -> Finding:
     built = _json(place / "package.json").get("version")
     if built != __version__:
         words = f"The labextension in {place} is {built}, the package {__version__}."
-        return Finding(words, f"{INSTALL}, and load JupyterLab's page anew")
+        return Finding(words, f"{INSTALL}, then reload JupyterLab")
     if by := _disabled():
         words = f"The labextension is disabled in {by}."
         return Finding(words, f"jupyter labextension enable {LAB_NAME}")
@@ -159,7 +198,7 @@ def _labextension() -> Finding:
 
 
 def _disabled() -> str:
-    """The file that disables it, as the page's configuration; "" for none."""
+    """The page configuration file that disables the labextension; "" for none."""
     folders = [Path(folder, "labconfig") for folder in jupyter_config_path()]
     folders += [
         Path(folder).parent / "lab" / "settings" for folder in jupyter_path("labextensions")
@@ -182,7 +221,7 @@ def _server_extension() -> Finding:
     enabled = manager.get_jpserver_extensions().get(SERVER_NAME)
     command = f"jupyter server extension enable {SERVER_NAME}"
     if enabled is None:
-        return Finding("The server extension is not known to Jupyter.", f"{INSTALL}, or: {command}")
+        return Finding("Jupyter does not know the server extension.", f"{INSTALL}, or: {command}")
     if not enabled:
         return Finding("The server extension is disabled.", command)
     return Finding(f"server extension {__version__} enabled")
@@ -194,9 +233,11 @@ def _journal(settings: CodeInterpSettings) -> Finding:
 
     file = settings.folder / "sessions.db"
     there = next(one for one in (settings.folder, *settings.folder.parents) if one.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        words = f"Conversations cannot be kept in {settings.folder}: {there} cannot be written in."
-        return Finding(words, "Mend that, or name another folder: c.CodeInterp.data_dir")
+    if fault := _not_writable(there):
+        words = (
+            f"Cannot save conversations in {settings.folder}: {there} is not writable ({fault})."
+        )
+        return Finding(words, "Make it writable, or set another folder: c.CodeInterp.data_dir")
     try:
         store = SqliteStore(file, str, settings.retention)
         try:
@@ -205,9 +246,19 @@ def _journal(settings: CodeInterpSettings) -> Finding:
             store.close()
     except StoreError as error:
         return Finding(
-            f"The journal {file} cannot be used: {error.message}", "See to what is said."
+            f"Cannot use the journal {file}: {error.message}", "Fix the problem named above."
         )
     return Finding(f"{kept} conversation{'s' if kept != 1 else ''} in {file}")
+
+
+def _not_writable(folder: Path) -> str:
+    """Why no folder can be made here; "" if one can. Some file systems refuse it although the
+    permissions allow it."""
+    try:
+        with TemporaryDirectory(dir=folder):
+            return ""
+    except OSError as error:
+        return error.strerror or type(error).__name__
 
 
 def _json(file: Path) -> dict[str, Any]:

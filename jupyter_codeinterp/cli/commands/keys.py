@@ -1,6 +1,6 @@
-"""``key``: the keys that are kept for providers, in the same places and by the same rules as those
-that are pasted in the panel. One is never an argument, which others on the machine could read, and
-never shown.
+"""``key``: sets, deletes and lists providers' keys, by the same rules as the panel.
+
+A key is never shown, and never an argument, which other users of the machine could read.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import sys
 
 from ...core.errors import CodeInterpError
 from ...core.redaction.secrets import Secrets
+from ...core.visible import visible_line
 from ...server.models import Described, Models
+from ...server.workbench import config as config_files
 from ...server.workbench.models import make_models
-from ..local import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
-from ..terminal.inert import line
 from ..terminal.stopping import Stopping
 
-LONGEST = 10_000
-"""Characters of a key."""
-AGAIN = "A server that is running takes this up when it is started again."
+MAX_LINE = 10_000
+"""Characters read from standard input."""
+AGAIN = "A running server picks this up after a restart."
 
 
 def key(options: argparse.Namespace, stopping: Stopping) -> int:
@@ -34,60 +34,70 @@ def key(options: argparse.Namespace, stopping: Stopping) -> int:
         return asyncio.run(_delete(models, name))
     for one in models.connections():
         if one.connected or one.provider == name:
-            print(f"{one.label}: {came_from(one)}")
+            print(f"{one.label}: {key_source(one)}{_unused(models, one)}")
     return DONE
 
 
+def _unused(models: Models, one: Described) -> str:
+    """The saved key that another one overrides, in words; "" if there is none."""
+    saved = models.saved(one.provider)
+    if saved in ("none", one.source):
+        return ""
+    place = "in this computer's keyring" if saved == "keyring" else "in a file"
+    delete = f"jupyter codeinterp key delete --provider {one.provider}"
+    return f". Another key, saved {place}, is not used. To delete it: {delete}"
+
+
 def _read() -> str:
-    """From the person, without an echo, or the first line of standard input."""
+    """Read the key from the person, without echo, or from the first line of standard input."""
     if sys.stdin.isatty():
         try:
             return getpass.getpass("Key (not shown): ").strip()
         except EOFError:
             return ""
-    return sys.stdin.readline(LONGEST).strip()
+    return sys.stdin.readline(MAX_LINE).strip()
 
 
 async def _set(models: Models, name: str, url: str, key: str) -> int:
     try:
         keyless = models.described(name).keyless
         if not key and not keyless:
-            raise Problem("There was no key on the terminal or standard input.", USAGE)
+            raise Problem("No key was entered.", USAGE)
         await models.connect(name, key, url)
     except CodeInterpError as error:
-        raise Problem(f"The key is not kept. {error.message}", FAILED) from None
+        raise Problem(f"Key not saved. {error.message}", FAILED) from None
     finally:
         await models.close()
     now = models.described(name)
     if now.note:
-        print(line(now.note), file=sys.stderr)
-    place = line(now.origin.partition("://")[2])
-    print(f"The key works at {place} and is kept. {AGAIN}")
+        print(visible_line(now.note), file=sys.stderr)
+    place = visible_line(now.origin.partition("://")[2])
+    print(f"The key works at {place}. Saved. {AGAIN}")
     return DONE
 
 
 async def _delete(models: Models, name: str) -> int:
     try:
-        had = models.described(name).source in ("file", "keyring")
+        had = models.saved(name) != "none"
         await models.forget(name)
     except CodeInterpError as error:
-        raise Problem(f"The key is not deleted. {error.message}", FAILED) from None
+        raise Problem(f"Key not deleted. {error.message}", FAILED) from None
     left = models.described(name)
     if left.note:
-        print(line(left.note), file=sys.stderr)
-    print(f"The kept key is deleted. {AGAIN}" if had else "No key was kept.")
+        print(visible_line(left.note), file=sys.stderr)
+    print(f"Key deleted. {AGAIN}" if had else "No saved key.")
     if left.source == "env":
-        print(f"{left.label}: {came_from(left)}")
+        print(f"{left.label}: {key_source(left)}")
     return DONE
 
 
-def came_from(one: Described) -> str:
-    """In words; never the key itself."""
-    host = line(one.origin.partition("://")[2])
+def key_source(one: Described) -> str:
+    """The source of a key, in words."""
+    host = visible_line(one.origin.partition("://")[2])
     if not one.connected:
         return "no key"
     if one.source == "env":
         return f"a key from {one.variable}, for {host}"
     if one.source == "keyring":
         return f"a key in this computer's keyring, for {host}"
-    return f"a kept key, for {host}" if one.source == "file" else f"no key, for {host}"
+    return f"a saved key, for {host}" if one.source == "file" else f"no key, for {host}"

@@ -1,17 +1,20 @@
-"""``run``: a task in a notebook's file, in a kernel of its own."""
+"""``run``: works on a task in a notebook's file."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 
 from ...core.approval.modes import ASKING, HIGHEST, MODES, within
 from ...core.events import Mode
+from ...core.redaction.pasted_keys import looks_like_key
+from ...core.visible import visible_line
+from ...server.workbench import config as config_files
 from ...server.workbench.settings import CodeInterpSettings
-from ..local import config as config_files
 from ..local.bench import LocalBench
-from ..local.existing import find
+from ..local.existing import find, open_in_page
 from ..local.place import check, copy, place_of
 from ..local.problems import USAGE, Problem
 from ..terminal.fronts import Front, Program
@@ -19,12 +22,20 @@ from ..terminal.stopping import Stopping
 from .turn import Turn
 
 UNASKED: Mode = HIGHEST
+LONGEST_PROMPT = 1_000_000
+"""Bytes read from standard input."""
 PLAN: Mode = min(MODES, key=lambda mode: MODES[mode].rank)
 
 
 def run(options: argparse.Namespace, stopping: Stopping) -> int:
+    if options.prompt == "-":
+        options.prompt = sys.stdin.buffer.read(LONGEST_PROMPT).decode("utf-8", "replace")
     if not options.prompt.strip():
-        raise Problem("The prompt is empty.", USAGE)
+        words = "The prompt is empty. Put the task after NOTEBOOK, or - to read it from a pipe."
+        raise Problem(words, USAGE)
+    if looks_like_key(options.prompt):
+        words = "The prompt looks like an API key, so it was not sent. To save a key, run: "
+        raise Problem(f"{words}jupyter codeinterp key set", USAGE)
     return asyncio.run(_run(options, stopping))
 
 
@@ -32,13 +43,15 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     mode = _mode(options)
     config = config_files.load()
     settings = config_files.settings(config)
-    hold_limits(settings, mode, options.max_steps)
+    apply_limits(settings, mode, options.max_steps)
     source = place_of(options.notebook)
     place = place_of(options.output) if options.output else source
     check(source.file, written=not options.output)
     existing = find(source.file) if options.existing else None
     if options.output:
         copy(source.file, place.file)
+    elif existing is None:
+        warn_of_page(source.file)
     async with LocalBench(config, settings, place.root, existing=existing) as bench:
         if options.output:
             bench.work_beside(source.file)
@@ -46,6 +59,16 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         turn = Turn(bench, front, stopping, options.timeout)
         kernel, model = options.kernel or "", options.model or ""
         return await turn.play(place.path, kernel, options.prompt, mode, model)
+
+
+def warn_of_page(notebook: Path) -> None:
+    """Tell the person that a page has the notebook open, which this run changes under it."""
+    if server := open_in_page(notebook):
+        words = (
+            f"{notebook.name} is open in a page of {server}. Do not save it there now, and reload "
+            "it afterwards."
+        )
+        print(visible_line(words), file=sys.stderr, flush=True)
 
 
 def _mode(options: argparse.Namespace) -> Mode:
@@ -58,22 +81,22 @@ def _mode(options: argparse.Namespace) -> Mode:
 
 
 def need_terminal(json: bool, instead: str) -> None:
-    """Raises Problem where nobody can be asked."""
+    """Raises Problem if nobody can answer questions."""
     if json:
-        raise Problem(f"With --json nobody is asked: say {instead}.", USAGE)
+        raise Problem(f"--json cannot ask. Add {instead}.", USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Problem(f"There is no terminal to ask at: say {instead}.", USAGE)
+        raise Problem(f"No terminal to ask in. Add {instead}.", USAGE)
 
 
-def hold_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None) -> None:
-    """What an admin has set may be gone below, not beyond. Raises Problem."""
+def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None) -> None:
+    """Apply ``max_steps``. Raises Problem beyond the admin's limits."""
     if not within(mode, settings.highest_mode):
-        words = f"The mode {mode} is not allowed here (c.CodeInterp.highest_mode)."
+        words = f"The {mode} mode is not allowed here (c.CodeInterp.highest_mode)."
         raise Problem(words, USAGE)
     if max_steps is not None:
         if max_steps > settings.max_steps:
             most = f"c.CodeInterp.max_steps = {settings.max_steps}"
-            raise Problem(f"--max-steps {max_steps} is more than is allowed here ({most}).", USAGE)
+            raise Problem(f"--max-steps {max_steps} exceeds the limit ({most}).", USAGE)
         settings.max_steps = max_steps
 
 

@@ -1,6 +1,4 @@
-"""One turn in one notebook, from the kernel's start to the exit code: through the same service
-as every other front.
-"""
+"""Runs one turn in one notebook, from the kernel's start to the exit code."""
 
 from __future__ import annotations
 
@@ -18,9 +16,9 @@ from ...core.ports import Model
 from ...core.session.session import Session
 from ...core.turn.ending import Ending
 from ..local.bench import LocalBench
-from ..local.half_done import say_where
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
-from ..terminal.asking import NobodyThere
+from ..local.recovery import mark_unfinished
+from ..terminal.asking import InputClosed
 from ..terminal.fronts import Front
 from ..terminal.stopping import Stopping
 
@@ -30,7 +28,7 @@ _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": IN
 
 
 class Turn:
-    """``timeout`` is in seconds; time in which a person is asked does not count."""
+    """``timeout``: seconds, without the time spent on questions to the person."""
 
     def __init__(
         self, bench: LocalBench, front: Front, stopping: Stopping, timeout: float | None = None
@@ -39,27 +37,28 @@ class Turn:
         self._front = front
         self._stopping = stopping
         self._timeout = timeout
-        self._known: asyncio.Task[None] | None = None
-        """Kept, for the event loop does not."""
+        self._preloading: asyncio.Task[None] | None = None
+        """Kept here, because the event loop holds tasks only weakly."""
         self._asking: asyncio.Task[None] | None = None
         self._waits_for = ""
-        """The call that somebody is asked about."""
+        """The id of the call in question."""
         self._asked_for = 0.0
-        """Seconds that somebody has been asked, without those since ``_since``."""
+        """Seconds spent on finished questions."""
         self._since: float | None = None
         self._clock: asyncio.TimerHandle | None = None
-        self._deaf = False
-        """Whether nobody reads any more what is shown."""
+        self._closed = False
+        """Whether the output is closed."""
 
     async def play(self, path: str, kernel: str, text: str, mode: e.Mode, model: str) -> int:
-        """The exit code. Raises Problem."""
+        """Run the turn and return the exit code. Raises Problem."""
         service, models = self._bench.manager.service, self._bench.models
+        kill = self._bench.kernels.kill
         chosen = model or models.default_for(path)
         models.check(chosen)
-        # The SDK is heavy: imported as the kernel starts, which is another process.
-        self._known = asyncio.ensure_future(_get_to_know(models.get(chosen), chosen))
+        # Import the heavy SDK while the kernel starts in its own process.
+        self._preloading = asyncio.ensure_future(_preload_model(models.get(chosen), chosen))
         starting = asyncio.ensure_future(self._bench.kernel_ready(path, kernel))
-        with self._stopping.by(lambda: _cancel(starting), self._leave):
+        with self._stopping.by(starting.cancel, kill):
             try:
                 await starting
                 session = service.send(
@@ -68,7 +67,7 @@ class Turn:
             except CommandError as error:
                 raise Problem(error.message, USAGE if error.code in _USAGE else FAILED) from None
         session_id = session.info.session_id
-        with self._stopping.by(lambda: service.stop(session_id), self._leave):
+        with self._stopping.by(lambda: service.stop(session_id), kill):
             self._watch(session, time.monotonic())
             try:
                 ended = await self._follow(session_id)
@@ -79,14 +78,11 @@ class Turn:
                 self._front.pause()
         if ended.stop_reason != "end_turn":
             cells = {*ended.added, *ended.edited}
-            await say_where(self._bench.contents, path, cells, ended.message)
+            await mark_unfinished(self._bench.contents, path, cells, ended.message)
         return _CODES.get(ended.stop_reason, FAILED)
 
-    def _leave(self) -> None:
-        self._bench.kernels.kill()
-
     def _watch(self, session: Session, began: float) -> None:
-        """Again whenever the time could be over."""
+        """Stop the turn at the time limit; otherwise check again later."""
         if self._timeout is None:
             return
         left = self._timeout + self._attended() + began - time.monotonic()
@@ -97,7 +93,7 @@ class Turn:
             words = f"Stopped at the time limit of {self._timeout:g} seconds."
             session.halt(Ending("budget", "time_limit", words))
 
-    # --- what happens ----------------------------------------------------------------
+    # --- events ----------------------------------------------------------------------
 
     async def _follow(self, session_id: str) -> e.TurnEnded:
         async for _, raw in self._bench.manager.service.follow(session_id):
@@ -110,21 +106,21 @@ class Turn:
             elif isinstance(event, e.QuestionAsked):
                 self._ask(event.call_id, self._answer(session_id, event))
             elif getattr(event, "call_id", "") == self._waits_for:
-                # Decided, answered or ended, whoever did it.
+                # Decided, answered or ended, possibly by another client.
                 self._forget_question()
-        raise AssertionError("events are followed for ever")
+        raise AssertionError("following events never ends")
 
     def _show(self, event: e.Event, raw: bytes) -> None:
-        if self._deaf:
+        if self._closed:
             return
         try:
             self._front.show(event, raw)
         except OSError:
-            # The pipe, or the terminal, is closed: there is nobody for whom to go on.
-            self._deaf = True
+            # The pipe or terminal is closed.
+            self._closed = True
             self._stopping.stop()
 
-    # --- what is asked ---------------------------------------------------------------
+    # --- questions -------------------------------------------------------------------
 
     def _ask(self, call_id: str, question: Coroutine[Any, Any, None]) -> None:
         self._forget_question()
@@ -139,7 +135,7 @@ class Turn:
     async def _decide(self, session_id: str, draft: e.Draft) -> None:
         with self._person():
             word = await self._front.decide(draft)
-            with contextlib.suppress(CommandError):  # It does not wait any longer.
+            with contextlib.suppress(CommandError):  # already decided
                 self._bench.manager.service.decide(
                     session_id,
                     draft.draft_id,
@@ -152,16 +148,16 @@ class Turn:
 
     async def _answer(self, session_id: str, question: e.QuestionAsked) -> None:
         with self._person():
-            said = await self._front.answer(question)
+            answer = await self._front.answer(question)
             with contextlib.suppress(CommandError):
-                self._bench.manager.service.answer(session_id, question.call_id, said)
+                self._bench.manager.service.answer(session_id, question.call_id, answer)
 
     @contextlib.contextmanager
     def _person(self) -> Iterator[None]:
         self._since = time.monotonic()
         try:
             yield
-        except (NobodyThere, OSError):
+        except (InputClosed, OSError):
             self._stopping.stop()
         finally:
             self._asked_for += time.monotonic() - self._since
@@ -172,10 +168,6 @@ class Turn:
         return self._asked_for + waiting
 
 
-async def _get_to_know(model: Model, model_id: str) -> None:
-    with contextlib.suppress(CodeInterpError):  # The turn will say so.
+async def _preload_model(model: Model, model_id: str) -> None:
+    with contextlib.suppress(CodeInterpError):  # The turn reports it.
         await model.info(model_id)
-
-
-def _cancel(task: asyncio.Future[None]) -> None:
-    task.cancel()

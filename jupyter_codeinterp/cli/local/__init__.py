@@ -1,1 +1,1 @@
-"""Notebooks, kernels and settings as a server started here would have them."""
+"""Notebooks and kernels as a server started in this folder would have them."""

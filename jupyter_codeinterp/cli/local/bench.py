@@ -1,7 +1,7 @@
-"""The workbench of one program: the managers that a Jupyter server would have, without the server.
+"""The workbench of one program, with a Jupyter server's managers but without the server.
 
-Kernels are this program's own: they end with it, and do not share its output or its keys. Or one
-is used that a server has; that goes on.
+Kernels belong to this program: they end with it, and get neither its output nor its keys. A
+server's existing kernel keeps running.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
@@ -24,27 +23,26 @@ from jupyter_server.services.sessions.sessionmanager import ModelName, SessionMa
 from traitlets.config import Config
 
 from ...adapters.providers.replay.recording import Recording
-from ...core.redaction.secrets import Secrets
-from ...server.early import import_early
-from ...server.files.beside import files_beside, read_beside
 from ...server.files.rule_files import rule_files
+from ...server.files.siblings import read_sibling, sibling_files
+from ...server.preload import preload
 from ...server.workbench.settings import CodeInterpSettings
 from ...server.workbench.workbench import Workbench
 from .existing import Existing, ServersKernel
 from .problems import Problem
 
-PATIENCE = 10.0
-"""Seconds that kernels have to shut down by themselves."""
+SHUTDOWN_TIMEOUT = 10.0
+"""Seconds that kernels have to shut down."""
 STARTS = 2
-"""A kernel ends at once if one of its ports was taken as it was to use it."""
-LOOK = 0.1
-"""Seconds between two looks at whether its process still is there."""
+"""Start attempts: a kernel exits at once if another program just took one of its ports."""
+POLL = 0.1
+"""Seconds between checks of a kernel's process."""
 
 log = logging.getLogger(__name__)
 
 
 class Kernels(AsyncMappingKernelManager):
-    """``folder`` is where kernels work, if it is not the notebook's own."""
+    """``folder``: the kernels' working directory, if not the notebook's folder."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -55,7 +53,7 @@ class Kernels(AsyncMappingKernelManager):
 
     async def start_kernel(self, *args: Any, **given: Any) -> Any:  # type: ignore[override]
         given["env"] = self.without_keys(given.get("env") or dict(os.environ))
-        # What code writes past its cell must not reach a terminal, or stand between events.
+        # Output past the cell must not reach the terminal or mix with JSON events.
         given.update(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return await super().start_kernel(*args, **given)
 
@@ -65,19 +63,19 @@ class Kernels(AsyncMappingKernelManager):
         return super().cwd_for_path(path, **given)
 
     def pre_start_kernel(self, *args: Any, **given: Any) -> Any:
-        """One whose start is broken off has a process, and is in no list of the manager's."""
+        """Remember the kernel: a cancelled start leaves a process that the manager forgets."""
         made = super().pre_start_kernel(*args, **given)
         self._made.append(made[0])
         return made
 
     def use(self, found: Existing) -> None:
-        """Have a server's kernel among these, under its id."""
+        """Add a server's kernel, under its id."""
         kernel = ServersKernel(found, parent=self, log=self.log)
         self._kernels[found.kernel_id] = kernel
         self._kernel_connections[found.kernel_id] = 0
 
     def kill(self) -> None:
-        """All of its own at once, waiting for nothing."""
+        """Kill all own kernels without waiting."""
         for kernel in self._made:
             process = getattr(getattr(kernel, "provisioner", None), "process", None)
             if process is not None and process.poll() is None:
@@ -93,9 +91,8 @@ def _kill(pid: int) -> None:
 
 
 class LocalBench(Workbench):
-    """Within ``async with``. ``root`` stands for a server's; ``recording`` is what plays as the
-    offline demo's model, if it is not the package's own; ``existing`` is the kernel to use, if
-    none is to be started."""
+    """An async context manager. ``root``: as a server's; ``recording``: replaces the offline
+    demo's; ``existing``: the kernel to use instead of a new one."""
 
     def __init__(
         self,
@@ -116,28 +113,23 @@ class LocalBench(Workbench):
         super().__init__(settings, contents, self.kernels, sessions, {}, recording=recording)
 
     async def __aenter__(self) -> LocalBench:
-        import_early()
+        preload()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         try:
             await self.close()
         finally:
             try:
-                await asyncio.wait_for(self.kernels.shutdown_all(), PATIENCE)
+                await asyncio.wait_for(self.kernels.shutdown_all(), SHUTDOWN_TIMEOUT)
             except Exception as error:
-                # One that has never started is unknown to its own manager, for example.
-                log.info("Kernels do not shut down by themselves: %r", error)
+                # For example, the manager does not know a kernel that never started.
+                log.info("Could not shut down kernels: %r", error)
             self.kernels.kill()
 
     async def kernel_ready(self, path: str, name: str) -> None:
-        """The notebook has a kernel, and that runs. Raises CommandError as ``ready`` does, and
-        Problem."""
+        """Make sure that the notebook has a running kernel. Raises Problem, and CommandError as
+        ``NotebookKernels.ready``."""
         if self._existing is not None:
             self.kernels.use(self._existing)
             await self._sessions.create_session(
@@ -152,54 +144,48 @@ class LocalBench(Workbench):
                 return
             await self.kernels.shutdown_kernel(kernel_id, now=True)
         command = " ".join(kernel.kernel_spec.argv if kernel.kernel_spec is not None else ())
-        words = f"The kernel {kernel.kernel_name} ends as it is started, with the exit code {code}."
+        words = f"The kernel {kernel.kernel_name} exits at start, with exit code {code}."
         raise Problem(f"{words} Its command: {command}")
 
     async def _ended(self, kernel_id: str, kernel: Any) -> int | None:
-        """The exit code of a kernel that has ended before it has said a word."""
+        """Wait for a kernel's first reply, or its exit code if it ends before."""
         process = getattr(kernel.provisioner, "process", None)
         if process is None:
-            return None  # It runs elsewhere, and is waited for by whoever needs it.
+            return None  # It runs elsewhere.
         link, _ = self._kernels.get(kernel_id)
         info = asyncio.ensure_future(link.info())
         while not info.done() and process.poll() is None:
-            await asyncio.wait({info}, timeout=LOOK)
+            await asyncio.wait({info}, timeout=POLL)
         info.cancel()
         await asyncio.gather(info, return_exceptions=True)
         code: int | None = process.poll()
         return code
 
     def work_beside(self, notebook: Path) -> None:
-        """Kernels work in this notebook's folder, and the model is told of the files there:
-        the one that is worked in is a copy."""
+        """Use this notebook's folder for kernels and files, because the agent works in a copy."""
         folder = notebook.parent
         self.kernels.folder = folder
         there = AsyncLargeFileManager(root_dir=str(folder))
-        self.manager.files = lambda copy, most: files_beside(there, notebook.name, most)
-        self.manager.read_file = lambda copy, name, most: read_beside(
+        self.manager.files = lambda copy, most: sibling_files(there, notebook.name, most)
+        self.manager.read_file = lambda copy, name, most: read_sibling(
             there, notebook.name, name, most
         )
         if self._reads_rules:
             self.manager.rule_files = lambda copy: rule_files(there, notebook.name)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
-        """A kernel has no need of the models' keys: no variable that holds one is passed on."""
-        return without_keys(environment, self.models.key_variables(), self.secrets)
+        """The environment for kernels, without variables that hold a model key."""
+        names = self.models.key_variables()
+        return {
+            name: value
+            for name, value in environment.items()
+            if name not in names and self.scrub(value) == value
+        }
 
     @property
     def language(self) -> str:
-        """Of the kernels, as a kernelspec says; "" if it is not known."""
+        """The kernels' language by their kernelspec; "" if unknown."""
         for kernel_id in self.kernels.list_kernel_ids():
             spec = self.kernels.get_kernel(kernel_id).kernel_spec
             return str(spec.language if spec is not None else "").lower()
         return ""
-
-
-def without_keys(
-    environment: dict[str, str], names: frozenset[str], secrets: Secrets
-) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environment.items()
-        if name not in names and secrets.scrub(value) == value
-    }

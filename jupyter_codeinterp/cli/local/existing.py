@@ -1,8 +1,7 @@
-"""The kernel that a running server has for a notebook, used without the server: by its connection
-file. It stays the server's: an interrupt, and whether it is alive, are asked of that.
+"""Uses the kernel that a running server has for a notebook, through its connection file.
 
-A page that has the notebook open has a connection to its kernel, and what is typed there and not
-saved is known to nobody else. So a kernel with a connection is not used.
+The server still owns the kernel: it interrupts it and reports whether it is alive. A kernel with
+a connection is refused: a page has the notebook open and may have unsaved changes.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import json
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -24,8 +24,8 @@ from .problems import USAGE, Problem
 
 TIMEOUT = 5.0
 """Seconds that a server has to answer."""
-BELIEVED = 1.0
-"""Seconds for which a kernel that was alive is taken to be so."""
+ALIVE_TTL = 1.0
+"""Seconds for which "the kernel is alive" is cached."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Server:
     root: Path
 
     def ask(self, path: str, *, post: bool = False) -> Any:
-        """What it answers, as JSON; None for nothing. Raises OSError and ValueError."""
+        """The server's JSON answer; None if empty. Raises OSError and ValueError."""
         request = urllib.request.Request(
             f"{self.url}api/{path}",
             data=b"" if post else None,
@@ -50,7 +50,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Existing:
-    """A kernel as the server lists it, and how it is reached."""
+    """A server's kernel and its connection info."""
 
     server: Server
     kernel_id: str
@@ -60,26 +60,41 @@ class Existing:
 
 
 def find(notebook: Path) -> Existing:
-    """Raises Problem: no server has a kernel for it, it is open in a page, or the kernel cannot
-    be reached from here."""
+    """Raises Problem: no server has a kernel for the notebook, a page has it open, or the kernel
+    runs on another machine."""
     silent = []
     for server in _servers(notebook):
         try:
             listed = server.ask("sessions")
         except (OSError, ValueError) as error:
-            silent.append(f"{server.url} does not answer ({_reason(error)}).")
+            silent.append(f"{server.url} does not respond ({_reason(error)}).")
             continue
         for session in listed:
             kernel = session.get("kernel")
             if kernel and (server.root / session["path"]).resolve() == notebook.resolve():
                 return _usable(notebook, server, kernel)
     words = f"No running Jupyter server of yours has a kernel for {notebook}."
-    raise Problem(" ".join([words, *silent, "Leave --existing out to start one."]), USAGE)
+    raise Problem(" ".join([words, *silent, "To start one, leave out --existing."]), USAGE)
+
+
+def open_in_page(notebook: Path) -> str:
+    """The address of a running server with a page that has the notebook open; "" for none.
+    Skips servers that do not tell."""
+    for server in _servers(notebook):
+        with suppress(OSError, ValueError):
+            for session in server.ask("sessions"):
+                kernel = session.get("kernel") or {}
+                same = (server.root / session["path"]).resolve() == notebook.resolve()
+                if same and kernel.get("connections"):
+                    return server.url
+    return ""
 
 
 def _servers(notebook: Path) -> list[Server]:
-    """Those that serve its folder, as they have put down themselves in the runtime folder."""
-    from jupyter_server.serverapp import list_running_servers  # which is all of a server
+    """Running servers that serve the notebook's folder, from the runtime folder."""
+    if not any(Path(jupyter_runtime_dir()).glob("jpserver-*.json")):
+        return []
+    from jupyter_server.serverapp import list_running_servers  # imports a whole server
 
     found = []
     for info in list_running_servers(log=None):
@@ -92,8 +107,8 @@ def _servers(notebook: Path) -> list[Server]:
 def _usable(notebook: Path, server: Server, kernel: dict[str, Any]) -> Existing:
     if kernel.get("connections"):
         words = (
-            f"{notebook} is open in a page, which may have changes that are not saved. Ask in its "
-            "panel, or save and close it there."
+            f"{notebook} is open in a page and may have unsaved changes. Ask in the panel "
+            "there, or save and close it."
         )
         raise Problem(words, USAGE)
     file = Path(jupyter_runtime_dir(), f"kernel-{kernel['id']}.json")
@@ -111,12 +126,12 @@ def _reason(error: Exception) -> str:
 
 
 class ServersKernel(ServerKernelManager):
-    """Of a kernel that is another process's: it is never started, ended or restarted here."""
+    """A kernel of another process. This program never starts, stops or restarts it."""
 
     def __init__(self, found: Existing, **given: Any) -> None:
         super().__init__(owns_kernel=False, **given)
         self._found = found
-        self._believed_until = 0.0
+        self._alive_until = 0.0
         self.load_connection_info(found.connection)  # type: ignore[arg-type]
         self.kernel_id = found.kernel_id
         self.kernel_name = found.name
@@ -128,8 +143,8 @@ class ServersKernel(ServerKernelManager):
         await self._ask("/interrupt", post=True)
 
     async def is_alive(self) -> bool:  # type: ignore[override]
-        """Whether its server has it still; as long as that does not answer, it has."""
-        if time.monotonic() < self._believed_until:
+        """Whether its server still has the kernel; True if the server does not answer."""
+        if time.monotonic() < self._alive_until:
             return True
         try:
             model = await self._ask()
@@ -138,7 +153,7 @@ class ServersKernel(ServerKernelManager):
         except (OSError, ValueError):
             return True
         alive = model.get("execution_state") != "dead"
-        self._believed_until = time.monotonic() + BELIEVED if alive else 0.0
+        self._alive_until = time.monotonic() + ALIVE_TTL if alive else 0.0
         return bool(alive)
 
     async def _ask(self, what: str = "", *, post: bool = False) -> Any:

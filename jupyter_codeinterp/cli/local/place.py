@@ -1,4 +1,4 @@
-"""Where a notebook is: the folder that stands for a server's root, and its path in there."""
+"""A notebook's location: a root folder, as a server's, and a path in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .problems import USAGE, Problem
 
 @dataclass(frozen=True)
 class Place:
-    """``path`` is the notebook's, as a server with this ``root`` calls it."""
+    """``path`` is relative to ``root``, as on a server."""
 
     root: Path
     path: str
@@ -25,8 +25,8 @@ class Place:
 
 
 def place_of(notebook: str) -> Place:
-    """The root is the current folder if the notebook lies in it: a server that is started
-    there has the same conversations. Else it is the notebook's own folder."""
+    """Use the current folder as root if it contains the notebook, so that a server started there
+    has the same conversations. Otherwise use the notebook's folder."""
     root = Path.cwd()
     file = Path(os.path.normpath(root / notebook))
     if not file.is_relative_to(root):
@@ -35,14 +35,14 @@ def place_of(notebook: str) -> Place:
 
 
 def check(file: Path, *, written: bool) -> None:
-    """Whether it is a notebook, one that may be ``written``. Raises Problem."""
+    """Raises Problem if the file is no notebook, or not writable although ``written``."""
     if not file.is_file():
-        what = "is no file" if file.exists() else "does not exist"
-        raise Problem(f"{file} {what}.", USAGE)
+        what = "is not a file" if file.exists() else "does not exist"
+        raise Problem(f"{file} {what}. NOTEBOOK must be an existing .ipynb file.", USAGE)
     try:
         content = json.loads(file.read_bytes())
     except OSError as error:
-        raise Problem(f"{file} cannot be read: {error.strerror}.", USAGE) from None
+        raise Problem(f"Cannot read {file}: {error.strerror}.", USAGE) from None
     except (ValueError, RecursionError):
         raise Problem(f"{file} is not a notebook: it is not JSON.", USAGE) from None
     parts = content if isinstance(content, dict) else {}
@@ -53,18 +53,18 @@ def check(file: Path, *, written: bool) -> None:
 
 
 def _check_writable(file: Path) -> None:
-    # An administrator may write everything; a file that nobody may write is meant to stay.
+    # Root may write everything, but a file that nobody may write should stay unchanged.
     if not os.access(file, os.W_OK) or not file.stat().st_mode & 0o222:
-        words = f"{file} may not be written. --output works on a copy."
+        words = f"{file} is not writable. --output works on a copy."
         raise Problem(words, USAGE)
     if not os.access(file.resolve().parent, os.W_OK):
-        words = f"Nothing may be written in {file.resolve().parent}. --output works on a copy."
+        words = f"{file.resolve().parent} is not writable. --output works on a copy."
         raise Problem(words, USAGE)
 
 
 def copy(source: Path, target: Path) -> None:
-    """All of it in one step, and over no file that is there. Raises Problem."""
-    taken = Problem(f"{target} exists already. Name another file, or remove it.", USAGE)
+    """Copy atomically, without overwriting a file. Raises Problem."""
+    taken = Problem(f"{target} already exists. Choose another file, or remove it.", USAGE)
     if os.path.lexists(target):
         raise taken
     try:
@@ -72,7 +72,7 @@ def copy(source: Path, target: Path) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(source.read_bytes())
-            # As other new files, and not for its owner alone as temporary ones.
+            # Give it a new file's permissions instead of a temporary file's (owner only).
             mask = os.umask(0)
             os.umask(mask)
             Path(name).chmod(0o666 & ~mask)
@@ -83,7 +83,7 @@ def copy(source: Path, target: Path) -> None:
     except FileExistsError:
         raise taken from None
     except OSError as error:
-        raise Problem(f"{target} cannot be written: {error.strerror}.", USAGE) from None
+        raise Problem(f"Cannot write {target}: {error.strerror}.", USAGE) from None
 
 
 def _put(fresh: Path, target: Path) -> None:

@@ -1,12 +1,12 @@
-"""What ends a command, in words, and the code that a shell gets."""
+"""Exit codes, and the exception that ends a command with one."""
 
 from __future__ import annotations
 
 DONE = 0
 FAILED = 1
-"""The model or the code failed, or something here is wrong."""
+"""The model or the code failed, or there was an internal error."""
 USAGE = 2
-"""Nothing was begun: what was asked for cannot be done."""
+"""Wrong usage: nothing was started."""
 LIMIT = 3
 INTERRUPTED = 130
 

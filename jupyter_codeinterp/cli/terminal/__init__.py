@@ -1,1 +1,1 @@
-"""What is shown and asked in a terminal, or told to a program."""
+"""Output and questions, in a terminal or as JSON."""

@@ -1,4 +1,4 @@
-"""Questions to the person at the terminal, answered with a line each."""
+"""Asks the person at the terminal for a line of text."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ...adapters import typed_ahead
+
 EDITORS = ("sensible-editor", "nano", "vim", "vi")
 """Where neither VISUAL nor EDITOR is set."""
 _LONGEST = 100_000
 
 
-class NobodyThere(Exception):
-    """The terminal has no more to say (Ctrl-D, or it is closed)."""
+class InputClosed(Exception):
+    """The terminal's input ended (Ctrl-D, or closed)."""
 
 
 async def ask(prompt: str) -> str:
-    """A line. What was typed before the question is no answer to it, and is thrown away.
-    Raises NobodyThere."""
-    _forget_what_was_typed()
+    """Ask for a line. Discards what was typed before the question, which cannot answer it. Raises
+    InputClosed."""
+    try:
+        typed_ahead.forget()
+    except typed_ahead.NoTerminal:
+        raise InputClosed from None
     sys.stdout.write(prompt)
     sys.stdout.flush()
     if sys.platform == "win32":
@@ -31,23 +36,12 @@ async def ask(prompt: str) -> str:
     else:
         typed = await _line()
     if not typed:
-        raise NobodyThere
+        raise InputClosed
     return typed.partition("\n")[0].strip()
 
 
-def _forget_what_was_typed() -> None:
-    try:
-        import termios
-    except ImportError:
-        return
-    try:
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    except termios.error:
-        raise NobodyThere from None
-
-
 async def _line() -> str:
-    """Read beside the event loop, and given up when the question is."""
+    """Read a line without blocking the event loop. Cancellable."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[bytes] = loop.create_future()
     typed = bytearray()
@@ -74,8 +68,7 @@ class NoEditor(Exception):
 
 
 def edit(source: str, suffix: str) -> str:
-    """The source as the person's editor leaves it; waits for that. Raises NoEditor with the
-    reason."""
+    """Let the person edit the source in their editor, and wait for it. Raises NoEditor."""
     command = _editor()
     with tempfile.TemporaryDirectory(prefix="codeinterp-") as folder:
         file = Path(folder, f"cell{suffix}")
@@ -83,13 +76,13 @@ def edit(source: str, suffix: str) -> str:
         try:
             code = subprocess.call([*command, str(file)])
         except OSError as error:
-            raise NoEditor(f"{command[0]} cannot be started: {error.strerror}.") from None
+            raise NoEditor(f"Cannot start {command[0]}: {error.strerror}.") from None
         if code:
-            raise NoEditor(f"{command[0]} has failed: the cell is as it was.")
+            raise NoEditor(f"{command[0]} failed. The cell was not changed.")
         try:
             edited = file.read_text(encoding="utf-8")
         except (OSError, ValueError):
-            raise NoEditor("What the editor has written cannot be read.") from None
+            raise NoEditor("Cannot read the text from the editor.") from None
     return edited.removesuffix("\n")
 
 
@@ -99,5 +92,5 @@ def _editor() -> list[str]:
         return shlex.split(named)
     found = next((name for name in EDITORS if shutil.which(name)), None)
     if found is None:
-        raise NoEditor("There is no editor: set EDITOR.")
+        raise NoEditor("No editor found. Set EDITOR.")
     return [found]

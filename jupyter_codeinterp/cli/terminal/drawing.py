@@ -1,4 +1,4 @@
-"""What is shown, made of text of others: nothing in it is obeyed by the terminal."""
+"""Renders untrusted text, without control sequences for the terminal."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from .inert import inert, line
+from ...core.visible import visible, visible_line
 
-MOST_LINES = 12
-"""Of an output. The notebook has them all."""
+MAX_LINES = 12
+"""Shown lines of an output. The notebook has them all."""
 TAIL = 8
-"""Lines of what is being said just now."""
+"""Shown lines of text that is still streaming."""
 
 
 class Screen(Console):
-    """Where nobody reads any more, that is said like for any file."""
+    """Raises BrokenPipeError for a closed pipe, like any file."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
 class Inert:
-    """What ``rich`` makes of text of others, with nothing in it that a terminal would obey,
-    whichever way it has come there: Markdown knows entities, for one."""
+    """Removes control characters from what ``rich`` rendered. Removing them from its input is not
+    enough: Markdown entities, for example, can produce them."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self._renderable = renderable
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Segment]:
         for row in console.render_lines(self._renderable, options, pad=False):
-            said = [Segment(inert(one.text), one.style) for one in row if not one.control]
-            while said and not said[-1].text.strip():
-                said.pop()
-            if said:
-                last = said.pop()
-                said.append(Segment(last.text.rstrip(), last.style))
-            yield from said
+            kept = [Segment(visible(one.text), one.style) for one in row if not one.control]
+            while kept and not kept[-1].text.strip():
+                kept.pop()
+            if kept:
+                last = kept.pop()
+                kept.append(Segment(last.text.rstrip(), last.style))
+            yield from kept
             yield Segment.line()
 
 
 def beside(sign: Text, what: RenderableType) -> RenderableType:
-    """A sign at the left of the first line."""
+    """Put a sign to the left of the first line."""
     grid = Table.grid(padding=(0, 1))
     grid.add_row(sign, what)
     return grid
 
 
 class Barred:
-    """A sign at the left of all lines."""
+    """Puts a sign to the left of all lines."""
 
     def __init__(self, sign: Text, what: RenderableType) -> None:
         self._sign, self._what = sign, what
@@ -67,31 +67,31 @@ class Barred:
             yield from row
 
 
-def going_on(doing: str, said: str) -> RenderableType:
-    if said:
-        return Text("\n".join(inert(said).split("\n")[-TAIL:]))
-    return Spinner("dots", Text(line(doing), style="dim"), style="dim")
+def going_on(doing: str, text: str) -> RenderableType:
+    if text:
+        return Text("\n".join(visible(text).split("\n")[-TAIL:]))
+    return Spinner("dots", Text(visible_line(doing), style="dim"), style="dim")
 
 
 _TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[\w-]*\)")
 
 
 def without_cells(text: str) -> str:
-    """Links to cells lead nowhere in a terminal: their words stay."""
+    """Replace links to cells, which do not work in a terminal, by their text."""
     return _TO_CELLS.sub(r"\1", text)
 
 
 def difference(old: str, new: str) -> str:
-    """All lines of both."""
+    """A diff with all lines of both texts."""
     before, after = old.split("\n"), new.split("\n")
     found = list(difflib.unified_diff(before, after, lineterm="", n=len(before) + len(after)))
     return "\n".join(found[3:]) if found else "\n".join(f" {one}" for one in after)
 
 
 def bounded(text: str) -> str:
-    lines = inert(text).split("\n")
-    left = len(lines) - MOST_LINES
+    lines = visible(text).split("\n")
+    left = len(lines) - MAX_LINES
     if left <= 1:
         return "\n".join(lines)
-    head = lines[: MOST_LINES // 2]
-    return "\n".join([*head, f"… {left} lines more …", *lines[-MOST_LINES // 2 :]])
+    head = lines[: MAX_LINES // 2]
+    return "\n".join([*head, f"… {left} lines more …", *lines[-MAX_LINES // 2 :]])

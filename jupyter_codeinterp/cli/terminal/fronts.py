@@ -1,4 +1,4 @@
-"""What a command that lets a model work needs of whoever has called it."""
+"""The interface between a turn and its caller, a person or a program."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ...core.events import Draft, Event, QuestionAsked
-from .inert import line
+from ...core.visible import visible_line
 
-NO_ANSWER = "Nobody is there to answer. Choose what is safest, and say what you have assumed."
+NO_ANSWER = "No one can answer. Choose the safest option and state your assumptions."
 
 
 @dataclass(frozen=True)
-class Word:
-    """On a draft. ``source`` is all that is to run; ``reason`` why it is rejected."""
+class Decision:
+    """A decision on a draft. ``source``: exactly the code to run; ``reason``: for a rejection."""
 
     action: Literal["run", "reject"]
     source: str
@@ -24,38 +24,38 @@ class Word:
 
 class Front(Protocol):
     def show(self, event: Event, raw: bytes) -> None:
-        """What has happened; ``raw`` is the event's JSON. Raises OSError if nobody reads."""
+        """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
-    async def decide(self, draft: Draft) -> Word:
-        """Raises NobodyThere."""
+    async def decide(self, draft: Draft) -> Decision:
+        """Raises InputClosed."""
 
     async def answer(self, question: QuestionAsked) -> str:
-        """Raises NobodyThere."""
+        """Raises InputClosed."""
 
     def pause(self) -> None:
-        """Nothing moves on the screen."""
+        """Stop animations."""
 
 
 class Program:
-    """Events as lines of JSON. Whatever must be asked is refused: nobody is there."""
+    """Prints events as lines of JSON. Rejects drafts, because nobody can review them."""
 
     def show(self, event: Event, raw: bytes) -> None:
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
 
-    async def decide(self, draft: Draft) -> Word:
+    async def decide(self, draft: Draft) -> Decision:
         return refused(draft)
 
     async def answer(self, question: QuestionAsked) -> str:
         return NO_ANSWER
 
     def pause(self) -> None:
-        """Nothing moves."""
+        pass
 
 
-def refused(draft: Draft) -> Word:
-    """Nobody is there to be asked, and what is asked for in every mode must be."""
+def refused(draft: Draft) -> Decision:
+    """Reject a draft that needs a review, because nobody can review it."""
     why = f" ({' '.join(draft.notices)})" if draft.notices else ""
-    words = "Not done, because nobody was there to be asked"
-    print(line(f"{words}: {draft.title}{why}"), file=sys.stderr, flush=True)
-    return Word("reject", draft.source)
+    words = "Not done, because no one could be asked"
+    print(visible_line(f"{words}: {draft.title}{why}"), file=sys.stderr, flush=True)
+    return Decision("reject", draft.source)

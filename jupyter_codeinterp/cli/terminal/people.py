@@ -1,6 +1,4 @@
-"""A turn as a person sees it: what the model says as it says it, each cell with what came of it,
-and a question before each run.
-"""
+"""Shows a turn to a person: streamed text, cells with results, and a question before each run."""
 
 from __future__ import annotations
 
@@ -15,10 +13,11 @@ from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
+from ...core.history.transcript import without_reports
+from ...core.visible import visible, visible_line
 from . import asking
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
-from .fronts import NO_ANSWER, Word, refused
-from .inert import inert, line
+from .fronts import NO_ANSWER, Decision, refused
 from .stopping import Stopping
 
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
@@ -30,7 +29,7 @@ _GOOD, _BAD = "green", "red"
 
 
 class Person:
-    """``asks`` is whether somebody is there to be asked; ``language`` that of the kernel."""
+    """``asks``: whether a person can answer; ``language``: the kernel's."""
 
     def __init__(
         self, console: Console, stopping: Stopping, asks: bool, language: Callable[[], str]
@@ -40,30 +39,30 @@ class Person:
         self._asks = asks
         self._language = language
         self._live: Live | None = None
-        self._said = ""
+        self._streamed = ""
         self._titles: dict[str, str] = {}
-        """Of cards, by call."""
+        """Titles of tool calls."""
         self._opened: dict[str, e.DraftOpened] = {}
         self._asked: set[str] = set()
-        """Drafts that have been shown already."""
+        """Drafts already shown."""
 
-    # --- what happens ----------------------------------------------------------------
+    # --- events ----------------------------------------------------------------------
 
     def show(self, event: e.Event, raw: bytes) -> None:
         if isinstance(event, e.StepStarted):
-            self._said = ""
+            self._streamed = ""
             self._busy("thinking")
         elif isinstance(event, e.TextDelta):
-            self._said += event.text
-            self._busy("", self._said)
+            self._streamed += event.text
+            self._busy("", self._streamed)
         elif isinstance(event, e.TextDone):
             self._text(event.text)
         elif isinstance(event, e.StepDiscarded):
-            self._said = ""
+            self._streamed = ""
             if event.reason:
                 self._line("↻", "yellow", event.reason)
         elif isinstance(event, e.Retrying):
-            self._busy(f"{event.message} Tried again in {event.delay:.0f} s")
+            self._retrying(event)
         elif isinstance(event, e.Note) and event.text != IN_FILE:
             self._line("·", "dim" if event.level == "info" else "yellow", event.text)
         elif isinstance(event, e.QuestionAsked):
@@ -72,6 +71,14 @@ class Person:
             self._ended(event)
         else:
             self._card(event)
+
+    def _retrying(self, event: e.Retrying) -> None:
+        """Where nothing moves, a line tells why nothing happens."""
+        words = f"{event.message} Retrying in {event.delay:.0f} s."
+        if self._console.is_terminal:
+            self._busy(words)
+        else:
+            self._line("↻", "yellow", words)
 
     def _card(self, event: e.Event) -> None:
         if isinstance(event, e.ToolStarted):
@@ -98,7 +105,6 @@ class Person:
 
     def _decided(self, event: e.DraftDecided) -> None:
         opened = self._opened.get(event.draft_id)
-        # What was asked for has been shown.
         asked = event.draft_id in self._asked or event.source is None
         if opened is not None and event.action == "run" and not asked:
             self._code(opened.kind, opened.title, event.source or "", opened.old_source)
@@ -112,14 +118,14 @@ class Person:
         self._console.print(Inert(what), highlight=False, markup=False, soft_wrap=False)
 
     def _line(self, sign: str, style: str, words: str) -> None:
-        self.print(beside(Text(sign, style=style), Text(line(words), style=style)))
+        self.print(beside(Text(sign, style=style), Text(visible_line(words), style=style)))
 
     def _text(self, text: str) -> None:
-        self._said = ""
+        self._streamed = ""
         if text.strip():
-            # Links are written out: what a terminal makes of one would hide where it leads.
+            # Write links out: a terminal hyperlink hides its target.
             self.print(
-                Markdown(inert(without_cells(text)), hyperlinks=False, code_theme="ansi_dark")
+                Markdown(visible(without_cells(text)), hyperlinks=False, code_theme="ansi_dark")
             )
             self.print("")
 
@@ -130,16 +136,16 @@ class Person:
             self._line("!", "yellow", notice)
 
     def _code(self, kind: str, title: str, source: str, old_source: str) -> None:
-        """All of it: this is what is decided on."""
+        """Show the code in full, because the person decides on it."""
         verb = _VERBS.get(kind, "")
-        heading = Text.assemble((line(title), "bold"), (f"  {verb}" if verb else "", "dim"))
+        heading = Text.assemble((visible_line(title), "bold"), (f"  {verb}" if verb else "", "dim"))
         shown, language = source, _LEXERS.get(kind) or self._language() or "python"
         if kind == "delete":
             shown = "\n".join(f"-{one}" for one in old_source.split("\n"))
         elif kind == "edit":
             shown = difference(old_source, source)
         code = Syntax(
-            inert(shown, code=True),
+            visible(shown, code=True),
             language,
             theme="ansi_dark",
             background_color="default",
@@ -150,17 +156,18 @@ class Person:
 
     def _done(self, event: e.ToolDone) -> None:
         good = event.status == "ok"
-        facts = [line(event.title)]
+        facts = [visible_line(event.title)]
         if event.execution_count is not None:
             facts.append(f"[{event.execution_count}]")
         if event.elapsed >= 0.1:
             facts.append(f"{event.elapsed:.1f} s")
         words = event.summary or event.status.replace("_", " ")
-        told = Text.assemble(("  ".join(facts), "dim"))
+        summary = Text.assemble(("  ".join(facts), "dim"))
         if not good:
-            told.append(f"  {line(words)}", style=_BAD)
-        self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), told))
-        body = event.detail.partition("\n")[2].strip("\n")
+            summary.append(f"  {visible_line(words)}", style=_BAD)
+        self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
+        detail = without_reports(event.detail, event.notes)
+        body = detail.partition("\n")[2].strip("\n")
         if event.name in ("run_cell", "edit_cell") and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
         for note in event.notes:
@@ -180,17 +187,17 @@ class Person:
             (len(event.removed), "removed"),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
-        told = f"Cells: {changes}." if changes else "No cell was changed."
+        summary = f"Cells: {changes}." if changes else "No cells changed."
         if event.stop_reason == "end_turn":
-            self._line("✓", _GOOD, told)
+            self._line("✓", _GOOD, summary)
         else:
-            self._line("■", _BAD, f"{event.message or event.stop_reason} {told}")
+            self._line("■", _BAD, f"{event.message or event.stop_reason} {summary}")
 
-    def _busy(self, doing: str, said: str = "") -> None:
-        """What goes on just now, at the bottom of a terminal; nowhere else."""
+    def _busy(self, doing: str, text: str = "") -> None:
+        """Show the current activity at the bottom, in a terminal only."""
         if not self._console.is_terminal:
             return
-        shown = Inert(going_on(doing, said))
+        shown = Inert(going_on(doing, text))
         if self._live is None:
             self._live = Live(
                 shown,
@@ -209,9 +216,9 @@ class Person:
             self._live.stop()
             self._live = None
 
-    # --- what the person says --------------------------------------------------------
+    # --- questions -------------------------------------------------------------------
 
-    async def decide(self, draft: e.Draft) -> Word:
+    async def decide(self, draft: e.Draft) -> Decision:
         if not self._asks:
             return refused(draft)
         source = draft.source
@@ -224,14 +231,14 @@ class Person:
             if word == "edit" and draft.kind != "delete":
                 source = await self._edited(draft, source)
             elif word in ("run", "all"):
-                return Word("run", source, run_all=word == "all")
+                return Decision("run", source, run_all=word == "all")
             elif word == "reject":
-                return Word("reject", source, reason=rest.strip())
+                return Decision("reject", source, reason=rest.strip())
 
     async def _edited(self, draft: e.Draft, source: str) -> str:
         suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")
         try:
-            with self._stopping.deaf():
+            with self._stopping.ignored():
                 edited = await asyncio.to_thread(asking.edit, source, suffix)
         except asking.NoEditor as error:
             self._line("!", "yellow", str(error))
@@ -243,11 +250,11 @@ class Person:
         if not self._asks:
             return NO_ANSWER
         while True:
-            said = await self._ask("Your answer: ")
-            if said.isdecimal() and 1 <= int(said) <= len(question.options):
-                return question.options[int(said) - 1]
-            if said:
-                return said
+            answer = await self._ask("Your answer: ")
+            if answer.isdecimal() and 1 <= int(answer) <= len(question.options):
+                return question.options[int(answer) - 1]
+            if answer:
+                return answer
 
     async def _ask(self, prompt: str) -> str:
         self.pause()

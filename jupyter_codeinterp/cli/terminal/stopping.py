@@ -1,4 +1,4 @@
-"""Ctrl-C at every stage: the first one stops what goes on, the second one leaves at once."""
+"""Handles Ctrl-C: the first one stops the work, the second one exits at once."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Stopping:
-    """One a process. Python's own handlers are used, not the event loop's: the second one must
-    come through when the loop does not."""
+    """Installs signal handlers, once per process. Not the event loop's: the second Ctrl-C must
+    work even if the loop hangs."""
 
     def __init__(self) -> None:
         self.stopped = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: Callable[[], None] = lambda: None
+        self._stop: Callable[[], object] = lambda: None
         self._leave: Callable[[], None] = lambda: None
-        self._deaf = False
+        self._ignored = False
 
     def listen(self) -> None:
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
-                signal.signal(getattr(signal, name), self._heard)
+                signal.signal(getattr(signal, name), self._on_signal)
 
     @contextmanager
-    def by(self, stop: Callable[[], None], leave: Callable[[], None]) -> Iterator[None]:
-        """Within, in the event loop: ``stop`` stops what goes on; ``leave`` is all that is done
-        before this process ends at once."""
+    def by(self, stop: Callable[[], object], leave: Callable[[], None]) -> Iterator[None]:
+        """Within the context: Ctrl-C calls ``stop`` in the event loop, and ``leave`` before an
+        immediate exit."""
         before = self._loop, self._stop, self._leave
         self._loop, self._stop, self._leave = asyncio.get_running_loop(), stop, leave
         try:
@@ -45,21 +45,21 @@ class Stopping:
             self._loop, self._stop, self._leave = before
 
     @contextmanager
-    def deaf(self) -> Iterator[None]:
-        """While another program has the terminal: its Ctrl-C is not ours."""
-        self._deaf = True
+    def ignored(self) -> Iterator[None]:
+        """Ignore Ctrl-C while another program uses the terminal."""
+        self._ignored = True
         try:
             yield
         finally:
-            self._deaf = False
+            self._ignored = False
 
     def stop(self) -> None:
-        """As the first Ctrl-C does."""
+        """Do the same as the first Ctrl-C."""
         self.stopped = True
         self._stop()
 
-    def _heard(self, number: int, frame: FrameType | None) -> None:
-        if self._deaf and number == signal.SIGINT:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._ignored and number == signal.SIGINT:
             return
         if self.stopped:
             with suppress(Exception):

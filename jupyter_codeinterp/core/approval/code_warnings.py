@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from . import shown_html
 
 _MOST_NOTICES = 8
+SAVED_KEY = "Contains a saved key, or a part of one."
 
 # --- what else runs ------------------------------------------------------------------
 
@@ -31,8 +32,8 @@ _LONGEST_NAME = 8
 """Dots in a name, as those that are looked for have at most three."""
 
 _NAMES = {
-    "eval": "runs code that it makes itself (eval)",
-    "exec": "runs code that it makes itself (exec)",
+    "eval": "runs code that it generates (eval)",
+    "exec": "runs code that it generates (exec)",
     "__import__": "imports a module by a computed name (__import__)",
     "importlib.import_module": "imports a module by a computed name (import_module)",
     "runpy.run_path": "runs another file (runpy)",
@@ -42,7 +43,7 @@ _NAMES = {
     "pty.spawn": "starts another program (pty.spawn)",
     "get_ipython().system": "runs a shell command (get_ipython().system)",
     "get_ipython().getoutput": "runs a shell command (get_ipython().getoutput)",
-    "get_ipython().run_cell": "runs code that it makes itself (get_ipython().run_cell)",
+    "get_ipython().run_cell": "runs code that it generates (get_ipython().run_cell)",
     "get_ipython().run_cell_magic": "runs a cell magic (get_ipython().run_cell_magic)",
     "get_ipython().run_line_magic": "runs a line magic (get_ipython().run_line_magic)",
     "get_ipython().magic": "runs a line magic (get_ipython().magic)",
@@ -88,10 +89,10 @@ def notices(source: str, language: str, written_files: frozenset[str]) -> tuple[
 
 def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, str]]:
     if sum(map(len, lines)) + len(lines) > _PARSED:
-        yield 1, "and what follows is too long: what else runs is not checked"
+        yield 1, "and the rest is too long to check"
         return
     if any(map(_has_heaped_marks, lines)):
-        yield 1, "and what follows has marks heaped on letters: what else runs is not checked"
+        yield 1, "and the rest has too many combining marks to check"
         return
     tree = _parse("\n".join(lines))
     if tree is None:  # only then can there be lines that are IPython's, not Python's
@@ -108,13 +109,13 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
             first = first and line.lstrip().startswith("%%")
         tree = _parse("\n".join(plain))
     if tree is None:
-        yield 1, "and what follows could not be read as Python: what else runs is not checked"
+        yield 1, "and the rest could not be parsed as Python, so it was not checked"
         return
     visitor = _Visitor(modules)
     try:
         visitor.visit(tree)
     except RecursionError:
-        yield 1, "and what follows is nested too deep: what else runs is not checked"
+        yield 1, "and the rest is nested too deeply to check"
     yield from visitor.found
 
 
@@ -300,6 +301,15 @@ class _Visitor(ast.NodeVisitor):
         return ""
 
 
+# --- keys ----------------------------------------------------------------------------
+
+
+def keys(scrub: Callable[[str], str], source: str) -> tuple[str, ...]:
+    """Whether a saved key is in ``source``, which people decide on as it is, and which history
+    and model get without it."""
+    return (SAVED_KEY,) if scrub(source) != source else ()
+
+
 # --- characters that a person does not see -------------------------------------------
 
 # Letters, marks and blanks with no ink; all control and format characters come on top.
@@ -331,7 +341,7 @@ def hidden_characters(source: str) -> tuple[str, ...]:
     for char in kinds[:_MOST_KINDS]:
         lines = _lines_with(char, source)
         if lines:
-            said.append(_told(char, lines))
+            said.append(_sentence(char, lines))
     more = len(said) + max(0, len(kinds) - _MOST_KINDS) - _MOST_NOTICES
     if more > 0:
         return (*said[: _MOST_NOTICES - 1], f"{more + 1} more kinds of hidden characters.")
@@ -377,7 +387,7 @@ def _in_emoji(line: str, index: int) -> bool:
     return False
 
 
-def _told(char: str, lines: list[int]) -> str:
+def _sentence(char: str, lines: list[int]) -> str:
     name = unicodedata.name(char, "CONTROL CHARACTER").capitalize()
     listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
     word = "line" if len(lines) == 1 else "lines"

@@ -1,8 +1,7 @@
-"""Decisions on drafts and answers to questions: who waits for which, and what is accepted.
+"""Pending decisions on drafts and answers to questions.
 
-A decision is good for one draft, once: the draft's id and its one-time nonce must fit, the
-first one wins, and it covers exactly the source that it carries. Anything else changes
-nothing and is answered with an error.
+A decision needs the draft's id and its one-time nonce. The first one wins and covers exactly the
+source that it carries. Anything else changes nothing and gets an error.
 """
 
 from __future__ import annotations
@@ -10,20 +9,22 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import Literal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from ..errors import CommandError
 from ..events import Draft
-from ..ports import ExternalRun
 
-FROM_ELSEWHERE = "Run from elsewhere."
+BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """``source`` is all that is to run. ``reason`` is for the model, in words."""
+    """Exactly ``source`` runs. ``reason`` is words for the model."""
 
     action: Literal["run", "reject"]
     by: Literal["person", "policy", "stop"]
@@ -33,7 +34,7 @@ class Decision(msgspec.Struct, frozen=True):
     edited: bool = False
     """Whether ``source`` is not what the model wrote."""
     window: int = 0
-    """The number of the window that decided; 0: none did."""
+    """The window that decided; 0 for none."""
     said: str = ""
     """The person's words with a rejection."""
 
@@ -41,18 +42,42 @@ class Decision(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, source=source, edited=edited)
 
 
+@dataclass
+class RunByHand:
+    """A run of a draft's cell by a notebook command."""
+
+    source: str
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Answer(NamedTuple):
+    """The answer to a question, from ``window`` (0: unknown)."""
+
+    text: str
+    window: int = 0
+
+
 def new_nonce() -> str:
     return secrets.token_urlsafe(16)
 
 
 class Decisions:
-    """What one session waits for. All methods on the event loop."""
+    """What one session waits for. Call all methods on the event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        """Calls ``changed`` when ``waiting`` may have changed."""
+        self._changed = changed
         self._drafts: dict[str, tuple[Draft, asyncio.Future[Decision]]] = {}
         self._decided: set[str] = set()
-        self._questions: dict[str, asyncio.Future[str]] = {}
+        self._by_hand: dict[str, RunByHand | None] = {}
+        """Cells of new code that has not started, and the person's run of each, if any."""
+        self._questions: dict[str, asyncio.Future[Answer]] = {}
+        self._news: list[asyncio.Future[None]] = []
         self._asked = 0.0
+        self.written_about = False
+        """Whether the person has sent a message about the draft that waits."""
+        self.cell_source: str | None = None
+        """The source of its cell at that message; None if unchanged."""
 
     @property
     def waiting(self) -> bool:
@@ -60,35 +85,86 @@ class Decisions:
 
     @property
     def asked(self) -> dict[str, Literal["question", "draft"]]:
-        """What the person's word is waited for on: calls of questions, nonces of drafts."""
+        """Pending questions (call ids) and drafts (nonces)."""
         questions = [call for call, answer in self._questions.items() if not answer.done()]
         drafts = [draft.nonce for draft, word in self._drafts.values() if not word.done()]
         return {**dict.fromkeys(questions, "question"), **dict.fromkeys(drafts, "draft")}
 
     @property
+    def draft(self) -> Draft | None:
+        """The draft that waits. There is at most one."""
+        return next((draft for draft, word in self._drafts.values() if not word.done()), None)
+
+    @property
     def waited(self) -> float:
-        """Seconds since the person was asked for what is waited for; 0 if nothing is."""
+        """Seconds since the pending request; 0 without one."""
         return time.monotonic() - self._asked if self.waiting else 0.0
 
-    async def ask(self, draft: Draft, seen: asyncio.Future[ExternalRun] | None = None) -> Decision:
-        """Wait for the person's word on ``draft``, for as long as it takes. Where its code
-        is ``seen`` to run from elsewhere first, that was their word."""
+    async def ask(self, draft: Draft) -> Decision:
+        """Wait for the person's decision on ``draft``, without a time limit."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
-        self._drafts[draft.draft_id] = (draft, future)
-        self._asked = time.monotonic()
-        if seen is not None:
-            seen.add_done_callback(lambda seen: self._accept_external(draft, seen))
-        try:
+        with self._open(self._drafts, draft.draft_id, (draft, future)):
+            self.written_about, self.cell_source = False, None
+            self._tell()
             return await future
-        finally:
-            del self._drafts[draft.draft_id]
 
-    def _accept_external(self, draft: Draft, seen: asyncio.Future[ExternalRun]) -> None:
-        waiting = self._drafts.get(draft.draft_id)
-        if seen.cancelled() or waiting is None or waiting[1].done() or waiting[0] is not draft:
+    def discuss(self, source: str | None) -> None:
+        """Record that the person has sent a message about the waiting draft, which goes on
+        waiting. ``source`` is its cell's; None if unchanged."""
+        draft = self.draft
+        unchanged = draft is None or source == draft.source
+        self.written_about, self.cell_source = True, None if unchanged else source
+        self._tell()
+
+    def news(self) -> asyncio.Future[None]:
+        """Resolves when a draft begins to wait, or when the person writes about it."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._news.append(future)
+        return future
+
+    def _tell(self) -> None:
+        news, self._news = self._news, []
+        for future in news:
+            if not future.done():
+                future.set_result(None)
+
+    @contextmanager
+    def _open(self, which: dict[str, Any], key: str, value: Any) -> Iterator[None]:
+        which[key] = value
+        self._asked = time.monotonic()
+        self._changed()
+        try:
+            yield
+        finally:
+            del which[key]
+            self._changed()
+
+    @contextmanager
+    def watch(self, cell_id: str) -> Iterator[None]:
+        """Within, ``by_hand`` reports a run of this cell by the person."""
+        self._by_hand[cell_id] = None
+        try:
+            yield
+        finally:
+            del self._by_hand[cell_id]
+
+    def by_hand(self, cell_id: str) -> RunByHand | None:
+        return self._by_hand.get(cell_id)
+
+    def run_by_hand(self, cell_id: str, source: str, ended: bool) -> None:
+        """Record that the person runs this cell by a notebook command. If its draft waits, that
+        is their decision."""
+        if cell_id not in self._by_hand:
             return
-        self._decided.add(draft.nonce)
-        waiting[1].set_result(Decision("run", "person", draft.source, reason=FROM_ELSEWHERE))
+        run = self._by_hand[cell_id]
+        if run is None:
+            run = self._by_hand[cell_id] = RunByHand(source)
+            for draft, future in self._drafts.values():
+                if draft.cell_id == cell_id and not future.done():
+                    self._decided.add(draft.nonce)
+                    future.set_result(Decision("run", "person", source, reason=BY_HAND))
+        if ended:
+            run.ended.set()
 
     def decide(
         self,
@@ -100,17 +176,17 @@ class Decisions:
         window: int = 0,
         said: str = "",
     ) -> Draft:
-        """The draft that it was about. ``said`` is why it is rejected. Raises CommandError
-        ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
+        """Returns the decided draft. ``said`` are the person's words with a rejection. Raises
+        CommandError ``unknown_draft``, ``already_decided`` or ``stale_decision``."""
         waiting = self._drafts.get(draft_id)
         if waiting is None or waiting[1].done():
             if nonce in self._decided:
-                raise CommandError("already_decided", "This cell has been decided already.")
-            raise CommandError("unknown_draft", "This cell no longer waits for a decision.")
+                raise CommandError("already_decided", "This cell was already decided.")
+            raise CommandError("unknown_draft", "This cell is no longer waiting for a decision.")
         draft, future = waiting
         if not secrets.compare_digest(draft.nonce.encode(), nonce.encode()):
             raise CommandError(
-                "stale_decision", "This cell asks again since then: look at it once more."
+                "stale_decision", "This cell was proposed again. Review it once more."
             )
         self._decided.add(nonce)
         if action == "run":
@@ -122,34 +198,21 @@ class Decisions:
         future.set_result(decision)
         return draft
 
-    def reject(self, nonce: str, said: str, source: str | None, window: int = 0) -> Draft:
-        """The draft with this nonce, for a reason; ``source`` None: it is as it was put
-        forward. Raises CommandError as ``decide``."""
-        for draft, _ in self._drafts.values():
-            if draft.nonce == nonce:
-                theirs = draft.source if source is None else source
-                return self.decide(draft.draft_id, nonce, "reject", theirs, False, window, said)
-        raise CommandError("unknown_draft", "This cell no longer waits for a decision.")
-
     def gone(self, cell_id: str) -> None:
-        """The person deleted a draft's cell: that is a rejection."""
+        """Reject a draft whose cell the person deleted."""
         for draft, future in self._drafts.values():
             if draft.cell_id == cell_id and not future.done():
                 reason = "The person deleted this cell."
                 future.set_result(Decision("reject", "person", draft.source, reason=reason))
 
-    async def question(self, call_id: str) -> str:
-        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._questions[call_id] = future
-        self._asked = time.monotonic()
-        try:
+    async def question(self, call_id: str) -> Answer:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        with self._open(self._questions, call_id, future):
             return await future
-        finally:
-            del self._questions[call_id]
 
-    def answer(self, call_id: str, text: str) -> None:
+    def answer(self, call_id: str, text: str, window: int = 0) -> None:
         """Raises CommandError ``unknown_question``."""
         future = self._questions.get(call_id)
         if future is None or future.done():
-            raise CommandError("unknown_question", "This question no longer waits.")
-        future.set_result(text)
+            raise CommandError("unknown_question", "This question is no longer open.")
+        future.set_result(Answer(text, window))

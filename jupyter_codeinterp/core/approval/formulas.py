@@ -81,7 +81,7 @@ def reason(tex: str) -> str:
         if text in ("\\begin", "\\end"):
             environment = _ENVIRONMENT.match(tex, part.end())
             if environment is None or environment[1] not in ENVIRONMENTS:
-                return "has an environment that is not known"
+                return "uses an unknown environment"
         if text in _OPENS:
             levels[_OPENS[text]] += 1
         elif text in _CLOSES:

@@ -16,7 +16,7 @@ from ..off_loop import off_loop
 MarkdownRisks = Callable[[str], tuple[str, ...]]
 """What may load, run or overwhelm a page when a text is shown, a line each; () if it is plain."""
 
-NOT_CHECKED = "What this text loads or runs when it is shown could not be checked."
+NOT_CHECKED = "Could not check whether this text loads or runs something when shown."
 TOO_DEEP = 60
 """Levels. MathJax and browsers take time that grows fast with the depth, and fail at 100."""
 _COST = 20
@@ -46,8 +46,8 @@ def too_deep(text: str) -> str:
     if deepest <= TOO_DEEP:
         return ""
     return (
-        f"This text is nested {deepest} levels deep: formulas, quotes or lists inside each "
-        f"other. Browsers fail to show that. Write it flatter, at most 40 levels."
+        f"This text is nested {deepest} levels deep (formulas, quotes, lists). Browsers cannot "
+        "show that. Use at most 40 levels."
     )
 
 

@@ -8,8 +8,10 @@ in the panel (``src/panel/components/Composer.tsx``).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..events import Mode
+if TYPE_CHECKING:
+    from ..events import Mode
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,7 @@
-"""Code that a reader does not get to see, because something pushes it out of view: blank
-lines below which it goes on, blanks beyond which a line goes on, more than anybody reads.
+"""Finds code pushed out of view: by blank lines, by wide gaps, or by sheer length.
 
-What is found is said with its lines, and asks in every mode. It errs on the side of asking.
-All of it is linear in the length of the source, of which no more than the beginning is looked
-at where that alone is more than anybody reads.
+Each finding names its lines and asks in every mode. It errs on the side of asking. The time is
+linear in the source, of which only a bounded beginning is read.
 """
 
 from __future__ import annotations
@@ -14,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
 _EMPTY_LINES = 20
-"""Lines in a row with nothing to read: about as many as a cell shows beside its bar."""
+"""Consecutive lines with nothing to read: about a cell's visible height."""
 _STRETCH, _OF_STRETCH = 50, 40
-"""Of so many lines in a row, so many may not be blank, comments or repeated."""
+"""Of 50 lines in a row, fewer than 40 may be blank, comments or repeated."""
 _TEXT_LINES = 100
 """Lines of one string."""
 _MOST_LINES, _MOST_CHARACTERS = 1000, 50_000
 _WIDE = 100
-"""Columns: of blanks in a line, or to the left of a statement."""
+"""Columns of blanks within a line or left of a statement."""
 _LONGEST = 500
 """Characters of a line."""
 _TAB = 8
@@ -36,10 +34,10 @@ Span = tuple[int, int]
 
 
 def out_of_sight(source: str) -> tuple[str, ...]:
-    """What pushes code out of view, a sentence each; none for code as people write it."""
+    """What pushes code out of view, a sentence each; nothing for ordinary code."""
     lines = source[:_MOST_CHARACTERS].split("\n")
     said = [*_lines_apart(lines), *_within_lines(lines), *_size(source)]
-    # Only where nothing is found yet: parsing takes far longer than all the rest.
+    # Parsing takes far longer than the rest, so only if nothing is found yet.
     return tuple(said or _as_python(lines))
 
 
@@ -57,9 +55,9 @@ def _lines_apart(lines: Sequence[str]) -> Iterator[str]:
     runs = [span for span in _runs(empty) if span[1] - span[0] + 1 >= _EMPTY_LINES]
     for first, last in runs[:_LISTED]:
         blank = not any(line.strip() for line in lines[first - 1 : last])
-        yield _told(lines, (first, last), "are blank" if blank else "say nothing")
+        yield _sentence(lines, (first, last), "are blank" if blank else "contain no code")
     if len(runs) > _LISTED:
-        yield f"{len(runs) - _LISTED} more stretches of lines say nothing."
+        yield f"{len(runs) - _LISTED} more ranges of lines contain no code."
     thin = [
         bare or again or line.lstrip().startswith(("#", "//"))
         for bare, again, line in zip(empty, _repeats(lines), lines, strict=True)
@@ -67,7 +65,7 @@ def _lines_apart(lines: Sequence[str]) -> Iterator[str]:
     inside = {line for span in runs for line in span}
     for first, last in list(_dense(thin))[:_LISTED]:
         if not inside.intersection(range(first, last + 1)):
-            yield _told(lines, (first, last), "are mostly blank, comments or repeated")
+            yield _sentence(lines, (first, last), "are mostly blank, comments or repeated")
 
 
 def _is_empty(line: str) -> bool:
@@ -75,7 +73,7 @@ def _is_empty(line: str) -> bool:
 
 
 def _repeats(lines: Sequence[str]) -> Iterator[bool]:
-    """Whether each line is one of the ten before it again."""
+    """Whether each line repeats one of the ten before it."""
     stripped = [line.strip() for line in lines]
     for index, line in enumerate(stripped):
         yield line in stripped[max(0, index - 10) : index]
@@ -91,7 +89,7 @@ def _runs(marks: Sequence[bool]) -> Iterator[Span]:
 
 
 def _dense(marks: Sequence[bool]) -> Iterator[Span]:
-    """The stretches in which most lines are marked, those that overlap as one."""
+    """The stretches in which most lines are marked, overlapping ones merged."""
     sums = [0, *accumulate(marks)]
     starts = [
         start
@@ -105,16 +103,16 @@ def _dense(marks: Sequence[bool]) -> Iterator[Span]:
             covered[index] = True
         end = start + _STRETCH
     for first, last in _runs(covered):
-        # Windows reach beyond it at both ends.
+        # Trim the unmarked lines at both ends.
         inner = [line for line in range(first, last + 1) if marks[line - 1]]
         yield inner[0], inner[-1]
 
 
-def _told(lines: Sequence[str], span: Span, words: str) -> str:
+def _sentence(lines: Sequence[str], span: Span, words: str) -> str:
     first, last = span
     if any(line.strip() for line in lines[last:]):
-        return f"Lines {first} to {last} {words}: code follows below them."
-    return f"Lines {first} to {last} {words}: the code stands above them."
+        return f"Lines {first} to {last} {words}. More code follows below."
+    return f"Lines {first} to {last} {words}. The code is above them."
 
 
 # --- within lines ----------------------------------------------------------------------
@@ -128,13 +126,13 @@ def _within_lines(lines: Sequence[str]) -> Iterator[str]:
         if len(line) >= _WIDE // _TAB and _gaps(line) >= _WIDE:
             gaps.append(number)
     if gaps:
-        yield f"{_numbered(gaps, 'goes', 'go')} on after {_WIDE} blanks and more."
+        yield f"{_numbered(gaps, 'goes', 'go')} on after {_WIDE} or more blanks."
     if long:
         yield f"{_numbered(long, 'has', 'have')} more than {_LONGEST} characters."
 
 
 def _gaps(line: str) -> int:
-    """Columns of blanks before the line's last character, but for single ones."""
+    """Columns of wide gaps before the line's last character."""
     return sum(len(gap.expandtabs(_TAB)) for gap in _GAP.findall(line.rstrip()))
 
 
@@ -160,7 +158,7 @@ def _as_python(lines: Sequence[str]) -> Iterator[str]:
     ]
     tall = sorted({span for span in texts if span[1] - span[0] >= _TEXT_LINES})
     for span in tall[:_LISTED]:
-        yield _told(lines, span, "are one text")
+        yield _sentence(lines, span, "are one text")
     far = sorted(set(_far(ast.walk(tree))))
     if far:
         yield f"{_numbered(far, 'has', 'have')} a statement to the right of column {_WIDE}."

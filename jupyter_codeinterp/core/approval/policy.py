@@ -57,10 +57,9 @@ def decide(
 def refusal(action: Action, mode: Mode) -> str:
     """What the model is told when ``decide`` says refuse."""
     return (
-        f"{MODES[mode].label} mode: nothing runs and nothing changes; {_CHANGES[action]}. "
-        "Write the plan in words: which cells you would add or edit, with their code, and "
-        f"what you expect to see. The person can switch to {MODES[ASKING].label} mode to carry "
-        "it out."
+        f"{MODES[mode].label} mode: nothing runs and nothing changes; {_CHANGES[action]}. Write "
+        "the plan in words: the cells to add or edit, their code, and the expected results. "
+        f"The person can switch to {MODES[ASKING].label} mode to carry it out."
     )
 
 

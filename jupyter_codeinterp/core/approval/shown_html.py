@@ -18,7 +18,7 @@ _SHOWS = {
         ("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument", "FileLink", "FileLinks"),
         "a page or link",
     ),
-    **dict.fromkeys(("publish_display_data", "publish"), "data as it is"),
+    **dict.fromkeys(("publish_display_data", "publish"), "raw data"),
 }
 _ROOTS = ("IPython", "ipywidgets", "get_ipython()")
 _FETCHES = ("url", "filename", "lib", "css")
@@ -29,7 +29,7 @@ _METHODS = frozenset(
     )
 )
 _FORMATTERS = frozenset(("display_formatter", "mimebundle_formatter"))
-_WARNING = "scripts in it run in this page, as you"
+_WARNING = "its scripts run in this page with your rights"
 
 
 def shows(name: str, imported: Collection[str]) -> str:
@@ -44,7 +44,7 @@ def shows(name: str, imported: Collection[str]) -> str:
 
 def warned(kind: str, name: str) -> str:
     last = name.rpartition(".")[2]
-    return f"shows {kind} that is made at run time ({last}): {_WARNING}"
+    return f"shows {kind} created at run time ({last}): {_WARNING}"
 
 
 def is_literal(call: ast.Call) -> bool:
@@ -78,13 +78,13 @@ def raw_display(call: ast.Call, name: str) -> str:
     raw = next((word.value for word in call.keywords if word.arg in ("raw", None)), None)
     shown = name.rpartition(".")[2] == "display" and raw is not None
     off = isinstance(raw, ast.Constant) and not raw.value
-    return warned("data as it is", "display") if shown and not off and not is_literal(call) else ""
+    return warned("raw data", "display") if shown and not off and not is_literal(call) else ""
 
 
 def defines(name: str) -> str:
     """What to say where a name is defined, assigned to or stands in a string."""
     if name in _METHODS:
-        return f"says how a value is shown in the page ({name}): {_WARNING}"
+        return f"defines how the page shows a value ({name}): {_WARNING}"
     if name in _FORMATTERS:
-        return f"changes how values are shown in the page ({name}): {_WARNING}"
+        return f"changes how the page shows values ({name}): {_WARNING}"
     return ""

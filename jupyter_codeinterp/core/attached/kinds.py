@@ -23,8 +23,8 @@ NAMES: Mapping[str, str] = {
 }
 """For people, by media type."""
 ANIMATED = "it is animated"
-NOT_WHOLE = "it is damaged, or not whole"
-ENCRYPTED = "it is protected by a password"
+NOT_WHOLE = "it is damaged or incomplete"
+ENCRYPTED = "it is password-protected"
 
 _MOST_PARTS = 50_000
 """Blocks of a GIF, chunks of a WebP."""

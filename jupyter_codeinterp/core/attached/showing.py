@@ -28,7 +28,7 @@ IMAGES_A_MESSAGE = 10
 
 _CLAIMS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
 """How the names of files end that are thought to be shown."""
-BY_CODE = "code can open it"
+BY_CODE = "open it with code"
 
 Shown = Union[Image, Document]
 
@@ -66,7 +66,7 @@ def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: Room) 
         return _not_shown(why) if claims(name) else Seen()
     media = kinds.media_type(data)
     if not media:
-        return _not_shown("it is no PNG, JPEG, WebP, GIF or PDF") if claims(name) else Seen()
+        return _not_shown("it is not a PNG, JPEG, WebP, GIF or PDF") if claims(name) else Seen()
     found = _pdf(data) if media == PDF else _image(data, media)
     kind = kinds.NAMES[media]
     why = found if isinstance(found, str) else _no_room(media, len(data), info, room)
@@ -101,20 +101,20 @@ def _image(data: bytes, media: str) -> tuple[int, int] | str:
     found = kinds.size(data, media)
     if isinstance(found, tuple) and max(found) > LONGEST_EDGE:
         width, height = found
-        return f"{width}x{height} pixels are more than {LONGEST_EDGE} a side"
+        return f"{width}x{height} pixels exceed {LONGEST_EDGE} per side"
     return found
 
 
 def _too_large(data: bytes, most: int) -> str:
-    return f"{len(data) / 1e6:.1f} MB are more than {most / 1e6} MB"
+    return f"{len(data) / 1000000.0:.1f} MB exceed {most / 1000000.0} MB"
 
 
 def _no_room(media: str, size: int, info: ModelInfo, room: Room) -> str:
     """Why the model cannot be shown it, "" if it can."""
     if media != PDF and info.images is False:
-        return f"the model {info.name or info.id} sees no images"
+        return f"the model {info.name or info.id} does not support images"
     if media not in info.takes:
-        return f"the model {info.name or info.id} is not sent a {kinds.NAMES[media]} as it is"
+        return f"the model {info.name or info.id} does not accept {kinds.NAMES[media]} files"
     if size > room.size:
         return f"a conversation shows at most {MOST_OF_ALL / 1e6:.0f} MB of files"
     if media != PDF and room.images <= 0:

@@ -1,42 +1,42 @@
-"""One cell from the finished draft to its result: the policy and the person decide, then
-the change is made or the code runs.
+"""One cell from the finished draft to its result: decide, then change the cell or run it.
 
-A decision is good for the bytes, the cell and the kernel start that it was made on. If one
-of them is another when its turn comes, nothing happens and the person is asked again.
+A decision holds for its bytes, its cell and its kernel start. If one of them has changed by the
+time of the run, nothing happens and the person decides again.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import ExitStack
 
 from ..approval import markdown_cells, policy
-from ..approval.decisions import Decision
+from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
 from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..hooks.hooks import Note
 from ..messages import ToolUse
-from ..ports import ExternalRun, KernelInfo
+from ..ports import KernelInfo
 from ..turn.results import Result
 from . import hooked
 from .draft import DraftCell
 from .execution import (
     CHANGED,
     NOT_CONFIRMED,
+    RESTARTED,
     Execution,
     changed_meanwhile,
     why_not,
 )
-from .external_run import ExternalExecution, Watch
+from .run_by_hand import ExecutionByHand
 
 THEIR_VERSION = "Their version was:"
-TYPED_INTO = "You changed the cell while it was being written: what stands there now would run."
+TYPED_INTO = "You changed the cell while it was being written. Your version would run."
 
 
 class CellRun:
-    """``result`` is set when it has come to an end, also by Stop."""
+    """``result`` is set at the end, also by Stop."""
 
     def __init__(self, draft: DraftCell, name: str) -> None:
         """``name`` is the tool's."""
@@ -46,48 +46,47 @@ class CellRun:
         self.name = name
         self.result: Result | None = None
         self.next_inputs: tuple[str, ...] = ()
-        """Code that the cell has put forward with set_next_input."""
-        self._proposed = ""
+        """Code proposed with set_next_input."""
         self._waits = False
-        self._shown: str | None = None
-        """The source that the person was asked about last."""
-        self._execution: Execution | ExternalExecution | None = None
+        self._execution: Execution | ExecutionByHand | None = None
         self._again = ""
-        """Why it must be asked once more."""
+        """Why the person must decide again."""
         self._expect()
 
     async def run(
         self, call: ToolUse, source: str, *, suspicious: bool = False
     ) -> AsyncIterator[Event]:
-        """From the finished draft to ``result``. ``source`` is what the model wrote;
-        ``suspicious``: it asks in every mode, whatever the code is."""
+        """Go from the finished draft to ``result``. ``source`` is the model's; ``suspicious``
+        asks in every mode."""
         draft, turn = self.draft, self.turn
-        self._proposed = source
+        draft.proposed = source
         self._expect()
         placed = draft.complete(source)
         why = ""
         if placed is not None and not (draft.is_code and MODES[turn.mode].unasked):
-            # Where nobody is asked, the begin of the run tells as well what stands there.
+            # Where nobody is asked, the begin of the run checks the source anyway.
             why, placed = await self._placed(call, placed), None
         deep = markdown_cells.too_deep(draft.source) if draft.is_text else ""
         if deep and self.result is None:
             self._reject(call, deep)
-        with closing(Watch(turn.kernel)) as watch:
-            async for event in self._attempts(call, suspicious, why, placed, watch):
+        with ExitStack() as stack:
+            if draft.kind == "insert":
+                stack.enter_context(turn.decisions.watch(draft.cell_id))
+            async for event in self._attempts(call, suspicious, why, placed):
                 yield event
 
     def _expect(self) -> None:
-        """Where nobody is asked, it may be the kernel that is waited for."""
+        """Prepare the kernel where nobody is asked and it may be the bottleneck."""
         if self.draft.is_code and MODES[self.turn.mode].unasked:
             self.turn.kernel.expect()
 
     async def _placed(self, call: ToolUse, answer: asyncio.Future[Receipt]) -> str:
-        """The draft stands in the notebook, or there is a result. Says why it must ask."""
+        """Wait until the notebook has the draft, or there is a result. Returns why it must
+        ask."""
         receipt = await answer
         if receipt.status == "conflict":
-            # Nobody has decided on what the person has typed into it.
-            self.draft.source = receipt.source
-            self.draft.is_theirs = True
+            # Nobody has decided on what the person typed into it.
+            self.draft.typed(receipt.source)
             return TYPED_INTO
         if receipt.status == "pending":
             title = self.draft.title
@@ -102,17 +101,16 @@ class CellRun:
         suspicious: bool,
         why: str,
         placed: asyncio.Future[Receipt] | None,
-        watch: Watch,
     ) -> AsyncIterator[Event]:
-        """Decide and carry out, again if that came to nothing. ``why`` is why it must ask;
-        ``placed`` is to be awaited before somebody is asked."""
+        """Decide and carry out, repeatedly until there is a result. ``why`` it must ask;
+        ``placed`` is awaited before asking."""
         draft, turn = self.draft, self.turn
         verdict: policy.Verdict | None = None
         while self.result is None:
-            seen = watch.on(draft.source) if draft.is_code else None
             info = await turn.kernel_info() if draft.is_code else None
             checked = await draft.check(draft.source, info)
-            if checked.refusal is not None and watch.run is None:
+            by_hand = turn.decisions.by_hand(draft.cell_id)
+            if checked.refusal is not None and by_hand is None:
                 self._refuse(call, checked.refusal)
                 return
             if verdict is None:
@@ -120,57 +118,61 @@ class CellRun:
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
-            if verdict == "ask" or why or checked.refusal is not None:
+            if by_hand is not None:
+                decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
+            elif verdict == "ask" or why:
                 if placed is not None:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
                 notices = tuple(hooked.line(turn, note) for note in checked.notes)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
-                self._shown = draft.source
+                draft.shown = draft.source
                 yield waiting
-                decision = await self._ask(waiting, seen)
+                decision = await self._ask(waiting)
                 if info is None and draft.is_code:
-                    # Decided on before there was a kernel: good for the one that has come.
+                    # Decided before there was a kernel: holds for the one that has come.
                     info = await turn.kernel_info()
             else:
                 decision = Decision("run", "policy", draft.source)
             decision = self._compared(decision)
             yield self._decided(decision)
             if decision.action == "reject":
+                draft.remove(typed_too=decision.by == "person")
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
                 return
             if draft.is_code and decision.source != draft.source:
-                # The person has made something else of it, which no hook has been asked about.
+                # The person has edited it, so the hooks check it again.
                 checked = await draft.check(decision.source, info)
-                if checked.refusal is not None:
+                if checked.refusal is not None and decision.reason != BY_HAND:
                     self._refuse(call, checked.refusal)
                     return
             if draft.is_code:
-                async for event in self._execute(call, decision, info, watch):
+                async for event in self._execute(call, decision, info):
                     yield event
                 why = self._again
             else:
                 why = await self._change(call, decision.source)
             verdict = "ask"
+            if why == RESTARTED and decision.by == "policy":
+                # No person has decided: the policy decides again for the new kernel.
+                verdict, why = None, ""
 
     # --- deciding --------------------------------------------------------------------
 
-    async def _ask(
-        self, waiting: DraftWaiting, seen: asyncio.Future[ExternalRun] | None
-    ) -> Decision:
+    async def _ask(self, waiting: DraftWaiting) -> Decision:
         turn = self.turn
         self._waits = True
-        decision = await turn.clock.attend(turn.decisions.ask(waiting.draft, seen))
+        decision = await turn.clock.attend(turn.decisions.ask(waiting.draft))
         self._waits = False
         if decision.run_all:
             turn.let_all_run()
         return decision
 
     def _compared(self, decision: Decision) -> Decision:
-        """The decision, knowing whether the person has changed what the model wrote."""
-        source = self._proposed if self.draft.kind == "delete" else decision.source
-        return decision.with_source(source, edited=source != self._proposed)
+        """The decision with ``edited`` set: whether its source is not the model's."""
+        source = self.draft.proposed if self.draft.kind == "delete" else decision.source
+        return decision.with_source(source, edited=source != self.draft.proposed)
 
     def _decided(self, decision: Decision) -> DraftDecided:
         return DraftDecided(
@@ -178,7 +180,7 @@ class CellRun:
             self.draft.draft_id,
             decision.action,
             decision.by,
-            None if decision.source == self._shown else decision.source,
+            None if decision.source == self.draft.shown else decision.source,
             decision.edited,
             decision.reason,
             decision.window,
@@ -190,40 +192,41 @@ class CellRun:
         draft.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
         cell_id = draft.cell_id if draft.kind in ("edit", "delete") else ""
-        quoted = self.turn.foreign.shown(source) if source else ""
+        quoted = self.turn.untrusted.shown(source) if source else ""
         self.result = self.turn.results.rejected(call, body, draft.title, cell_id, reason, quoted)
 
     def _refuse(self, call: ToolUse, note: Note) -> None:
-        """A hook does not let it run."""
         self.draft.remove()
         self.result = hooked.refused(self.draft, call, note)
 
     # --- carrying out ----------------------------------------------------------------
 
     async def _execute(
-        self, call: ToolUse, decision: Decision, info: KernelInfo | None, watch: Watch
+        self, call: ToolUse, decision: Decision, info: KernelInfo | None
     ) -> AsyncIterator[Event]:
-        watch.on(decision.source)
-        if watch.run is None:
-            execution = self._execution = Execution(self.draft, call, decision, info, watch)
+        by_hand = self.turn.decisions.by_hand
+        if by_hand(self.draft.cell_id) is None:
+            execution = self._execution = Execution(self.draft, call, decision, info)
             async for event in execution.events():
                 yield event
             self.result = execution.result
             self.next_inputs = execution.next_inputs
             self._again = execution.ask_again
-        if self.result is None and watch.run is not None:
-            external = self._execution = ExternalExecution(self.draft, call, decision, watch.run)
-            async for event in external.events():
+        run = by_hand(self.draft.cell_id)
+        if self.result is None and run is not None:
+            decision = self._compared(decision.with_source(run.source, edited=False))
+            followed = self._execution = ExecutionByHand(self.draft, call, decision, run)
+            async for event in followed.events():
                 yield event
-            self.result = external.result
+            self.result = followed.result
         done = self._execution.done if self._execution is not None else None
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
             self.result = await hooked.after_run(self.turn, code, done, self.result)
 
     async def _change(self, call: ToolUse, source: str) -> str:
-        """Write Markdown, edit a cell that is no code, or delete. Says why it must be asked
-        again, "" if there is a result."""
+        """Write Markdown, edit a cell that is no code, or delete. Returns why it must ask again;
+        "" if there is a result."""
         turn, draft = self.turn, self.draft
         if draft.kind == "delete":
             receipt = await turn.notebook.apply(Delete(draft.cell_id, draft.old_source))
@@ -255,8 +258,8 @@ class CellRun:
     # --- Stop ------------------------------------------------------------------------
 
     def stop(self, call: ToolUse, words: str) -> list[Event]:
-        """Settle it: the turn ends now. Afterwards there is a result; ``words`` is for what
-        has not been sent to the kernel."""
+        """Set a result now, because the turn ends. ``words`` is for code that the kernel never
+        got."""
         events: list[Event] = []
         draft = self.draft
         if self._waits:

@@ -1,7 +1,6 @@
-"""What one run prints and shows, from iopub message contents to bounded nbformat outputs.
+"""Collects the outputs of a run: from iopub message contents to bounded nbformat outputs. Pure.
 
-Pure: no sockets, no clock. Sizes are characters of text, or bytes of JSON as it came over
-the wire; both are close enough for a bound.
+Sizes are characters of text or bytes of JSON on the wire; both are close enough for a bound.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ OUTPUT_TYPES = frozenset({"stream", "display_data", "execute_result", "error"})
 
 
 class OutputLimits(msgspec.Struct, frozen=True):
-    """How much of a run's outputs is kept.
+    """How much of a run's outputs to keep.
 
-    A notebook with 256 kB of text in a cell still opens at once; 8 MB holds every plot
-    seen so far; a thousand outputs in a cell is what a browser draws without freezing.
+    A notebook with 256 kB of text in a cell still opens at once. 8 MB holds every plot seen so
+    far. A browser draws a thousand outputs in a cell without freezing.
     """
 
     text: int = 256_000
     """Stream text of a run, half of it the head and half the tail."""
     more_text: int = 4_000
-    """What a further stream output may still have when ``text`` is used up."""
+    """Of each further stream output when ``text`` is used up."""
     output: int = 8_000_000
     """One output that is not a stream."""
     run: int = 32_000_000
@@ -38,7 +37,7 @@ class OutputLimits(msgspec.Struct, frozen=True):
 
 
 class BoundedText:
-    """Text that grows without end and is kept as its head and its tail."""
+    """The head and tail of a text that may grow without end."""
 
     def __init__(self, limit: int) -> None:
         self._half = limit // 2
@@ -57,7 +56,7 @@ class BoundedText:
             self._tail = self._tail[-self._half :]
 
     def skip(self, length: int) -> None:
-        """Text of about this length came at this place and was dropped before it got here."""
+        """Count text of about this length that was dropped before it got here."""
         self._left_out += length
 
     @property
@@ -89,9 +88,9 @@ _Item = Union[_Stream, Output]
 
 
 class Collector:
-    """The outputs of one place (a cell, an output widget) as they come.
+    """The growing outputs of one place (a cell, an output widget).
 
-    ``outputs`` is the whole state; ``take`` gives what changed since it was last called.
+    ``outputs`` is the whole state; ``take`` returns the changes since its last call.
     """
 
     def __init__(self, limits: OutputLimits | None = None, outputs: Sequence[Output] = ()) -> None:
@@ -109,10 +108,8 @@ class Collector:
     # --- what comes in ---------------------------------------------------------------
 
     def add(self, msg_type: str, content: dict[str, Any] | None, size: int) -> None:
-        """An output or ``clear_output`` message. ``content`` is None if it was too large to
-        be read. A stream's content may have ``left_out`` (a length) and ``tail`` (text),
-        which follow ``text``: its middle was too large to be read.
-        """
+        """Add an output or ``clear_output`` message. ``content`` is None if it was too large to
+        read. If a stream's middle was, ``left_out`` (a length) and ``tail`` follow ``text``."""
         if msg_type == "clear_output":
             self._clear_next = bool((content or {}).get("wait"))
             if not self._clear_next:
@@ -127,7 +124,7 @@ class Collector:
             self._add_output(msg_type, content, size)
 
     def update(self, content: dict[str, Any], size: int) -> bool:
-        """``update_display_data``. False if none of the outputs here has that display id."""
+        """Apply ``update_display_data``. False if no output here has that display id."""
         display_id = content.get("transient", {}).get("display_id")
         found = False
         for index, item in enumerate(self._items):
@@ -149,7 +146,7 @@ class Collector:
         return tuple(self._render(item) for item in self._items)
 
     def take(self) -> tuple[int, tuple[Output, ...]] | None:
-        """From which index on the outputs have changed, and what they are now."""
+        """The first changed index, and the outputs from there on."""
         if self._changed is None:
             return None
         start, self._changed = self._changed, None
@@ -157,7 +154,7 @@ class Collector:
 
     @property
     def pending(self) -> int:
-        """The size of what ``take`` would give, 0 if nothing has changed."""
+        """The size of what ``take`` would return; 0 without changes."""
         if self._changed is None:
             return 0
         changed = range(self._changed, len(self._items))
@@ -165,18 +162,18 @@ class Collector:
 
     @property
     def left_out(self) -> int:
-        """Characters of stream text that were dropped, cleared outputs included."""
+        """Dropped characters of stream text, including cleared outputs."""
         streams = (item for item in self._items if isinstance(item, _Stream))
         return self._dropped_text + sum(stream.text.left_out for stream in streams)
 
     @property
     def note(self) -> str:
-        """What a reader must know of what is missing; "" if nothing is."""
+        """What is missing, for a reader; "" if nothing."""
         notes = []
         if self.left_out:
-            notes.append(f"{self.left_out:,} characters of output were left out.")
+            notes.append(f"{self.left_out:,} characters of output were omitted.")
         if self._dropped_outputs:
-            notes.append(f"{self._dropped_outputs:,} further outputs were left out.")
+            notes.append(f"{self._dropped_outputs:,} further outputs were omitted.")
         return " ".join(notes)
 
     @property
@@ -236,7 +233,7 @@ class Collector:
         return item.text.kept if isinstance(item, _Stream) else self._sizes[index]
 
     def _bounded(self, output: Output) -> Output:
-        """The output with its plain text and traceback cut; other formats cannot be cut."""
+        """Cut plain text and traceback; other formats cannot be cut."""
         if output["output_type"] == "error":
             traceback = "\n".join(output["traceback"])
             if len(traceback) > self._limits.text:
@@ -288,8 +285,8 @@ def _to_output(msg_type: str, content: dict[str, Any]) -> Output:
 
 
 def _too_large(output: Output, size: int) -> Output:
-    """The note that stands in for an output; of the same type, so that an error stays one."""
-    note = f"[An output of {size / 1e6:,.1f} MB was left out.]"
+    """A note in place of an output, of the same type, so that an error stays one."""
+    note = f"[An output of {size / 1000000.0:,.1f} MB was omitted.]"
     if output["output_type"] == "error":
         ename = output.get("ename", "Error")
         return {"output_type": "error", "ename": ename, "evalue": note, "traceback": [note]}

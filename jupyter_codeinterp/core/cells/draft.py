@@ -1,18 +1,19 @@
 """A draft in the notebook: it appears, code streams into it, it waits, it goes.
 
-New code and Markdown are a raw cell, which no run command runs; an edit and a deletion
-leave their cell as it is until they are decided on.
+New code and Markdown are raw cells, which no run command runs. An edit or deletion changes its
+cell only after the decision.
 """
 
 from __future__ import annotations
 
 import asyncio
 import uuid
+from functools import partial
 from typing import Literal
 
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
-from ..document.ops import CellView, Delete, Insert, Receipt, SetSource
+from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..events import Draft, DraftOpened
 from ..hooks.code_checks import checked
 from ..hooks.hook import CellCode
@@ -22,7 +23,7 @@ from ..turn.turn import Turn
 
 Kind = Literal["insert", "edit", "markdown", "delete"]
 
-_ACTIONS: dict[Kind, policy.Action] = {
+ACTIONS: dict[Kind, policy.Action] = {
     "insert": "run_new",
     "edit": "edit",
     "markdown": "markdown",
@@ -31,8 +32,9 @@ _ACTIONS: dict[Kind, policy.Action] = {
 
 
 class DraftCell:
-    """``source`` is what we last put into the notebook (or, for an edit, propose);
-    ``old_source`` what stands in the cell of an edit or a deletion."""
+    """``proposed`` is the model's source. ``source`` is the cell's latest, posted or typed; of
+    an edit, the proposed one. ``shown`` is the source that the person was last asked about
+    (None: not yet). ``old_source`` is the cell's own, for an edit or a deletion."""
 
     def __init__(
         self,
@@ -51,15 +53,19 @@ class DraftCell:
         self.old_source = old_source
         self.draft_id = uuid.uuid4().hex[:16]
         self.source = ""
+        self.proposed = ""
+        self.shown: str | None = None
         self.is_code = kind in ("insert", "edit")
-        """Whether it runs once it is accepted (an edited cell may be Markdown)."""
-        self.is_theirs = False
-        """Whether the person has typed it: ``source`` is not what an op has put there."""
+        """Whether an accepted draft runs (an edited cell may be Markdown)."""
+        self.typed_by_person = False
+        """Whether the person typed ``source``."""
+        self._written = ""
+        """The cell's source before the person typed."""
         self.instead: CellView | None = None
-        """An empty cell that goes once this one is accepted: it takes its place."""
+        """An empty cell that this one replaces once accepted."""
         self._inserted = False
         self._units = 0
-        """UTF-16 units of what has been streamed: counted once, as it grows."""
+        """UTF-16 units streamed so far."""
 
     def opened(self) -> DraftOpened:
         return DraftOpened(
@@ -69,13 +75,13 @@ class DraftCell:
     # --- in the notebook -------------------------------------------------------------
 
     def insert(self, after: tuple[str, ...]) -> None:
-        """Post the raw cell. Ops stay in order, so nobody needs to wait for the receipt."""
+        """Post the raw cell. Ops stay in order, so the receipt can wait."""
         self._inserted = True
         self.turn.notebook.placed[self.cell_id] = after
         self.turn.notebook.apply(Insert(self.cell_id, "raw", "", after))
 
     def write(self, source: str) -> None:
-        """Show what is new of the source so far. Never cuts inside a surrogate pair."""
+        """Stream the new part of the source. Never cuts a surrogate pair."""
         if self.kind == "delete" or not source.startswith(self.source):
             return
         text = source[len(self.source) :]
@@ -85,8 +91,8 @@ class DraftCell:
             self.source = source
 
     def complete(self, source: str) -> asyncio.Future[Receipt] | None:
-        """The model has written it all. ``conflict`` if the person has typed into it: what
-        stands there now is then the receipt's source. None if the cell stays as it is."""
+        """Post the model's complete source. None if this kind of draft changes no cell yet. A
+        ``conflict`` means that the person typed; the receipt has the current source."""
         self.source = source
         return (
             self.turn.notebook.apply(SetSource(self.cell_id, source, ""))
@@ -94,44 +100,67 @@ class DraftCell:
             else None
         )
 
+    def replace_empty(self, cell_id: str) -> None:
+        """Replace this empty cell once accepted; "" for none."""
+        self.instead = self.turn.notebook.snapshot.cell(cell_id)
+        if self.instead is not None:
+            self.turn.notebook.instead[self.cell_id] = cell_id
+
     def settle(self) -> None:
-        """It has been accepted: from now on it is a cell like any other."""
+        """Turn the accepted draft into an ordinary cell."""
         self._inserted = False
+        self.turn.notebook.instead.pop(self.cell_id, None)
         empty, self.instead = self.instead, None
         if empty is not None:
             self.turn.notebook.apply(Delete(empty.cell_id, empty.source))
             self.turn.context.noted(empty.cell_id, None)
 
-    def remove(self) -> None:
-        """Take an undecided draft out of the notebook, whatever has been typed into it."""
+    def typed(self, source: str) -> None:
+        """Record that the person typed ``source`` into the cell."""
+        if not self.typed_by_person:
+            self._written = self.source
+        self.source = source
+        self.typed_by_person = True
+
+    def remove(self, *, typed_too: bool = False) -> None:
+        """Remove an undecided draft. Text that the person typed stays as a raw cell, unless
+        ``typed_too``: they rejected the draft themselves."""
         if self._inserted:
             self._inserted = False
-            self.turn.notebook.take_out(self.cell_id, self.source)
+            written = self._written if self.typed_by_person else self.source
+            self.turn.notebook.take_out(self.cell_id, line_ends(written), typed_too=typed_too)
 
-    # --- in the policy's eyes, and the person's --------------------------------------
+    # --- for the policy and the person -----------------------------------------------
 
     @property
     def action(self) -> policy.Action:
-        return _ACTIONS[self.kind]
+        return ACTIONS[self.kind]
 
     @property
     def is_owned(self) -> bool:
-        new = self.kind in ("insert", "markdown")
-        return new or self.turn.ledger.owns(self.cell_id, self.old_source)
+        if self.kind in ("insert", "markdown"):
+            return True
+        cell = self.turn.notebook.snapshot.cell(self.cell_id)
+        same = cell is not None and cell.source == self.old_source
+        return same and cell is not None and self.turn.ledger.owns(cell)
 
     @property
     def is_text(self) -> bool:
-        """Whether it is shown as soon as it is accepted."""
+        """Whether the page renders it as soon as it is accepted."""
         return self.kind != "delete" and not self.is_code
 
     async def check(self, source: str, info: KernelInfo | None) -> Checked:
-        """What is to be said of ``source`` before it is decided on, or run: of code, by the
-        hooks; of text, what cannot be seen in it, and what it may load or run when it is
-        shown."""
+        """Check ``source`` before a decision or run. Hooks check code; for text, look for hidden
+        characters and for what it may load or run. For both, look for a key."""
+        said = await checked(partial(code_warnings.keys, self.turn.scrub), source)
+        found = Checked()
         if self.is_code:
-            return await self.turn.hooks.before_run(self.code(source, info))
-        said = (*await checked(code_warnings.hidden_characters, source), *await self._risks())
-        return Checked(tuple(Note("", text) for text in said), ask=bool(said))
+            found = await self.turn.hooks.before_run(self.code(source, info))
+        else:
+            hidden = await checked(code_warnings.hidden_characters, source)
+            said = (*said, *hidden, *await self._risks())
+        notes = (*(Note("", text) for text in said), *found.notes)
+        return Checked(notes, found.ask or bool(said), found.refusal)
 
     def code(self, source: str, info: KernelInfo | None) -> CellCode:
         turn = self.turn
@@ -162,7 +191,7 @@ class DraftCell:
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
     def asking(self, notices: tuple[str, ...]) -> Draft:
-        """The draft as it is put before the person, with a nonce of its own."""
+        """The draft to show the person, with a new nonce."""
         turn = self.turn
         return Draft(
             draft_id=self.draft_id,

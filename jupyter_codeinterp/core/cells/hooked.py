@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import msgspec
 
+from ..history.transcript import REPORT
 from ..hooks.hook import CellCode, CellOutputs
 from ..hooks.hooks import Note
 from ..messages import Text, ToolUse
-from ..model_view.foreign import bare
 from ..model_view.plain_text import clean, cut
+from ..model_view.untrusted import bare
 from ..ports import ExecutionDone
 from ..turn.results import Result
 from ..turn.turn import Turn
 from .draft import DraftCell
 
-REFUSED = "The check “{}” on this server did not let this run. It says:"
-AFTER_RUN = "The check “{}” on this server says of this run:"
+REFUSED = "The check “{}” on this server blocked this run:"
 LONGEST = 2_000
 """Characters of a note for the model."""
 LONGEST_LINE = 500
@@ -52,7 +52,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     notes = await turn.hooks.after_run(code, came)
     if not notes:
         return result
-    said = (f"\n{AFTER_RUN.format(note.by)}\n{_quoted(turn, note)}" for note in notes)
+    said = (f"\n{REPORT.format(note.by)}\n{_quoted(turn, note)}" for note in notes)
     text = "\n".join(said)
     lines = tuple(line(turn, note) for note in notes)
     detail = f"{told.detail}\n{bare(text)}"
@@ -65,4 +65,4 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
 
 
 def _quoted(turn: Turn, note: Note) -> str:
-    return turn.foreign.shown(cut(clean(turn.scrub(note.text)), LONGEST))
+    return turn.untrusted.shown(cut(clean(turn.scrub(note.text)), LONGEST))

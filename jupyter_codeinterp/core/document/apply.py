@@ -1,7 +1,7 @@
-"""What ops do to a notebook: the reference, which every document must agree with.
+"""The reference for what ops do to a notebook. Pure.
 
-``apply`` is pure. ``src/notebook/document/ops.ts``, which does the same to the notebook open in a
-browser, passes the same test vectors (``tests/document_vectors.json``).
+``src/notebook/document/ops.ts`` does the same to a notebook in a browser and passes the same test
+vectors (``tests/document_vectors.json``).
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import copy
 from typing import Any, Union
 
 from .ops import (
+    MOST_BESIDE,
+    MOST_OUTPUTS,
     BeginRun,
     Cell,
     Delete,
@@ -22,16 +24,18 @@ from .ops import (
     Restore,
     SetSource,
     digest,
+    fits,
     id_of,
+    run_id_of,
     shaped,
 )
 
 
 def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
-    """The notebook after ``op``, and the receipt. The notebook given is left as it was.
+    """The notebook after ``op``, and the receipt. The argument does not change.
 
-    Which run a cell is in is kept in ``cell["metadata"]["codeinterp"]["run_id"]``. What a
-    person locked stays as it is: ``editable`` and ``deletable`` of nbformat are obeyed.
+    ``cell["metadata"]["codeinterp"]["run_id"]`` names the cell's run. The nbformat locks
+    ``editable`` and ``deletable`` hold.
     """
     cells: list[Cell] = notebook["cells"]
     matches = [i for i, cell in enumerate(cells) if id_of(cell) == op.cell_id]
@@ -51,6 +55,8 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return _finish_run(notebook, index, op)
     if reason := _locked(cell, op):
         return notebook, Receipt("refused", reason=reason)
+    if _was_run_since(cell, op):
+        return notebook, _conflict(cell)
     if isinstance(op, Restore):
         return _restore(notebook, index, op)
     if isinstance(op, SetSource) and cell["source"] == op.source:
@@ -59,21 +65,20 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     elif not _expected(cell["source"], op):
         return notebook, _conflict(cell)
     above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
-    before = copy.deepcopy(cell)
     if isinstance(op, Delete):
         kept = cells[:index] + cells[index + 1 :]
-        return {**notebook, "cells": kept}, Receipt("done", before=before, after=above)
+        return {**notebook, "cells": kept}, _telling(cell, above)
     if isinstance(op, BeginRun):
-        if _run_id(cell) == op.run_id:
+        if run_id_of(cell) == op.run_id:
             return notebook, Receipt("done")
-        told = Receipt("done", before=before, after=above) if op.tell else Receipt("done")
+        told = _telling(cell, above) if op.tell else Receipt("done")
         return _replace(notebook, index, _begun(cell, op)), told
     changed = {**_typed(cell, op.cell_type), "source": op.source}
-    return _replace(notebook, index, changed), Receipt("done", before=before, after=above)
+    return _replace(notebook, index, changed), _telling(cell, above)
 
 
 def read_back(notebook: Notebook, op: Op) -> Receipt:
-    """What to answer to an op that the notebook holds already, if its receipt is not known."""
+    """The receipt of an op that the notebook has already, where the original is lost."""
     there = any(id_of(cell) == op.cell_id for cell in notebook["cells"])
     if there or isinstance(op, Delete):
         return Receipt("done")
@@ -83,17 +88,40 @@ def read_back(notebook: Notebook, op: Op) -> Receipt:
 _MISSING = Receipt("missing", reason="the cell is not in the notebook")
 
 
+def _telling(cell: Cell, above: tuple[str, ...]) -> Receipt:
+    """A receipt with the cell before the op, as far as it fits into a message."""
+    outputs = cell.get("outputs", [])
+    rest = {key: value for key, value in cell.items() if key != "outputs"}
+    if not fits(rest, MOST_BESIDE):
+        return Receipt("done", after=above)
+    left_out = not fits(outputs, MOST_OUTPUTS)
+    told = {**rest, "outputs": []} if left_out else cell
+    return Receipt("done", before=copy.deepcopy(told), after=above, left_out=left_out)
+
+
 def _expected(source: str, op: Union[SetSource, BeginRun, Delete]) -> bool:
     return digest(source) == op.digest if isinstance(op, BeginRun) else source == op.expect
 
 
+def _was_run_since(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> bool:
+    """Whether the cell's last run is not the one that the op names."""
+    runs = [op.last_run]
+    if isinstance(op, BeginRun):
+        runs.append(op.run_id)  # applied before
+    elif isinstance(op, Restore):
+        runs.append(run_id_of(op.cell))
+    return op.last_run is not None and run_id_of(cell) not in runs
+
+
 def _conflict(cell: Cell) -> Receipt:
+    if not fits(cell["source"], MOST_BESIDE):
+        return Receipt("refused", reason="the cell has changed since, and is too large to send")
     return Receipt("conflict", source=cell["source"], reason="the cell has changed since")
 
 
 def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
-    """Why a person's lock forbids the op, "" if none does. Running changes no source, and so
-    does the undo of a run."""
+    """Why a person's lock forbids the op; "" if none does. Neither a run nor its undo changes
+    the source."""
     metadata = cell["metadata"]
     edits = isinstance(op, SetSource) or (
         isinstance(op, Restore)
@@ -107,14 +135,9 @@ def _locked(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> str:
 
 
 def _ours(cell: Cell) -> dict[str, Any]:
-    """Our metadata of the cell; the file may hold anything in its place."""
+    """Our metadata of the cell. The file may hold anything there."""
     ours = cell["metadata"].get("codeinterp")
     return ours if isinstance(ours, dict) else {}
-
-
-def _run_id(cell: Cell) -> str | None:
-    run_id: str | None = _ours(cell).get("run_id")
-    return run_id
 
 
 def _begun(cell: Cell, op: BeginRun) -> Cell:
@@ -128,16 +151,16 @@ def _begun(cell: Cell, op: BeginRun) -> Cell:
 
 
 def _trust(metadata: dict[str, Any], trusted: bool) -> dict[str, Any]:
-    """Metadata with the word that says whether the outputs are trusted. The contents manager
-    turns it into its signature and does not save it."""
+    """Set or remove ``trusted``. The contents manager turns it into its signature and does not
+    save it."""
     others = {key: value for key, value in metadata.items() if key != "trusted"}
     return {**others, "trusted": True} if trusted else others
 
 
 def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook, Receipt]:
     cell = shaped(notebook["cells"][index])
-    # The person may have made it a Markdown cell while it ran: that has no outputs.
-    if _run_id(cell) != op.run_id or cell["cell_type"] != "code":
+    # The person may have made it a Markdown cell, which has no outputs.
+    if run_id_of(cell) != op.run_id or cell["cell_type"] != "code":
         return notebook, Receipt("done")
     outputs = [_saved(output) for output in op.outputs]
     changed = {**cell, "outputs": outputs, "execution_count": op.execution_count}
@@ -194,12 +217,12 @@ def _insert(notebook: Notebook, op: Insert) -> tuple[Notebook, Receipt]:
 
 
 def _typed(cell: Cell, cell_type: str | None) -> Cell:
-    """The cell with another type: only code cells have outputs and a count, and only the
-    others have attachments."""
+    """The cell with another type. Only code cells have outputs and a count; only others have
+    attachments."""
     if cell_type is None or cell["cell_type"] == cell_type:
         return dict(cell)
-    foreign = ("attachments",) if cell_type == "code" else ("outputs", "execution_count")
-    changed = {key: value for key, value in cell.items() if key not in foreign}
+    stray = ("attachments",) if cell_type == "code" else ("outputs", "execution_count")
+    changed = {key: value for key, value in cell.items() if key not in stray}
     changed["cell_type"] = cell_type
     if cell_type == "code":
         changed |= {"outputs": [], "execution_count": None}

@@ -1,7 +1,7 @@
-"""What can be done to a notebook: ops, and receipts, which answer them.
+"""Changes to a notebook (ops) and the document's answers (receipts).
 
-An op is one change of the notebook document, numbered per session. It is idempotent:
-applied twice, it changes nothing the second time. ``apply.py`` is the reference of what each does.
+An op is one change of the notebook document, numbered per session. It is idempotent: a second
+application changes nothing. ``apply.py`` is the reference implementation.
 
 Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.
 """
@@ -9,6 +9,7 @@ Cells are nbformat 4.5 dictionaries, addressed by ``id``, never by index.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import Any, Literal, Union
 
@@ -29,8 +30,8 @@ PRIVATE = "codeinterp-private"
 
 
 def shaped(cell: Any) -> Cell:
-    """The cell with the fields that ``Cell`` promises. One of the wrong type counts as absent;
-    a source may be a list of lines. What nobody here knows of stays as it is."""
+    """The cell with the fields that ``Cell`` promises. A field of the wrong type counts as
+    absent; a source may be a list of lines. Unknown fields stay."""
     given: Cell = cell if isinstance(cell, dict) else {}
     metadata = given.get("metadata")
     kind = given.get("cell_type")
@@ -49,26 +50,58 @@ def shaped(cell: Any) -> Cell:
 
 
 def joined(text: Any) -> str:
-    """A text of nbformat: a string, or a list of lines; of anything else nothing."""
+    """An nbformat text (a string or a list of lines) as one string; "" for anything else."""
     if isinstance(text, (list, tuple)):
         return "".join(line for line in text if isinstance(line, str))
     return text if isinstance(text, str) else ""
 
 
 def id_of(cell: Any) -> str:
-    """ "" if it has none that is a string."""
+    """The cell's id; "" if it has no string there."""
     given = cell.get("id") if isinstance(cell, dict) else None
     return given if isinstance(given, str) else ""
+
+
+MOST_OUTPUTS = 3_000_000
+"""Characters of a cell's outputs in a receipt: a character takes up to six bytes, and a window's
+message has at most 32 MB. ``MOST_BESIDE`` bounds the rest of the cell."""
+MOST_BESIDE = 2_000_000
+"""Characters of a cell without its outputs in a receipt, and of a source."""
+_NUMBER = 4
+"""Characters that a number counts as; it takes up to 24 bytes."""
+
+
+def fits(value: Any, most: int) -> bool:
+    """Whether a JSON value has at most ``most`` characters."""
+    return weight(value, most) <= most
+
+
+def weight(value: Any, most: float = math.inf) -> int:
+    """The characters of a JSON value, counted until they are more than ``most``."""
+    found, waiting = 0, [value]
+    while waiting and found <= most:
+        one = waiting.pop()
+        if isinstance(one, str):
+            found += len(one)
+        elif isinstance(one, dict):
+            found += sum(map(len, one)) + len(one)
+            waiting.extend(one.values())
+        elif isinstance(one, (list, tuple)):
+            found += len(one)
+            waiting.extend(one)
+        else:
+            found += _NUMBER
+    return found
 
 
 # --- ops -----------------------------------------------------------------------------
 
 
 class Insert(msgspec.Struct, frozen=True, tag_field="op", tag="insert"):
-    """Insert a cell. ``cell_type`` is ``raw`` for a draft, which no run command runs.
+    """Insert a cell. A draft is ``raw``: no run command runs it.
 
-    ``after`` names preceding cells, the preferred one first: the cell goes after the
-    first that still exists; with none named it goes to the top, with none left to the end.
+    The cell goes after the first cell of ``after`` that still exists, else to the end; to the
+    top if ``after`` is empty.
     """
 
     cell_id: str
@@ -79,25 +112,27 @@ class Insert(msgspec.Struct, frozen=True, tag_field="op", tag="insert"):
 
 
 class SetSource(msgspec.Struct, frozen=True, tag_field="op", tag="set_source"):
-    """Replace a cell's source, if it is still ``expect`` (or already ``source``).
+    """Replace a cell's source if it is still ``expect`` (or already ``source``).
 
-    ``cell_type`` changes the type in the same step (a Markdown draft that was accepted).
+    ``cell_type`` changes the type in the same step, for an accepted Markdown draft.
+    ``last_run``: unless None, the op conflicts if another run was the cell's last one.
     """
 
     cell_id: str
     source: str
     expect: str
     cell_type: Union[Literal["raw", "code", "markdown"], None] = None
+    last_run: Union[str, None] = None
 
 
 class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
-    """Just before a run: compare the source; make it a code cell; clear outputs; show [*].
+    """Just before a run: compare the source, make it a code cell, clear outputs, show [*].
 
-    Refused with ``conflict`` when ``digest`` is not that of the cell's source. ``metadata`` is
-    merged into the cell's (provenance; it grants nothing). ``trusted``: a person has decided
-    on this very run, so that HTML and scripts in its outputs are shown as those of a cell that
-    they run themselves; else the cell is not trusted, whatever it was before. ``tell``:
-    whether the receipt is to tell how the cell was, as none before has.
+    It conflicts when ``digest`` is not that of the cell's source. The document merges
+    ``metadata`` (provenance; it grants nothing) into the cell's. ``trusted``: a person decided
+    on this very run, so HTML and scripts in its outputs show as in a cell that they run
+    themselves; else the cell loses trust. ``tell``: whether the receipt has ``before``, because
+    no earlier one did. ``last_run`` as in ``set_source``.
     """
 
     cell_id: str
@@ -106,13 +141,15 @@ class BeginRun(msgspec.Struct, frozen=True, tag_field="op", tag="begin_run"):
     metadata: dict[str, Any] = {}
     trusted: bool = False
     tell: bool = False
+    last_run: Union[str, None] = None
 
 
 class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
     """The end of a run: all outputs and the execution count (None if it never started).
 
-    Ignored (``done``, unchanged) when the cell's current run is another one. ``trusted`` as
-    in ``begin_run``, or nothing in these outputs can run (``passive``).
+    If the cell's current run is another one, the answer is ``done`` without a change.
+    ``trusted`` as in ``begin_run``, or nothing in these outputs can run (``passive``). ``kept``
+    is the digest of the outputs if the journal has them already.
     """
 
     cell_id: str
@@ -120,28 +157,34 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
     outputs: tuple[Output, ...]
     execution_count: Union[int, None]
     trusted: bool = False
+    kept: str = ""
 
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
-    """Delete a cell if its source is still ``expect``. A missing cell counts as done."""
+    """Delete a cell if its source is still ``expect``. A missing cell counts as done.
+    ``last_run`` as in ``set_source``."""
 
     cell_id: str
     expect: str
+    last_run: Union[str, None] = None
 
 
 class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
-    """Make a cell what it was before ops changed or deleted it (undo).
+    """Undo: give a cell the state it had before ops changed or deleted it.
 
-    ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops have left;
-    with None they have deleted the cell, and it is inserted after the first of ``after``
-    that still exists, else at the top. Source, type, outputs, their trust, count and our own
-    metadata become what they were; metadata of others stays as it is now.
+    ``cell`` is the receipt's ``before``. ``expect`` is the source that the ops left; None means
+    that they deleted the cell: it goes after the first of ``after`` that still exists, else to
+    the top. This restores source, type, outputs, their trust, count and our own metadata; other
+    metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
+    ``set_source``.
     """
 
     cell_id: str
     cell: Cell
     expect: Union[str, None] = None
     after: tuple[str, ...] = ()
+    kept: str = ""
+    last_run: Union[str, None] = None
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "cell", shaped(self.cell))
@@ -151,13 +194,14 @@ Op = Union[Insert, SetSource, BeginRun, FinishRun, Delete, Restore]
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What the document answered to an op.
+    """The document's answer to an op.
 
-    ``done``: it is in the document, which was read back. ``source`` is given with
-    ``conflict`` alone: what stands there instead of what was expected. ``before`` is the whole
-    cell before the op (with ``after``, the ids above it, nearest first), for ``set_source``
-    and ``delete`` that changed something, and ``begin_run`` that asks for it: what undo puts
-    back.
+    ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
+    the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
+    and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
+    that changed something, and a ``begin_run`` that asks for them. ``left_out``: the outputs of
+    ``before`` are too large for a message. ``outputs`` is the digest of those that the journal
+    keeps apart.
     """
 
     status: Literal["done", "conflict", "missing", "refused", "pending"]
@@ -165,6 +209,8 @@ class Receipt(msgspec.Struct, frozen=True):
     reason: str = ""
     before: Union[Cell, None] = None
     after: tuple[str, ...] = ()
+    left_out: bool = False
+    outputs: str = ""
 
     def __post_init__(self) -> None:
         if self.before is not None:
@@ -172,8 +218,9 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class CellView(msgspec.Struct, frozen=True):
-    """A cell as a snapshot shows it. ``outputs`` are bounded by the sender, not here.
-    ``assigns``: the variables that a private cell, whose source is not sent, assigns."""
+    """A cell in a snapshot. The sender bounds ``outputs``. ``assigns``: the variables that a
+    private cell assigns; its source is not sent. ``run_id``: the agent's run if it was the
+    cell's last one, else ""."""
 
     cell_id: str
     cell_type: str
@@ -182,23 +229,26 @@ class CellView(msgspec.Struct, frozen=True):
     execution_count: Union[int, None] = None
     tags: tuple[str, ...] = ()
     assigns: tuple[str, ...] = ()
+    run_id: str = ""
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The notebook as it stands: cells in order, and the active cell's id. ``gone_to`` is the
-    same where the person has gone there since the agent's last work, else ""."""
+    """The notebook's cells in order, and the active cell's id. ``gone_to`` is that id if the
+    person went there since the agent's last work, else ""; ``acted_in`` is the cell where they
+    last typed or ran something since."""
 
     path: str
     cells: tuple[CellView, ...] = ()
     active_cell_id: str = ""
     gone_to: str = ""
+    acted_in: str = ""
 
     def cell(self, cell_id: str) -> CellView | None:
         return next((cell for cell in self.cells if cell.cell_id == cell_id), None)
 
     def with_cell(self, cell_id: str, cell: CellView | None, above: Sequence[str]) -> Snapshot:
-        """With this cell as it is now, or without it. One that was not seen before goes below
-        the first of ``above`` that was, else to the end."""
+        """Replace or remove one cell. A new one goes below the first of ``above`` that is
+        there, else to the end."""
         ids = [seen.cell_id for seen in self.cells]
         known = cell_id in ids
         at = ids.index(cell_id) if known else len(ids)
@@ -209,12 +259,27 @@ class Snapshot(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, cells=cells)
 
 
+# --- our metadata of a cell ----------------------------------------------------------
+
+
+def run_id_of(cell: Cell) -> str:
+    """The agent's run that was the cell's last one. The file may hold anything there."""
+    ours = cell["metadata"].get("codeinterp")
+    run_id = ours.get("run_id") if isinstance(ours, dict) else None
+    return run_id if isinstance(run_id, str) else ""
+
+
 # --- sources -------------------------------------------------------------------------
 
 
+def line_ends(source: str) -> str:
+    """The source with the line ends that CodeMirror keeps."""
+    return source.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def normalise(source: str) -> str:
-    """Line ends as CodeMirror keeps them. Raises ValueError on NUL and lone surrogates."""
-    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    """``line_ends``; raises ValueError on NUL and lone surrogates."""
+    text = line_ends(source)
     if "\0" in text:
         raise ValueError("the source contains a NUL character")
     try:
@@ -225,5 +290,5 @@ def normalise(source: str) -> str:
 
 
 def digest(source: str) -> str:
-    """SHA-256 of its UTF-8, in hexadecimal: names a source without repeating it."""
+    """SHA-256 of its UTF-8 in hexadecimal."""
     return hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()

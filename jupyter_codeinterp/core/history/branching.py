@@ -41,7 +41,7 @@ def beginning(
     not tell where a turn's begin. Raises CommandError ``unknown_turn``."""
     at = next((i for i, (_, event) in enumerate(events) if _begins(event, turn)), None)
     if at is None:
-        raise CommandError("unknown_turn", "There is no message of yours that began this turn.")
+        raise CommandError("unknown_turn", "No message of yours started this turn.")
     before, after = events[:at], events[at + 1 :]
     started = events[at][1]
     assert isinstance(started, TurnStarted)
@@ -65,7 +65,31 @@ def beginning(
         messages=_found(started.text, told, said()) if messages is None else messages,
         steps=max((event.step for event in told if isinstance(event, StepStarted)), default=0),
         model=started.model,
+        replaced=started.text,
     )
+
+
+SHORTEST_START = 24
+"""Characters at the beginning of two titles that make them look the same in a narrow list."""
+
+
+def title_of(of: SessionInfo, turn: int, text: str, replaced: str) -> str:
+    """The title of a branch: it shows the first words that differ from the message that it
+    replaces. "" leaves the title to the message."""
+    new, old = text.split(), replaced.split()
+    if new == old:
+        return of.title
+    same = 0
+    while same < min(len(new), len(old)) and new[same] == old[same]:
+        same += 1
+    start, rest = " ".join(new[:same]), " ".join(new[same:])
+    if turn == 1 and (len(start) < SHORTEST_START or not rest):
+        return ""
+    start = of.title if turn > 1 else start
+    rest = rest or " ".join(new)
+    if len(start) > SHORTEST_START:
+        start = start[: SHORTEST_START - 1].rstrip() + "…"
+    return f"{start} {rest}" if start.endswith("…") else f"{start}: {rest}"
 
 
 def _begins(event: Event, turn: int) -> bool:

@@ -1,6 +1,4 @@
-"""What a turn changed, cell by cell, seen as a whole: what was there before it, and what it
-left. Pure; computed from the turn's confirmed ops.
-"""
+"""The net changes of a turn, cell by cell, computed from its confirmed ops. Pure."""
 
 from __future__ import annotations
 
@@ -9,17 +7,17 @@ from typing import Literal, Union
 
 import msgspec
 
-from ..document.ops import BeginRun, Cell, Delete, Insert, Op, Restore, SetSource
+from ..document.ops import BeginRun, Cell, Delete, Insert, Receipt, Restore, SetSource
 from ..stores import StoredOp
 
 CELL_TYPES = ("raw", "code", "markdown")
 
 
 class Change(msgspec.Struct, frozen=True):
-    """``before`` is the whole cell as it was; None for an added one, and for one of which that
-    is not known (a page was reloaded before it could tell). ``above`` are the ids that stood
-    above it, or would but for this turn, nearest first. ``source`` and ``cell_type`` are what
-    the agent left, "" for a removed cell.
+    """``before`` is the whole earlier cell; None for an added one, or if unknown (a page was
+    reloaded before its receipt). The journal keeps its outputs under the digest ``outputs``, or
+    they were ``left_out``. ``above`` are the ids above it without this turn, nearest first.
+    ``source`` and ``cell_type`` are what the agent left; "" for a removed cell.
     """
 
     cell_id: str
@@ -28,12 +26,18 @@ class Change(msgspec.Struct, frozen=True):
     above: tuple[str, ...] = ()
     source: str = ""
     cell_type: str = ""
+    left_out: bool = False
+    outputs: str = ""
 
     @property
-    def gave_way(self) -> bool:
-        """Whether it was an empty code cell whose place another has taken: nothing to review."""
+    def had_outputs(self) -> bool:
+        return self.left_out or bool(self.outputs or (self.before or {}).get("outputs"))
+
+    @property
+    def was_replaced(self) -> bool:
+        """Whether it was an empty code cell that another replaced: nothing to review."""
         was = self.before or {}
-        empty = not str(was.get("source", "-")).strip() and not was.get("outputs")
+        empty = not str(was.get("source", "-")).strip() and not self.had_outputs
         return self.kind == "removed" and was.get("cell_type") == "code" and empty
 
     @property
@@ -44,18 +48,26 @@ class Change(msgspec.Struct, frozen=True):
 class _Track:
     """One cell from the first op of the turn to its last."""
 
-    def __init__(self, before: Cell | None, above: tuple[str, ...], existed: bool) -> None:
+    def __init__(
+        self,
+        before: Cell | None,
+        above: tuple[str, ...],
+        existed: bool,
+        receipt: Receipt | None = None,
+    ) -> None:
         self.before = before
+        self.left_out = receipt is not None and receipt.left_out
+        self.outputs = receipt.outputs if receipt is not None else ""
         self.above = above
         self.existed = existed
         self.exists = True
         self.source = before["source"] if before is not None else ""
         self.cell_type = before["cell_type"] if before is not None else ""
         self.remade = False
-        """Whether more than source and type may be other than before: it was run, or was of
-        another type for a while."""
+        """Whether more than source and type may differ: it ran, or changed type for a while."""
 
-    def take(self, op: Op) -> None:
+    def take(self, stored: StoredOp) -> None:
+        op = stored.op
         if isinstance(op, Delete):
             self.exists = False
         elif isinstance(op, Insert):
@@ -66,25 +78,33 @@ class _Track:
         elif isinstance(op, BeginRun):
             self.cell_type, self.remade = "code", True
         elif isinstance(op, Restore):
-            self.exists, self.remade = True, op.cell != self.before
+            self.exists, self.remade = True, not self._is_as_before(op.cell, stored.outputs)
             self.source, self.cell_type = op.cell["source"], op.cell["cell_type"]
 
+    def _is_as_before(self, cell: Cell, outputs: str) -> bool:
+        if self.outputs != outputs and not self.left_out:
+            return False
+        return self.before is not None and {**cell, "outputs": []} == {**self.before, "outputs": []}
+
     def change(self, cell_id: str) -> Change | None:
-        """None if the cell is as it was, or came and went."""
+        """None if the cell is unchanged, or came and went."""
         before, above = self.before, self.above
         if not self.existed:
             added = Change(cell_id, "added", None, above, self.source, self.cell_type)
             return added if self.exists else None
         if not self.exists:
-            return Change(cell_id, "removed", before, above)
+            return Change(
+                cell_id, "removed", before, above, left_out=self.left_out, outputs=self.outputs
+            )
         was = (before["source"], before["cell_type"]) if before is not None else None
         if not self.remade and was == (self.source, self.cell_type):
             return None
-        return Change(cell_id, "edited", before, above, self.source, self.cell_type)
+        left = (self.source, self.cell_type, self.left_out, self.outputs)
+        return Change(cell_id, "edited", before, above, *left)
 
 
 def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
-    """In the order in which the cells were first touched. ``ops`` are confirmed ones."""
+    """Changes in the order of each cell's first op. ``ops`` must be confirmed."""
     tracks: dict[str, _Track] = {}
     for index, stored in enumerate(ops):
         op = stored.op
@@ -93,7 +113,7 @@ def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
             if track is None:
                 continue
             tracks[op.cell_id] = track
-        tracks[op.cell_id].take(op)
+        tracks[op.cell_id].take(stored)
     found = (track.change(cell_id) for cell_id, track in tracks.items())
     return tuple(change for change in found if change is not None)
 
@@ -104,14 +124,14 @@ def _begin(ops: Sequence[StoredOp], index: int) -> _Track | None:
     if isinstance(op, Insert):
         return _Track(None, (), existed=False)
     before = receipt.before if receipt is not None else None
-    if before is not None and _is_sound(before):
-        return _Track(before, _above_before(ops, index), existed=True)
+    if receipt is not None and before is not None and _is_sound(before):
+        return _Track(before, _above_before(ops, index), True, receipt)
     unknown = isinstance(op, BeginRun) or (isinstance(op, SetSource) and op.source != op.expect)
     return _Track(None, (), existed=True) if unknown else None
 
 
 def _is_sound(cell: Cell) -> bool:
-    """A window says how a cell was: its word is not taken for more than it is."""
+    """Whether a cell that a window reported has the right shape. Windows are not trusted."""
     return (
         isinstance(cell.get("source"), str)
         and cell.get("cell_type") in CELL_TYPES
@@ -121,8 +141,7 @@ def _is_sound(cell: Cell) -> bool:
 
 
 def _above_before(ops: Sequence[StoredOp], index: int) -> tuple[str, ...]:
-    """The ids above a cell: those that stood there in the time of the op at ``index``, and
-    those that an earlier one of ``ops`` has deleted."""
+    """The ids above a cell at the op ``index``, plus those that earlier ops deleted."""
     cell_id, receipt = ops[index].op.cell_id, ops[index].receipt
     above = list(receipt.after) if receipt is not None else []
     for stored in reversed(ops[:index]):

@@ -1,7 +1,7 @@
-"""What could not be journaled when it happened, and is journaled later, in order.
+"""Journal writes that failed and are repeated later, in order.
 
-A disk that is full, or a journal that somebody locks, stops a turn; it must not take back
-what a person has seen, nor what the model has been told.
+A full disk or a locked journal stops a turn. It must not lose what the person or the model has
+already seen.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from collections.abc import Callable
 
 from ..errors import StoreError
 
-Write = Callable[[], None]
+Write = Callable[[], object]
 
 TAKEN, GONE = "repeated", "unknown_session"
-"""Codes of writes that can never succeed: another server has gone on with the session, or it
-is in the journal no longer."""
+"""Codes of writes that can never succeed: another server has taken over the session, or the
+journal no longer has it."""
 
 
 class DeferredWrites:
     def __init__(self, failed: Callable[[StoreError], None]) -> None:
-        """``failed`` is told of each write that had to be put off, or can never be done."""
+        """Calls ``failed`` for each write that is deferred or given up."""
         self._failed = failed
         self._waiting: deque[Write] = deque()
         self.given_up = ""
-        """``TAKEN`` or ``GONE``: nothing is written any more."""
+        """``TAKEN`` or ``GONE`` after the final failure: no more writes."""
 
     def __bool__(self) -> bool:
         """Whether something waits."""
         return bool(self._waiting)
 
     def do(self, write: Write) -> None:
-        """Write now, after all that waits, or else later. Raises nothing."""
+        """Write after all waiting writes, now or later. Raises nothing."""
         if self.given_up:
             return
         self._waiting.append(write)
@@ -41,7 +41,7 @@ class DeferredWrites:
             self._failed(error)
 
     def catch_up(self) -> None:
-        """Write what waits. Raises StoreError at the first that fails; it goes on waiting."""
+        """Write what waits. Raises StoreError at the first failure, which goes on waiting."""
         while self._waiting:
             try:
                 self._waiting[0]()

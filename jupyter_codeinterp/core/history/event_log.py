@@ -1,27 +1,26 @@
 """A session's events: numbered, journaled, and followed by any number of windows.
 
-The journal is the queue: a follower that is slow reads what it missed from there, so
-nothing is lost and nothing grows. Only while the journal cannot be written, what is shown
-all the same (the end of a turn, for one) waits in memory to be journaled later.
+The journal is the queue: a slow follower reads from it, so nothing is lost and no buffer grows.
+Only while the journal fails, shown events (the end of a turn, say) wait in memory.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import takewhile
 from typing import Union
 
 import msgspec
 
-from ..events import Event, TextDelta, ThinkingDelta
+from ..events import DraftDecided, DraftWaiting, Event, TextDelta, ThinkingDelta, TurnEnded
 from ..stores import EventStore
 from .deferred_writes import TAKEN, DeferredWrites
 
 DELTA_INTERVAL = 0.05
-"""Seconds between text events: the first of a text is shown at once, then at most 20 a second
-reach journal and windows."""
+"""Seconds between text events: the first of a text shows at once, later ones at most 20 times a
+second."""
 RECENT_EVENTS = 2_000
 """Events kept in memory for followers; a slower one reads the journal."""
 PAGE = 500
@@ -40,25 +39,28 @@ class EventLog:
         self._deferred = deferred
         self._journaled = last_seq
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=RECENT_EVENTS)
+        self._waiting: dict[int, bytes] = {}
+        """The waiting draft."""
         self._waiters: list[asyncio.Future[None]] = []
+        self.followers = 0
         self._held: Delta | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._begun: tuple[type[Delta], int] | None = None
-        """Of which text the first words have been shown: they do not wait."""
+        """The text whose first words have been shown, which do not wait."""
 
     def publish(self, event: Event) -> None:
         """Number an event, journal it, wake the followers.
 
-        Raises StoreError if it cannot be journaled; then nobody is told either.
+        Raises StoreError if the journal fails; then no follower gets it.
         """
         self.flush()
         self._deferred.catch_up()
         self._journal(self.last_seq + 1, event)
-        self._tell(event)
+        self._notify(event)
 
     def show(self, event: Event) -> None:
-        """The same for what has happened already: what cannot be journaled now is shown all
-        the same, and journaled later. Deltas are gathered first."""
+        """Show what has already happened, even if the journal fails; it is written later.
+        Collects text deltas first."""
         if isinstance(event, (TextDelta, ThinkingDelta)):
             self._gather(event)
         else:
@@ -92,15 +94,20 @@ class EventLog:
         seq = self.last_seq + 1
         self._deferred.do(lambda: self._journal(seq, event))
         if self._deferred.given_up != TAKEN:
-            self._tell(event)
+            self._notify(event)
 
     def _journal(self, seq: int, event: Event) -> None:
         self._store.append_events(self._session_id, [(seq, event)])
         self._journaled = seq
 
-    def _tell(self, event: Event) -> None:
+    def _notify(self, event: Event) -> None:
         self.last_seq += 1
-        self._recent.append((self.last_seq, msgspec.json.encode(event)))
+        data = msgspec.json.encode(event)
+        self._recent.append((self.last_seq, data))
+        if isinstance(event, DraftWaiting):
+            self._waiting[self.last_seq] = data
+        elif isinstance(event, (DraftDecided, TurnEnded)):
+            self._waiting.clear()
         self._wake()
 
     def _wake(self) -> None:
@@ -109,16 +116,34 @@ class EventLog:
                 waiter.set_result(None)
         self._waiters.clear()
 
+    def release(self) -> None:
+        """Free the recent events; the journal has them."""
+        self._recent.clear()
+
     def catch_up(self, deferred: DeferredWrites) -> None:
-        """Tell the followers here what another server has journaled since. From now on, what
-        cannot be journaled waits in ``deferred``."""
+        """Send followers what another server has journaled. Failed writes now wait in
+        ``deferred``."""
         self._deferred = deferred
         self.last_seq = self._journaled = self._store.last_seq(self._session_id)
         self._recent.clear()  # They read it there.
         self._wake()
 
     async def follow(self, after: int) -> AsyncIterator[tuple[int, bytes]]:
-        """Events after number ``after`` as JSON, then those to come, for ever."""
+        """Events after number ``after`` as JSON, then those to come, without end."""
+        self.followers += 1
+        try:
+            async for numbered in self._follow(after):
+                yield numbered
+        finally:
+            self.followers -= 1
+
+    def journaled(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """The journal's events after number ``after`` as JSON, to its end."""
+        while events := self._page(after):
+            yield from events
+            after = events[-1][0]
+
+    async def _follow(self, after: int) -> AsyncIterator[tuple[int, bytes]]:
         while True:
             newest = self.last_seq
             events = self._since(after)
@@ -127,7 +152,7 @@ class EventLog:
                 after = seq
             if len(events) == PAGE:
                 continue
-            # Numbers have holes in the journal, where parts of a text were put together.
+            # The journal's numbers have gaps where parts of a text were merged.
             after = max(after, newest)
             if after >= self.last_seq:
                 waiter = asyncio.get_running_loop().create_future()
@@ -135,10 +160,15 @@ class EventLog:
                 await waiter
 
     def _since(self, after: int) -> list[tuple[int, bytes]]:
-        """The next ones, at most a page."""
+        """At most a page of later events."""
         if self._recent and self._recent[0][0] <= after + 1:
             newest_first = takewhile(lambda numbered: numbered[0] > after, reversed(self._recent))
             return list(newest_first)[: -PAGE - 1 : -1]
-        events = self._store.written_events(self._session_id, after, PAGE)
+        events = self._page(after)
         shown_only = [(seq, event) for seq, event in self._recent if seq > self._journaled]
         return [*events, *shown_only][:PAGE] if shown_only else events
+
+    def _page(self, after: int) -> list[tuple[int, bytes]]:
+        """A page of the journal, without keys, except that a waiting draft is complete."""
+        written = self._store.written_events(self._session_id, after, PAGE)
+        return [(seq, self._waiting.get(seq, event)) for seq, event in written]

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from ..commands import SessionInfo
 from ..events import Cost, Event, UsageChanged
 from .prose import code, fenced, harmless, known_language, plain, quoted
-from .transcript import Asked, Item, Line, Said, turns
+from .transcript import Item, Line, ModelText, PersonMessage, turns
 
 
 def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
@@ -42,9 +42,9 @@ def _along(files: tuple[str, ...]) -> list[str]:
 
 
 def _in_markdown(item: Item) -> list[str]:
-    if isinstance(item, Said):
+    if isinstance(item, ModelText):
         return [harmless(item.text)]
-    if isinstance(item, Asked):
+    if isinstance(item, PersonMessage):
         return ["## You", quoted(harmless(item.text)), *_along(item.files), "## Answer"]
     if isinstance(item, Line):
         return [f"*{plain(item.text)}*"]

@@ -1,8 +1,7 @@
-"""What the agent did to the notebook's cells, rebuilt from the journal's ops.
+"""The agent's changes to cells, rebuilt from the journal's ops.
 
-A cell is the agent's only if this session's journal inserted it and its source has not
-changed since; notebook metadata grants nothing. The same ops tell what a turn changed and
-how to put it back.
+A cell is the agent's only if this session inserted it and its source has not changed since;
+notebook metadata grants nothing. The same ops show what a turn changed and how to undo it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from collections.abc import Iterable
 
 from ..document.ops import (
     BeginRun,
+    CellView,
     Delete,
+    FinishRun,
     Insert,
     Op,
     Receipt,
@@ -21,6 +22,7 @@ from ..document.ops import (
 )
 from ..stores import StoredOp
 from .changes import Change, changes_of
+from .outputs import Outputs, light_op
 
 
 class Ledger:
@@ -30,26 +32,45 @@ class Ledger:
         self._ops: list[StoredOp] = []
         self._written: dict[str, str] = {}
         """The source that the agent last wrote, for cells that it inserted."""
+        self._runs: dict[str, str] = {}
+        """The agent's last run of a cell."""
         self.touched: list[str] = []
         """Cells that the agent inserted or ran, the latest last."""
+        self.added: list[str] = []
+        """Cells that the agent inserted, the latest last."""
         self.failed: dict[str, int] = {}
         """Cells whose last run failed, with the turn of that run."""
         self.drafts: dict[str, None] = {}
-        """Raw cells that were inserted and never decided on, in order."""
+        """Inserted raw cells without a decision, in order."""
         for stored in ops:
-            if stored.receipt is not None:
-                self.record(stored.turn, stored.op, stored.receipt, stored.seq)
+            self.take(stored)
 
-    def record(self, turn: int, op: Op, receipt: Receipt, seq: int = 0) -> None:
-        """``turn`` is 0 for what a person had put back: that makes nothing the agent's."""
+    def take(self, stored: StoredOp) -> None:
+        """Record an op of the journal, if it has a receipt."""
+        if stored.receipt is not None:
+            self._record(stored, stored.receipt)
+
+    def record(self, turn: int, op: Op, receipt: Receipt) -> None:
+        """``turn`` is 0 for a person's undo, which makes no cell the agent's."""
+        kept = op.kept if isinstance(op, (FinishRun, Restore)) else ""
+        self._record(StoredOp(0, turn, op, outputs=kept), receipt)
+
+    def _record(self, stored: StoredOp, receipt: Receipt) -> None:
+        if receipt.status == "conflict" and isinstance(stored.op, Delete):
+            # The person typed into this draft: it stays, and is theirs.
+            self.drafts.pop(stored.op.cell_id, None)
         if receipt.status != "done":
             return
-        self._ops.append(StoredOp(seq, turn, op, receipt))
+        turn, op = stored.turn, stored.op
+        if not isinstance(op, FinishRun):
+            light, _ = light_op(op)
+            self._ops.append(StoredOp(stored.seq, turn, light, receipt, stored.outputs))
         if isinstance(op, (Delete, Restore)) or turn == 0:
             self._forget(op.cell_id)
             return
         if isinstance(op, Insert):
             self._written[op.cell_id] = op.source
+            self.added.append(op.cell_id)
             if op.cell_type == "raw":
                 self.drafts[op.cell_id] = None
         elif isinstance(op, (SetSource, BeginRun)):
@@ -59,10 +80,14 @@ class Ledger:
                 self.drafts.pop(op.cell_id, None)
             elif op.cell_type == "raw":
                 self.drafts[op.cell_id] = None
-        elif any(output.get("output_type") == "error" for output in op.outputs):
+        elif isinstance(op, FinishRun) and any(
+            output.get("output_type") == "error" for output in op.outputs
+        ):
             self.failed[op.cell_id] = turn
         else:
             self.failed.pop(op.cell_id, None)
+        if isinstance(op, BeginRun):
+            self._runs[op.cell_id] = op.run_id
         if isinstance(op, (Insert, BeginRun)):
             self._touch(op.cell_id)
 
@@ -73,18 +98,34 @@ class Ledger:
 
     def _forget(self, cell_id: str) -> None:
         self._written.pop(cell_id, None)
+        self._runs.pop(cell_id, None)
         self.failed.pop(cell_id, None)
         self.drafts.pop(cell_id, None)
-        if cell_id in self.touched:
-            self.touched.remove(cell_id)
+        for cells in (self.touched, self.added):
+            if cell_id in cells:
+                cells.remove(cell_id)
 
-    def owns(self, cell_id: str, source: str) -> bool:
-        """Whether the cell is the agent's: inserted by it, and ``source`` (as it stands in
-        the notebook now) is what it wrote last."""
-        return self._written.get(cell_id) == source
+    def owns(self, cell: CellView) -> bool:
+        """Whether the agent inserted the cell, wrote its current source and ran it last."""
+        if self._written.get(cell.cell_id) != cell.source:
+            return False
+        return cell.cell_type != "code" or self._runs.get(cell.cell_id, "") == cell.run_id
 
     def owned(self, snapshot: Snapshot) -> set[str]:
-        return {c.cell_id for c in snapshot.cells if self.owns(c.cell_id, c.source)}
+        return {cell.cell_id for cell in snapshot.cells if self.owns(cell)}
+
+    def observe(self, cell_id: str, cell: CellView | None) -> None:
+        """Update from the cell's current state (None: gone). A cell that the person edited or
+        ran no longer counts as a failed cell of the agent."""
+        shows_error = cell is not None and any(
+            output.get("output_type") == "error" for output in cell.outputs
+        )
+        if cell is None or not shows_error or not self.owns(cell):
+            self.failed.pop(cell_id, None)
+
+    def last_run(self, cell_id: str) -> str | None:
+        """The agent's last run of the cell."""
+        return self._runs.get(cell_id)
 
     def written(self, cell_id: str) -> str | None:
         return self._written.get(cell_id)
@@ -94,31 +135,39 @@ class Ledger:
         return [c for c, number in self.failed.items() if number >= turn and c in self._written]
 
     def changes(self, turn: int) -> tuple[Change, ...]:
-        """What a turn changed, whatever has become of it since."""
+        """What a turn changed, ignoring later changes."""
         return changes_of([stored for stored in self._ops if stored.turn == turn])
 
-    def left_later(self, turn: int, cell_id: str, source: str) -> bool:
-        """Whether it is a later turn that has left ``source`` in the cell."""
+    def written_later(self, turn: int, cell_id: str, source: str) -> bool:
+        """Whether a later turn left ``source`` in the cell."""
         later = changes_of([stored for stored in self._ops if stored.turn > turn])
         return any((change.cell_id, change.source) == (cell_id, source) for change in later)
 
-    def undo_cell(self, turn: int, cell_id: str) -> Op | None:
-        """The op that takes back what a turn, and later ones, did to a cell that it left;
-        None if there is nothing to put back."""
+    def undo_cell(self, turn: int, cell_id: str, outputs: Outputs) -> Op | None:
+        """The op that undoes what this and later turns did to a remaining cell; None if nothing
+        to undo."""
         since = [stored for stored in self._ops if stored.turn >= turn]
         for change in changes_of(since):
             if change.cell_id == cell_id and change.kind != "removed":
-                return undo_op(change, change.source)
+                return undo_op(change, change.source, outputs, self.last_run(cell_id))
         return None
 
 
-def undo_op(change: Change, expect: str) -> Op | None:
-    """The op that takes back a change that has left ``expect`` as the cell's source; None if
-    it is not known how the cell was."""
+def undo_op(
+    change: Change, expect: str, outputs: Outputs, last_run: str | None = None
+) -> Op | None:
+    """The op that undoes a change if the cell's source is still ``expect``; None if its earlier
+    state is unknown. ``outputs`` loads those that the journal keeps apart. ``last_run``: undo
+    only if that run was the last one."""
     if change.kind == "added":
-        return Delete(change.cell_id, expect)
+        return Delete(change.cell_id, expect, last_run)
     if change.before is None:
         return None
+    before = change.before
+    if change.left_out or change.outputs:
+        before = {**before, "outputs": list(outputs(change))}
+    # The journal has restored outputs already, unless a receipt left them out.
+    kept = change.outputs if before.get("outputs") else ""
     if change.kind == "edited":
-        return Restore(change.cell_id, change.before, expect)
-    return Restore(change.cell_id, change.before, None, change.above)
+        return Restore(change.cell_id, before, expect, kept=kept, last_run=last_run)
+    return Restore(change.cell_id, before, None, change.above, kept)

@@ -14,35 +14,34 @@ from ..errors import CommandError
 from ..events import Event
 from ..messages import Message, Text, ToolUse, tool_uses
 from .prose import quoted
-from .transcript import Asked, Card, Said, Step, turns
+from .transcript import Card, ModelText, PersonMessage, Step, turns, without_reports
 
 _REPEATED = ("run_cell", "edit_cell", "add_markdown", "delete_cell")
-"""Calls that a recording makes again. What was looked at is left out, but for the notebook,
-which must be read before it can be changed."""
+"""Calls that a recording repeats. Of reading calls it keeps only ``read_notebook``, which must come
+before a change."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
-"""Is another in every run."""
+"""Differs from run to run."""
 _NAME = re.compile(r"^\w[\w.]*", re.M)
 _ERRORS = ("Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration")
-"""How the names of exceptions end."""
+"""Endings of exception names."""
 _BODY = r"(?<=\n)[\s\S]+"
-"""A regular expression for a result without its line of facts."""
+"""Matches a result without its line of facts."""
 THE_END = "The recorded conversation ends here."
 
 
 def recording(info: SessionInfo, events: Iterable[Event], messages: Iterable[Message]) -> str:
     """The conversation as the replay model plays it: a header and assistant messages, JSONL.
 
-    A recording answers one question. So the first one is its question, and what was asked
-    later is quoted in the text of the answer. ``messages`` are all of the session's: they
-    have the calls' inputs. Raises CommandError ``nothing_said``.
+    A recording answers one question: the first. Its answer quotes later ones. ``messages`` are
+    all of the session's, for the calls' inputs. Raises CommandError ``nothing_said``.
     """
-    told = turns(events)
-    question = next((turn.asked for turn in told if turn.asked), "")
+    found = turns(events)
+    question = next((turn.asked for turn in found if turn.asked), "")
     if not question:
-        raise CommandError("nothing_said", "Nothing has been said in this conversation yet.")
+        raise CommandError("nothing_said", "This conversation is still empty.")
     inputs = {call.id: call.input for message in messages for call in tool_uses(message)}
     script = _Script(inputs)
-    for number, turn in enumerate(told):
+    for number, turn in enumerate(found):
         if number and turn.asked:
             script.say(quoted(turn.asked))
         for step in turn.steps:
@@ -53,8 +52,8 @@ def recording(info: SessionInfo, events: Iterable[Event], messages: Iterable[Mes
 
 
 class _Script:
-    """The steps of a recording, as they grow. A step without a call would end the answer:
-    its text goes before that of the next."""
+    """Collects the steps of a recording. A step without a call would end the answer, so its text
+    moves to the next step."""
 
     def __init__(self, inputs: Mapping[str, dict[str, Any]]) -> None:
         self._inputs = inputs
@@ -72,7 +71,7 @@ class _Script:
         calls: list[ToolUse] = []
         expect: dict[str, Any] = {}
         for item in step.items:
-            if isinstance(item, Said):
+            if isinstance(item, ModelText):
                 self.say(item.text)
             elif isinstance(item, Card) and (call := self._call(item)) is not None:
                 calls.append(call)
@@ -82,11 +81,11 @@ class _Script:
         if calls:
             self._close(calls, expect)
         for item in step.items:
-            if isinstance(item, Asked):
+            if isinstance(item, PersonMessage):
                 self.say(quoted(item.text))
 
     def lines(self) -> list[dict[str, Any]]:
-        """All steps; the last one is the answer's end, in words."""
+        """All steps; the last one is text and ends the answer."""
         if not self._texts:
             self.say(THE_END)
         self._close((), {})
@@ -99,9 +98,9 @@ class _Script:
         self._texts = []
 
     def _call(self, card: Card) -> ToolUse | None:
-        """The call again, None if it is left out. ``title`` stands first, what is written
-        letter by letter last; what was decided on goes before what the model wrote.
-        (A draft that code has put forward is no call, and will be put forward again.)"""
+        """The call to repeat; None to omit it. ``title`` comes first and the streamed ``source``
+        last. The decided source replaces the model's. A draft that code proposed is omitted: the
+        code will propose it again."""
         given = self._inputs.get(card.call_id)
         if given is None or card.status not in ("ok", "error"):
             return None
@@ -123,7 +122,7 @@ class _Script:
         return ToolUse(f"call{self._count}", card.name, {"title": card.title or card.name, **rest})
 
     def _place(self, cell_id: str) -> str:
-        """The live id of a cell that the recording makes; others are the notebook's own."""
+        """A placeholder for the id of a cell that the recording makes; other ids stay."""
         name = self._names.get(cell_id)
         return f"{{{{{name}.cell}}}}" if name else cell_id
 
@@ -132,15 +131,17 @@ class _Script:
 
 
 def _expected(card: Card) -> dict[str, str]:
-    """What the call must come to again for the recording to go on."""
+    """The result that the call must have for the recording to continue."""
+    detail = without_reports(card.done.detail, card.done.notes) if card.done is not None else ""
+    result = detail.partition("\n")[2]
     if card.status == "error":
-        names = (match.group().rstrip(".") for match in _NAME.finditer(card.result))
+        names = (match.group().rstrip(".") for match in _NAME.finditer(result))
         errors = [name for name in names if name.endswith(_ERRORS)]
         reads = f"^{re.escape(errors[-1])}" if errors else ""
         return {"status": "error", "reads": reads}
-    # Of an edited cell the model was told that it had been edited: this time it is not.
+    # The result of an edited cell mentioned the edit, which will not happen again.
     alike = card.name != "read_notebook" and not card.edited
-    if not alike or not card.result or _ADDRESS.search(card.result):
+    if not alike or not result or _ADDRESS.search(result):
         return {"status": "ok"}
-    words = " ".join(card.result.split())
+    words = " ".join(result.split())
     return {"status": "ok", "reads": _BODY, "digest": hashlib.sha256(words.encode()).hexdigest()}

@@ -1,10 +1,11 @@
-"""What the journal's events say of a session: where it stands when it is taken up."""
+"""The state of a session, rebuilt from the journal's events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from ..events import (
+    CellRemoved,
     ChangesKept,
     Cost,
     Event,
@@ -25,12 +26,13 @@ from ..events import (
 from .review import State
 
 LOST = (
-    "[The server was stopped during the previous turn; variables may be gone. What you did in "
-    "its last step is not in this conversation; what it left in the notebook is."
+    "[The server was stopped during the previous turn. Variables may be gone. This "
+    "conversation lacks its last step; the notebook keeps its changes. A draft that waited for a "
+    "decision is gone."
 )
-HAD_BEGUN = " Code in the cells {cells} had begun to run; it may have had effects."
-CUT_OFF = "The server was stopped while this ran: it may have had effects."
-NOT_BEGUN = "The server was stopped before this began."
+HAD_BEGUN = " Code in the cells {cells} had started to run and may have had effects."
+CUT_OFF = "The server was stopped while this ran. It may have had effects."
+NOT_BEGUN = "The server was stopped before this started."
 
 
 @dataclass
@@ -43,25 +45,26 @@ class Replay:
     """The person's last message."""
     since: int = 0
     """The turn in which they sent it."""
-    unheard: str = ""
-    """What they have said since the model was asked last."""
-    unheard_references: tuple[Reference, ...] = ()
-    """What that names."""
+    undelivered: str = ""
+    """The person's words since the last model call."""
+    undelivered_references: tuple[Reference, ...] = ()
     queued: dict[int, MessageQueued] = field(default_factory=dict)
-    """What they have said that neither began a turn nor reached the model yet, in order."""
+    """Messages that neither began a turn nor reached the model yet, in order."""
     said: int = 0
-    """The number of the last message that was queued."""
+    """The number of the last queued message."""
     unfinished: bool = False
     ended: TurnEnded | None = None
     usage: UsageChanged | None = None
     cost: Cost | None = None
     """Of the last turn."""
     reviewed: dict[int, dict[str, State]] = field(default_factory=dict)
-    """What has become of the cells that a turn changed, by turn and cell id."""
-    _cards: dict[str, ToolStarted] = field(default_factory=dict)
-    """Calls of the last step that have no end."""
+    """The review states of changed cells, by turn and cell id."""
+    _added: dict[str, int] = field(default_factory=dict)
+    """The turns that added cells, by cell id."""
+    _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
+    """Unfinished calls of the last turn, with their steps."""
     _running: dict[str, str] = field(default_factory=dict)
-    """Cells whose run has no end that the model has been told, by call id."""
+    """Cells whose run has no result that reached the model, by call id."""
 
     def add(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
@@ -69,26 +72,28 @@ class Replay:
             self._cards.clear()
             self._left_queue(event.queued)
             if event.text:
-                self.asked, self.since, self.unheard = event.text, event.turn, event.text
-            self.unheard_references = event.references
+                self.asked, self.since, self.undelivered = event.text, event.turn, event.text
+            self.undelivered_references = event.references
         elif isinstance(event, MessageQueued):
             self.queued[event.number], self.said = event, event.number
         elif isinstance(event, MessageTakenBack):
             self._left_queue((event.number,))
         elif isinstance(event, MessagesHeard):
             self._left_queue(event.numbers)
-            self.asked, self.unheard = f"{self.asked}\n\n{event.text}", event.text
-            self.unheard_references = event.references
+            self.asked, self.undelivered = f"{self.asked}\n\n{event.text}", event.text
+            self.undelivered_references = event.references
         elif isinstance(event, StepStarted):
-            self.steps, self.unheard = event.step, ""
-            self.unheard_references = ()
-            self._running.clear()  # The model has been told of them.
+            self.steps, self.undelivered = event.step, ""
+            self.undelivered_references = ()
+            # The results of the others have reached the model.
+            self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
         elif isinstance(event, ToolStarted):
-            self._cards[event.call_id] = event
+            self._cards[event.call_id] = (self.steps, event)
         elif isinstance(event, StepDiscarded):
-            self._cards.clear()
+            kept = {c: card for c, card in self._cards.items() if card[0] != event.step}
+            self._cards = kept
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
             if event.summary != CUT_OFF:
@@ -98,11 +103,16 @@ class Replay:
         elif isinstance(event, TurnUndone):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.restored, "undone"))
+        elif isinstance(event, CellRemoved):
+            turn = self._added.get(event.cell_id)
+            if turn is not None:
+                self.reviewed.setdefault(turn, {})[event.cell_id] = "undone"
         elif isinstance(event, ChangesKept):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.cells, "kept"))
         elif isinstance(event, TurnEnded):
             self.ended, self.unfinished = event, False
+            self._added.update(dict.fromkeys(event.added, event.turn))
 
     def _left_queue(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
@@ -110,7 +120,7 @@ class Replay:
 
     @property
     def lost(self) -> str:
-        """What the model must know of a turn that was cut off, "" if none was."""
+        """What the model must know of an interrupted turn; "" if there is none."""
         stopped = self.ended is not None and self.ended.code == "server_stopped"
         if not (self.unfinished or stopped):
             return ""
@@ -118,8 +128,8 @@ class Replay:
         return LOST + (HAD_BEGUN.format(cells=cells) if cells else "") + "]"
 
     def ends(self) -> list[ToolDone]:
-        """Ends for the cards that were cut off."""
-        return [self._end_of(card) for card in self._cards.values()]
+        """Ends for the cards that the server's stop left open."""
+        return [self._end_of(card) for _, card in self._cards.values()]
 
     def _end_of(self, card: ToolStarted) -> ToolDone:
         cell_id = self._running.get(card.call_id)

@@ -1,6 +1,4 @@
-"""What a turn changed as people review it: per cell the source before and after, and what has
-been said of it. Bounded: a review is read by a person.
-"""
+"""A turn's changes for review: source before and after, and state, by cell. Bounded."""
 
 from __future__ import annotations
 
@@ -20,10 +18,9 @@ State = Literal["open", "undone", "kept"]
 
 
 class Reviewed(msgspec.Struct, frozen=True):
-    """``before`` is None for an added cell, ``after`` (what the agent left) for a removed one.
-    ``outputs``: whether the cell had outputs, which an undo puts back. ``cut``: whether a
-    source was too long and is not whole. ``undoable``: whether it is known how the cell was.
-    ``above`` are the ids that stood above it, or would but for the turn, nearest first.
+    """``before`` is None for an added cell, ``after`` for a removed one. ``outputs``: whether an
+    undo restores outputs. ``cut``: whether a long source is cut. ``undoable``: whether the
+    earlier state is known. ``above`` are the ids above it without the turn, nearest first.
     """
 
     cell_id: str
@@ -39,7 +36,7 @@ class Reviewed(msgspec.Struct, frozen=True):
 
 
 class Review(msgspec.Struct, frozen=True):
-    """``left_out`` is the number of cells beyond those that are shown."""
+    """``left_out`` counts the cells not listed."""
 
     turn: int
     changes: tuple[Reviewed, ...]
@@ -47,7 +44,7 @@ class Review(msgspec.Struct, frozen=True):
 
 
 def review(turn: int, changes: Iterable[Change], states: Mapping[str, State]) -> Review:
-    every = tuple(change for change in changes if not change.gave_way)
+    every = tuple(change for change in changes if not change.was_replaced)
     shown = tuple(_reviewed(c, states.get(c.cell_id, "open")) for c in every[:MOST_CELLS])
     return Review(turn, shown, len(every) - len(shown))
 
@@ -63,7 +60,7 @@ def _reviewed(change: Change, state: State) -> Reviewed:
         cell_type=change.cell_type or (was["cell_type"] if was is not None else ""),
         before=before if before is None else before[:MOST_SOURCE],
         after=after if after is None else after[:MOST_SOURCE],
-        outputs=was is not None and bool(was.get("outputs")),
+        outputs=change.had_outputs,
         undoable=change.undoable,
         state=state,
         cut=any(len(source) > MOST_SOURCE for source in sources),

@@ -1,11 +1,8 @@
-"""What happened in a session, turn by turn: its events put together again.
-
-Nothing of a void step counts.
-"""
+"""A session turn by turn, rebuilt from its events without void steps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -33,10 +30,10 @@ from ..events import (
 
 @dataclass
 class Card:
-    """A tool call. ``waiting`` is what the person was asked about, ``source`` what was decided
-    on, "" while nothing was; ``edited`` whether the person had changed it; ``ran`` whether it
-    was sent to the kernel, ``language`` the kernel's, "" where that is not known; ``done`` is
-    None where the end is not in the journal."""
+    """A tool call. ``waiting`` is the source that the person was asked about, ``source`` the
+    decided one ("" before that). ``edited``: the person changed it. ``ran``: the kernel got it;
+    ``language`` is the kernel's, "" if unknown. ``done`` is None without an end in the
+    journal."""
 
     call_id: str
     name: str
@@ -57,13 +54,13 @@ class Card:
 
     @property
     def result(self) -> str:
-        """The text of the result without its first line, the facts for the model."""
+        """The text of the result without its line of facts."""
         return self.done.detail.partition("\n")[2] if self.done is not None else ""
 
 
 @dataclass
-class Said:
-    """Text of the model's; ``whole`` unless only ``parts`` of it are in the journal."""
+class ModelText:
+    """Text of the model; ``whole`` unless the journal has only ``parts``."""
 
     parts: list[str]
     whole: bool = True
@@ -74,8 +71,8 @@ class Said:
 
 
 @dataclass
-class Asked:
-    """What the person has said while the model worked, and the files that came with it."""
+class PersonMessage:
+    """A message sent while the model worked, and its files."""
 
     text: str
     files: tuple[str, ...] = ()
@@ -83,12 +80,12 @@ class Asked:
 
 @dataclass
 class Line:
-    """What happened besides."""
+    """Any other event."""
 
     text: str
 
 
-Item = Union[Said, Card, Asked, Line]
+Item = Union[ModelText, Card, PersonMessage, Line]
 
 
 @dataclass
@@ -98,8 +95,7 @@ class Step:
 
 @dataclass
 class Turn:
-    """``asked`` is "" where the person had the model try again; ``files`` are names of those
-    that came with it."""
+    """``asked`` is "" for a retry; ``files`` are names of the message's files."""
 
     asked: str
     steps: list[Step] = field(default_factory=list)
@@ -111,38 +107,38 @@ def _files(event: TurnStarted | MessagesHeard) -> tuple[str, ...]:
 
 
 def turns(events: Iterable[Event]) -> list[Turn]:
-    """The conversation, turn by turn and step by step. What comes before the first step of a
-    turn, or after its last, is in a step of its own."""
-    told: list[Turn] = []
+    """The conversation by turns and steps. Events before the first step of a turn get a step of
+    their own."""
+    found: list[Turn] = []
     cards: dict[str, Card] = {}
     for event in events:
         if isinstance(event, TurnStarted):
-            told.append(Turn(event.text, [Step()], _files(event)))
-        elif not told:
+            found.append(Turn(event.text, [Step()], _files(event)))
+        elif not found:
             continue
         elif isinstance(event, StepStarted):
-            told[-1].steps.append(Step())
+            found[-1].steps.append(Step())
         elif isinstance(event, StepDiscarded):
-            told[-1].steps[-1] = Step()
+            found[-1].steps[-1] = Step()
         elif isinstance(event, ToolStarted):
             card = cards[event.call_id] = Card(event.call_id, event.name, event.title)
-            told[-1].steps[-1].items.append(card)
+            found[-1].steps[-1].items.append(card)
         elif call_id := _call_of(event):
             if call_id in cards:
                 _note(cards[call_id], event)
         else:
-            _add(told[-1].steps[-1].items, event)
-    return told
+            _add(found[-1].steps[-1].items, event)
+    return found
 
 
 def _call_of(event: Event) -> str:
-    """ "" if it is about no tool call."""
+    """The event's tool call; "" if none."""
     call_id: str = getattr(getattr(event, "draft", event), "call_id", "")
     return call_id
 
 
 def _note(card: Card, event: Event) -> None:
-    """What an event says of a card."""
+    """Update a card from an event."""
     if isinstance(event, DraftOpened):
         card.kind, card.title = event.kind, event.title or card.title
     elif isinstance(event, DraftWaiting):
@@ -162,15 +158,37 @@ def _note(card: Card, event: Event) -> None:
 
 def _add(items: list[Item], event: Event) -> None:
     last = items[-1] if items else None
-    if isinstance(event, TextDelta) and isinstance(last, Said) and not last.whole:
+    if isinstance(event, TextDelta) and isinstance(last, ModelText) and not last.whole:
         last.parts.append(event.text)
     elif isinstance(event, (TextDelta, TextDone)):
-        items.append(Said([event.text], whole=isinstance(event, TextDone)))
+        items.append(ModelText([event.text], whole=isinstance(event, TextDone)))
     elif isinstance(event, MessagesHeard):
-        items.append(Asked(event.text, _files(event)))
+        items.append(PersonMessage(event.text, _files(event)))
     elif isinstance(event, Note):
         items.append(Line(event.text))
     elif isinstance(event, TurnUndone):
-        items.append(Line("The cells of a turn were put back."))
+        items.append(Line("The cells of a turn were restored."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":
         items.append(Line(event.message))
+
+
+# --- notes of checks -----------------------------------------------------------------------
+
+REPORT = "The check “{}” on this server reports on this run:"
+"""Before a check's note in a result. Notes depend on the packages of a server, so what compares
+or shows results leaves them out."""
+
+
+def is_report(part: str) -> bool:
+    """Whether a part of a result is the note of a check. Outputs are between delimiters, so their
+    part never begins like this."""
+    return part.startswith("\n" + REPORT.partition("{}")[0])
+
+
+def without_reports(detail: str, notes: Sequence[str]) -> str:
+    """The detail of a card without its ``notes``, each “name: text”, which end it."""
+    for note in reversed(notes):
+        name = note.partition(": ")[0]
+        before, found, _ = detail.rpartition(f"\n{REPORT.format(name)}\n")
+        detail = before.removesuffix("\n") if found else detail
+    return detail

@@ -1,8 +1,7 @@
-"""Calls of others' code that end in time, whatever that code does.
+"""Calls into other packages' code with a deadline.
 
-It may block, raise anything, ignore that it is cancelled, never return. So plain functions run
-in daemon threads of their own: those of asyncio's pool are few, and a server that ends waits
-for them.
+That code may block, raise anything, ignore cancellation or never return. So plain functions run in
+daemon threads: asyncio's pool is small, and a stopping server waits for it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 DEADLINE = 5.0
 """Seconds that a call has."""
 MOST_AT_ONCE = 4
-"""Calls of one name that may be under way, those included that have been given up."""
+"""Running calls of one name, including abandoned ones."""
 
 
 class CallFailed(Exception):
@@ -34,7 +33,7 @@ class Caller:
     async def call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """What ``function`` returns, awaited if need be. Raises CallFailed."""
         if self._under_way[name] >= MOST_AT_ONCE:
-            raise CallFailed(f"{MOST_AT_ONCE} earlier calls have not come back")
+            raise CallFailed(f"{MOST_AT_ONCE} earlier calls have not finished")
         loop = asyncio.get_running_loop()
         ends = loop.time() + DEADLINE
         if inspect.iscoroutinefunction(function):
@@ -62,7 +61,7 @@ class Caller:
 
 
 async def _caught(awaitable: Any) -> tuple[Any, BaseException | None]:
-    """The result, or what was raised; also what would end an event loop."""
+    """The result, or what was raised, including what would end an event loop."""
     try:
         return await awaitable, None
     except asyncio.CancelledError:
@@ -72,7 +71,7 @@ async def _caught(awaitable: Any) -> tuple[Any, BaseException | None]:
 
 
 class _ThreadFuture(asyncio.Future[Any]):
-    """Of a thread, which nothing cancels: it is done when the thread is."""
+    """A thread's future. Nothing cancels a thread, so it is done when the thread is."""
 
 
 def _in_thread(work: Callable[[], Any]) -> _ThreadFuture:

@@ -10,7 +10,7 @@ from ..approval.out_of_sight import out_of_sight
 from ..off_loop import off_loop
 from .hook import CellCode, Hook, Notes
 
-NOT_CHECKED = "What else this runs could not be checked."
+NOT_CHECKED = "Could not check what else this runs."
 
 
 async def checked(
@@ -34,6 +34,6 @@ async def _warnings(cell: CellCode) -> Notes:
 
 
 BUILT_IN = (
-    Hook("What cannot be seen", before_run=_unseen),
-    Hook("What else runs", before_run=_warnings),
+    Hook("Hidden code", before_run=_unseen),
+    Hook("Indirect code", before_run=_warnings),
 )

@@ -1,7 +1,7 @@
-"""The hooks round a run, in the order in which they were added, and what they say together.
+"""Runs the hooks before and after a cell, and combines their answers.
 
-One is added with a line in ``code_checks.BUILT_IN``, or from another package by the entry-point
-group ``jupyter_codeinterp.hooks``.
+Add one with a line in ``code_checks.BUILT_IN``, or from another package with the entry-point group
+``jupyter_codeinterp.hooks``.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from .code_checks import BUILT_IN
 from .hook import CellCode, CellOutputs, Hook, Notes, Refusal
 
 LONGEST = 100_000
-"""Characters of a note that are read; far fewer are shown."""
+"""Characters of a note; a longer one is an error. Far fewer are shown."""
 MOST_NOTES = 10
-"""Notes of one hook that are looked at."""
+"""Notes read of one hook."""
 _NAME = re.compile(r"[\w.-](?:[\w .-]{0,58}[\w.-])?", re.ASCII)
 
 log = logging.getLogger(__name__)
 
 
 class Note(msgspec.Struct, frozen=True):
-    """``by`` is the hook's name; "" for one of ours, whose text needs no care."""
+    """``by`` is the hook's name; "" for one of ours, whose text is trusted."""
 
     by: str
     text: str
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """What all hooks say before a run. ``ask``: a person must decide in every mode.
-    ``refusal`` is the first one, if there is any."""
+    """All hooks' answers before a run. ``ask``: a person must decide in every mode. ``refusal``
+    is the first one, if any."""
 
     notes: tuple[Note, ...] = ()
     ask: bool = False
@@ -46,26 +46,26 @@ class Checked(msgspec.Struct, frozen=True):
 
 class Hooks:
     def __init__(self, hooks: Iterable[Hook] = BUILT_IN) -> None:
-        """Those given here are ours: they are called as they are."""
+        """``hooks`` are our own, called directly and without a deadline."""
         self._ours = tuple(hooks)
         self._others: list[Hook] = []
         self._caller = Caller()
 
     def add(self, hook: Hook) -> None:
-        """One of others. Raises ValueError with what is wrong with it."""
+        """Add another package's hook. Raises ValueError with the fault."""
         if not isinstance(hook, Hook):
-            raise ValueError(f"{hook!r} is no Hook")
+            raise ValueError(f"{hook!r} is not a Hook")
         if not isinstance(hook.name, str) or not _NAME.fullmatch(hook.name):
-            raise ValueError(f"{hook.name!r} is no name for a hook")
+            raise ValueError(f"{hook.name!r} is not a valid hook name")
         if hook.name in {known.name for known in (*self._ours, *self._others)}:
-            raise ValueError(f"there is a hook {hook.name!r} already")
+            raise ValueError(f"a hook named {hook.name!r} already exists")
         given = [call for call in (hook.before_run, hook.after_run) if call is not None]
         if not given or not all(map(callable, given)):
-            raise ValueError(f"{hook.name!r} must have a before_run or an after_run to call")
+            raise ValueError(f"{hook.name!r} must have a callable before_run or after_run")
         self._others.append(hook)
 
     async def before_run(self, cell: CellCode) -> Checked:
-        """Ask all of them. What one of others cannot say, a person is asked for."""
+        """Ask all hooks. If another package's hook fails, a person decides."""
         notes: list[Note] = []
         ask = False
         for hook in self._ours:
@@ -73,7 +73,7 @@ class Hooks:
                 said = await _awaited(hook.before_run(cell))
                 notes += (Note("", text) for text in said.texts)
                 ask = ask or said.ask
-        answers = await asyncio.gather(*(self._asked(hook, cell) for hook in self._others))
+        answers = await asyncio.gather(*(self._before(hook, cell) for hook in self._others))
         for hook, answer in zip(self._others, answers, strict=True):
             if isinstance(answer, Refusal):
                 return Checked(refusal=Note(hook.name, answer.reason))
@@ -81,32 +81,32 @@ class Hooks:
             ask = ask or answer.ask
         return Checked(tuple(notes), ask)
 
-    async def _asked(self, hook: Hook, cell: CellCode) -> Notes | Refusal:
+    async def _before(self, hook: Hook, cell: CellCode) -> Notes | Refusal:
         if hook.before_run is None:
             return Notes()
-        said = await self._said(hook, hook.before_run, cell)
+        said = await self._answer(hook, hook.before_run, cell)
         return Notes((NOT_MADE,), ask=True) if said is None else said
 
     async def after_run(self, cell: CellCode, outputs: CellOutputs) -> tuple[Note, ...]:
-        """Tell all of them, and what they say. One that cannot say it says nothing."""
-        told = [hook for hook in self._others if hook.after_run is not None]
-        if not told:
+        """Notify all hooks and return their notes. A failed hook adds none."""
+        notified = [hook for hook in self._others if hook.after_run is not None]
+        if not notified:
             return ()
         theirs = msgspec.structs.replace(outputs, outputs=copy.deepcopy(outputs.outputs))
         answers = await asyncio.gather(
-            *(self._said(hook, hook.after_run, cell, theirs) for hook in told)
+            *(self._answer(hook, hook.after_run, cell, theirs) for hook in notified)
         )
         return tuple(
             Note(hook.name, text)
-            for hook, answer in zip(told, answers, strict=True)
+            for hook, answer in zip(notified, answers, strict=True)
             if isinstance(answer, Notes)
             for text in answer.texts
         )
 
-    async def _said(
+    async def _answer(
         self, hook: Hook, call: Callable[..., Any] | None, *about: Any
     ) -> Notes | Refusal | None:
-        """None if it has failed: that ends no turn."""
+        """The hook's answer; None if it failed, which ends no turn."""
         try:
             if call is None:
                 return Notes()
@@ -114,23 +114,22 @@ class Hooks:
         except CallFailed as error:
             log.warning("The hook %s failed: %s", hook.name, error, exc_info=error.__cause__)
         except Exception:
-            # It may return anything, also what raises when it is looked at.
-            log.warning("What the hook %s says cannot be read", hook.name, exc_info=True)
+            # It may return anything, even objects that raise when read.
+            log.warning("Cannot read the result of the hook %s", hook.name, exc_info=True)
         return None
 
 
-NOT_MADE = "This check could not be made."
+NOT_MADE = "This check failed to run."
 
 
 async def _awaited(said: Any) -> Notes:
-    """Of ours, which are coroutine functions and refuse nothing."""
+    """The notes of our own hooks, which are coroutine functions and never refuse."""
     notes: Notes = await said
     return notes
 
 
 def _read(said: object) -> Notes | Refusal:
-    """What a hook returned, with texts that are texts. Raises TypeError or
-    ValueError."""
+    """Validate what a hook returned. Raises TypeError or ValueError."""
     if said is None:
         return Notes()
     if isinstance(said, Refusal):
@@ -145,7 +144,7 @@ def _read(said: object) -> Notes | Refusal:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"a hook said {type(value).__name__}")
+        raise TypeError(f"a hook returned {type(value).__name__}")
     if len(value) > LONGEST:
-        raise ValueError(f"a hook said {len(value):,} characters")
+        raise ValueError(f"a hook returned {len(value):,} characters")
     return value

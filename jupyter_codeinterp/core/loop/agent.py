@@ -1,16 +1,17 @@
-"""The agent loop: ask the model, carry out what it asks for, tell it what came of it.
+"""The agent loop: ask the model, carry out its tool calls, send it the results.
+
+A draft that the person writes about goes on waiting, while the model answers them. The turn then
+ends only after the decision (``call_at_work.py``).
 
 ``Agent.run`` yields events until the turn is over; ``ending`` then says how. It raises
-ModelError when the model cannot be had. When the turn is stopped (the task is cancelled),
-``stopped`` settles what was under way, so that every tool call still gets its result.
+ModelError when the model is unavailable. After a cancellation ``stopped`` gives every open tool
+call its result.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
-
-import msgspec
 
 from ..errors import DocumentError, ModelError
 from ..events import (
@@ -25,7 +26,7 @@ from ..events import (
     TextDone,
     ThinkingDelta,
 )
-from ..messages import Message, Text, ToolResult, ToolUse, Usage, tool_uses, user
+from ..messages import Message, Text, ToolUse, Usage, tool_uses, user
 from ..model_view import rule_files
 from ..model_view.context import Context
 from ..model_view.outputs import size
@@ -40,29 +41,27 @@ from ..ports import (
     ModelToolInput,
 )
 from ..tools.registry import ToolRegistry
-from ..tools.tools import Tools
 from ..turn.ending import Ending
-from ..turn.meter import Meter, Unpaid
-from ..turn.results import Result
+from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
+from .calls import Calls
 from .conversation import Conversation
-from .naming import Found, look_at_named
+from .naming import Found, look_up
 
 CUT_OFF = (
-    "Your reply was cut off at the output limit, so nothing of it was run. "
-    "Write shorter code, in several cells."
+    "Your reply was cut off at the output limit, so none of it was run. Write shorter code, in "
+    "several cells."
 )
 NOT_ASKED_FOR = "Your reply ended without asking for its tools, so this was not started."
-NOT_REACHED = "The turn ended before this was started: nothing of it reached the kernel."
 TOO_SMALL = (
-    "The conversation does not fit the model's context, not even as a summary. "
-    "Begin a new conversation, or choose another model."
+    "Even a summary of the conversation is too long for the model. Start a new conversation, "
+    "or choose another model."
 )
-NOT_DESCRIBED = "[The notebook could not be described. read_notebook shows its cells.]"
-MOVED_ON = "The conversation was long; it goes on with a summary."
+NOT_DESCRIBED = "[Could not describe the notebook. read_notebook shows its cells.]"
+MOVED_ON = "The conversation is long. Continuing with a summary."
 GO_ON = "Go on."
-SILENT = "The model ended its turn without a word. Ask again, or say what is missing."
+SILENT = "The model ended its turn without an answer. Ask again, or say what is missing."
 
 
 class Agent:
@@ -76,41 +75,44 @@ class Agent:
         next_step: Callable[[], int],
         registry: ToolRegistry,
         queued: Callable[[], MessagesHeard | None],
-        aside: Callable[[], tuple[Reference, ...]] = tuple,
+        show: Callable[[Event], None],
+        answer_references: Callable[[], tuple[Reference, ...]] = tuple,
     ) -> None:
-        """``goal`` is what the person asked for last, in their words; ``queued`` is what they
-        have said since, None if nothing; ``aside`` what their answers have named since."""
+        """``goal`` is the person's latest request; ``queued`` gives what they said since, if
+        anything; ``show`` gets the events of tool calls; ``answer_references`` gives what their
+        answers named since."""
         self.model = model
         self.meter = meter
         self.turn = turn
         self.talk = talk
-        self.ending = Ending("max_steps", "max_steps", "Stopped at the limit of steps in a turn.")
+        self.ending = STEP_LIMIT
         self._goal = goal
         self._next_step = next_step
         self._queued = queued
-        self._aside = aside
+        self._answer_references = answer_references
         self._references: tuple[Reference, ...] = ()
-        """What the messages of this turn name."""
-        self._registry = registry
+        """Of the messages of this turn."""
         self._specs = registry.specs()
-        self._tools = Tools(turn, registry)
+        self._calls = Calls(turn, registry, show)
         self._reply: ModelDone | None = None
         self._over = False
+        self._rests = False
+        """Whether the model has said all that it has to say until the person acts."""
         self._begun_anew = False
-        """The conversation has begun anew, and no call has been carried out since."""
+        """Whether a new conversation has begun and no tool call has run since."""
         self._texts: dict[int, str] = {}
-        """Text blocks that have begun and not ended, by index."""
-        self._unpaid: Unpaid | None = None
-        """The call that is under way, once something has come of it."""
+        """Unfinished text blocks, by index."""
+        self._call_usage: CallUsage | None = None
+        """Of the running call, from its first event on."""
 
     async def run(
         self, text: str, note: str = "", references: tuple[Reference, ...] = ()
     ) -> AsyncIterator[Event]:
-        """One turn. ``text`` is the person's message; "" goes on with the history as it is.
+        """Run one turn. ``text`` is the person's message; "" continues with the same history.
         ``note`` is what the model must know of the turn before."""
         described = await self._describe()
         self._references = references
-        found = await look_at_named(self.turn, references)
+        found = await look_up(self.turn, references)
         opening = self._opening(described, note, found, text)
         if opening.content:
             self.talk.add(opening)
@@ -121,39 +123,59 @@ class Agent:
             if over is not None:
                 self.ending = over
                 return
+            await self._until_due()
             if self.meter.share > self.turn.limits.context_share:
                 yield await self._move_on()
-            async for event in self._hear():
+            async for event in self._add_queued():
                 yield event
-            async for event in self._ask_once_more_if_broken():
-                yield event
-            async for event in self._carry_out():
-                yield event
-            if self._over:
+            if self._rests:
+                continue  # The message has been taken back.
+            try:
+                async for event in self._ask_once_more_if_broken():
+                    yield event
+                async for event in self._carry_out():
+                    yield event
+            except ModelError as error:
+                if self._calls.discussed is None:
+                    raise
+                self._over, self.ending = True, Ending("error", error.code, error.message)
+            if self._over and self._calls.discussed is None:
                 return
+            if self._over:
+                # The draft still waits.
+                if self.ending.message:
+                    yield Note(self.ending.message, "warning")
+                self._over, self._rests, self.ending = False, True, STEP_LIMIT
+
+    async def _until_due(self) -> None:
+        """Wait while a discussed draft runs, and while the model has no more to say."""
+        while (call := self._calls.discussed) is not None and not call.ended:
+            if call.waits and not (self._rests and self._queued() is None):
+                return
+            await call.news()
 
     # --- asking ----------------------------------------------------------------------
 
     def _opening(self, described: str, note: str, found: Found, text: str) -> Message:
-        """The person's words, with what the model must know of the notebook before them."""
+        """The person's words, after what the model must know of the notebook."""
         words = text or (GO_ON if self.talk.is_answered else "")
-        before = (described, self._wishes(), note, found.text)
+        before = (described, self._instructions(), note, found.text)
         content = (*_texts(*before), *found.shown, *_texts(self.turn.scrub(words)))
         return user(*self.talk.opening(), *content) if content else user()
 
     def _shown(self, found: Found) -> tuple[Note, ...]:
-        """What was found is in the conversation now; what the person is told of it."""
+        """Record that the conversation shows these files. Returns notes for the person."""
         self.turn.results.has_shown(found.shown)
         return found.notes
 
-    def _wishes(self) -> str:
-        """What the person's files say, once, and again when they say something else."""
+    def _instructions(self) -> str:
+        """The person's instruction files, at first and after each change; else ""."""
         turn = self.turn
-        wishes = rule_files.told(turn.rule_files, turn.foreign)
-        before, turn.context.wishes = turn.context.wishes, wishes
-        if wishes == before:
+        instructions = rule_files.as_text(turn.rule_files, turn.untrusted)
+        before, turn.context.instructions = turn.context.instructions, instructions
+        if instructions == before:
             return ""
-        return wishes or rule_files.GONE
+        return instructions or rule_files.GONE
 
     async def _describe(self) -> str:
         turn = self.turn
@@ -173,42 +195,64 @@ class Agent:
             turn.context.state = fresh.state
         return text
 
-    async def _hear(self) -> AsyncIterator[Event]:
-        """What the person has said meanwhile follows the results, in the same turn of theirs.
-        (Between two parts of an answer of the model's nothing may stand.)"""
-        if self.talk.is_answered:
+    async def _describe_acts(self) -> str:
+        """What the person ran, changed or deleted since the last description."""
+        turn = self.turn
+        if not turn.notebook.person_acted:
+            return ""
+        try:
+            snapshot = await turn.notebook.look()
+        except DocumentError:
+            return ""  # Closed for now; the next step reads it.
+        fresh = Context(turn.context.state, turn.scrub)
+        owned = turn.ledger.owned(snapshot)
+        text = await off_loop(
+            lambda: fresh.describe_acts(snapshot, owned),
+            sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
+            lambda: NOT_DESCRIBED,
+        )
+        if text != NOT_DESCRIBED:
+            turn.context.state = fresh.state
+        return text
+
+    async def _add_queued(self) -> AsyncIterator[Event]:
+        """Add the person's queued messages and changes after the results, never between two
+        parts of one answer of the model."""
+        if self.talk.is_answered and not self._rests:
             return
-        aside = self._aside()
-        heard, references = self._said(aside)
-        found = await look_at_named(self.turn, references, again=True)
-        # More may have been queued, or taken back, while that was looked at.
-        while self._said(aside)[1] != references:
-            _, references = self._said(aside)
-            found = await look_at_named(self.turn, references, again=True)
-        heard, _ = self._said(aside)
+        done = await self._describe_acts()
+        named = self._answer_references()
+        delivery, references = self._queued_and_named(named)
+        found = await look_up(self.turn, references, again=True)
+        # The queue may have changed during the look-up.
+        while self._queued_and_named(named)[1] != references:
+            _, references = self._queued_and_named(named)
+            found = await look_up(self.turn, references, again=True)
+        delivery, _ = self._queued_and_named(named)
         self._references += references
         words = ""
-        if heard is not None:
-            yield heard
-            words = self.turn.scrub(heard.text)
-            self._goal = f"{self._goal}\n\n{heard.text}"
-        content = (*_texts(found.text), *found.shown, *_texts(words))
+        if delivery is not None:
+            yield delivery
+            words = self.turn.scrub(delivery.text)
+            self._goal = f"{self._goal}\n\n{delivery.text}"
+        content = (*self._calls.outcome(), *_texts(done, found.text), *found.shown, *_texts(words))
         if content:
             self.talk.add(user(*content))
+            self._rests = False
         for told in self._shown(found):
             yield told
 
-    def _said(
-        self, aside: tuple[Reference, ...]
+    def _queued_and_named(
+        self, named: tuple[Reference, ...]
     ) -> tuple[MessagesHeard | None, tuple[Reference, ...]]:
-        """What is queued now, and what is named, in it or ``aside``."""
-        heard = self._queued()
-        return heard, (*aside, *(heard.references if heard is not None else ()))
+        """The queued messages, and all references in them or in ``named``."""
+        delivery = self._queued()
+        return delivery, (*named, *(delivery.references if delivery is not None else ()))
 
     async def _move_on(self) -> Note:
-        """Go on in a new conversation with a summary: the old one is nearly full.
+        """Continue in a new conversation with a summary: the old one is nearly full.
 
-        Raises ModelError ``context_full`` if nothing was run since the last time.
+        Raises ModelError ``context_full`` if no call has run since the last time.
         """
         if self._begun_anew:
             raise ModelError("context_full", TOO_SMALL)
@@ -216,13 +260,13 @@ class Agent:
         turn = self.turn
         summary = self.talk.summary()
         turn.context = Context()
-        # A notebook that is closed for now is described as it was last seen.
+        # A closed notebook is described from the last snapshot.
         with contextlib.suppress(DocumentError):
             await turn.notebook.look()
         goal = turn.scrub(self._goal) or "Go on with what was asked last."
-        described = (await self._describe(), self._wishes())
+        described = (await self._describe(), self._instructions())
         turn.results.forget_shown()
-        found = await look_at_named(turn, self._references)
+        found = await look_up(turn, self._references)
         request = f"Go on with this request:\n{goal}"
         before = _texts(*described, summary, found.text)
         self.talk.restart(user(*before, *found.shown, *_texts(request)))
@@ -231,11 +275,11 @@ class Agent:
         return Note(MOVED_ON)
 
     async def _ask_once_more_if_broken(self) -> AsyncIterator[Event]:
-        """One step's stream. If it breaks, nothing of it counts, and it is repeated once."""
+        """Stream one step. If the stream breaks, discard the step and repeat it once."""
         for last_try in (False, True):
             step = self._next_step()
             self._reply = None
-            self._tools = Tools(self.turn, self._registry)
+            self._calls.begin_step()
             request = ModelRequest(
                 self.turn.model, system_prompt.SYSTEM, self._specs, self.talk.for_request()
             )
@@ -245,18 +289,18 @@ class Agent:
                 async for event in self._stream(request):
                     yield event
                 if self._reply is None:
-                    raise ModelError("broken_stream", "The model's answer ended too early.")
+                    raise ModelError("broken_stream", "The model's answer ended early.")
                 return
             except ModelError as error:
-                for paid in self._pay():
-                    yield paid
-                self._tools.discard()
-                self._tools, self._texts = Tools(self.turn, self._registry), {}
+                for counted in self._count_usage():
+                    yield counted
+                self._calls.discard()
+                self._texts = {}
                 if error.code == "context_full" and not last_try:
                     yield StepDiscarded(step, "")
                     yield await self._move_on()
                 elif error.code == "broken_stream" and not last_try:
-                    yield StepDiscarded(step, "The connection broke; this step is repeated.")
+                    yield StepDiscarded(step, "Connection lost. Repeating this step.")
                 else:
                     yield StepDiscarded(step, "")
                     raise
@@ -274,15 +318,15 @@ class Agent:
     async def _stream(self, request: ModelRequest) -> AsyncIterator[Event]:
         texts = self._texts = {}
         open_block = -1
-        unpaid = Unpaid(request)
+        call = CallUsage(request)
         async for event in self.model.stream(request):
             if not isinstance(event, ModelRetry):
-                self._unpaid = unpaid
-                unpaid.hear(event)
-            elif self._unpaid is not None:
-                for paid in self._pay():
-                    yield paid
-                unpaid = Unpaid(request)
+                self._call_usage = call
+                call.observe(event)
+            elif self._call_usage is not None:
+                for counted in self._count_usage():
+                    yield counted
+                call = CallUsage(request)
             if open_block in texts and getattr(event, "block", None) != open_block:
                 yield TextDone(open_block, texts.pop(open_block))
             if isinstance(event, ModelText):
@@ -292,27 +336,27 @@ class Agent:
             elif isinstance(event, ModelThinking):
                 yield ThinkingDelta(event.block, event.text)
             elif isinstance(event, ModelToolInput):
-                for shown in self._tools.preview(event):
+                for shown in self._calls.preview(event):
                     yield shown
             elif isinstance(event, ModelRetry):
                 yield Retrying(event.code, event.message, event.delay, event.attempt)
             elif isinstance(event, ModelDone):
                 self._reply = event
-                for paid in self._pay(event.usage):
-                    yield paid
+                for counted in self._count_usage(event.usage):
+                    yield counted
 
-    def _pay(self, usage: Usage | None = None) -> Iterator[Event]:
-        """For a call of which something has come, to its end or not."""
-        unpaid, self._unpaid = self._unpaid, None
-        if unpaid is not None and self.meter.reckons:
-            yield self.meter.add(unpaid.settled(usage))
+    def _count_usage(self, usage: Usage | None = None) -> Iterator[Event]:
+        """Count the running call, complete or broken, if it has produced anything."""
+        call, self._call_usage = self._call_usage, None
+        if call is not None and self.meter.estimates:
+            yield self.meter.add(call.total(usage))
         elif usage is not None:
             yield self.meter.add(usage)
 
     # --- carrying out ----------------------------------------------------------------
 
     async def _carry_out(self) -> AsyncIterator[Event]:
-        """What follows from the reply: run its tool calls, go on, or end the turn."""
+        """Act on the reply: run its tool calls, continue, or end the turn."""
         reply = self._reply
         if reply is None:
             raise RuntimeError("a step has ended without a reply")
@@ -323,14 +367,14 @@ class Agent:
             words = reply.detail or "The model declined to answer this."
             self.ending = Ending("refusal", "refusal", words)
             self._reply = None
-            for event in self._tools.stop((), words):
+            for event in self._calls.stop((), words):
                 yield event
         elif reason == "tool_use" and calls:
             async for event in self._run(calls, reply):
                 yield event
         else:
             was_cut = reason in ("max_tokens", "model_context_window_exceeded")
-            for event in self._tools.stop(calls, CUT_OFF if was_cut else NOT_ASKED_FOR):
+            for event in self._calls.stop(calls, CUT_OFF if was_cut else NOT_ASKED_FOR):
                 yield event
             self._store(reply, calls)
             if reason == "model_context_window_exceeded":
@@ -342,47 +386,38 @@ class Agent:
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False
-        for call in calls:
-            async for event in self._tools.run(call, reply.invalid.get(call.id)):
-                yield event
-            result = self._tools.results[call.id]
-            verdict = self.turn.guard.add(call, result.text, result.error_signature)
-            if verdict == "note":
-                self._tools.results[call.id] = self._noted(result)
-            elif verdict == "stop":
-                self._over = True
-                self.ending = Ending("error", "loop", self.turn.guard.reason)
-                break
-        for event in self._tools.stop(calls, NOT_REACHED):
+        async for event in self._calls.run(calls, reply.invalid):
             yield event
+        if self._calls.goes_in_circles:
+            self._over = True
+            self.ending = Ending("error", "loop", self.turn.guard.reason)
         self._store(reply, calls)
 
-    def _noted(self, result: Result) -> Result:
-        note = Text(f"\n{self.turn.guard.note}")
-        block = result.block
-        content = (*block.content, note)
-        return msgspec.structs.replace(
-            result, block=ToolResult(block.tool_use_id, content, block.is_error)
-        )
-
     def _store(self, reply: ModelDone, calls: tuple[ToolUse, ...]) -> None:
-        """The assistant message and the results of all its calls, in one transaction."""
+        """Store the assistant message and the results of all its calls in one transaction."""
         self._reply = None
         if not reply.message.content:
             return
-        results = [self._tools.results[call.id].block for call in calls]
+        results = self._calls.answers(calls)
         self.talk.add(reply.message, *([user(*results)] if results else []))
 
+    async def cancel_calls(self) -> None:
+        """Stop what is at work; ``stopped`` settles it."""
+        await self._calls.cancel()
+
     def stopped(self) -> list[Event]:
-        """Settle what was under way when the turn was stopped: quick, waits for nothing."""
+        """Settle open calls after Stop. Waits for nothing."""
         events: list[Event] = [TextDone(block, text) for block, text in self._texts.items()]
         self._texts = {}
-        events += self._pay()
+        events += self._count_usage()
         calls = tool_uses(self._reply.message) if self._reply is not None else ()
-        events += self._tools.stop(calls, NOT_REACHED)
+        events += self._calls.stop(calls)
         if self._reply is not None:
             self._store(self._reply, calls)
-        return events
+        ends, outcome = self._calls.stop_discussed()
+        if outcome:
+            self.talk.add(user(*outcome))
+        return [*events, *ends]
 
     # --- limits ----------------------------------------------------------------------
 
@@ -391,8 +426,8 @@ class Agent:
         spent = self.meter.turn_cost
         if limits.cost is not None and not self.meter.priced:
             words = (
-                f"What {turn.model} costs is not known, and a turn may cost ${limits.cost:.2f} "
-                "here. An admin may set its price (prices)."
+                f"The price of {turn.model} is unknown, and a turn may cost at most "
+                f"${limits.cost:.2f} here. An admin can set its price (prices)."
             )
             return Ending("budget", "cost_limit", words)
         if limits.cost is not None and spent is not None and spent >= limits.cost:
@@ -405,8 +440,9 @@ class Agent:
         return None
 
 
+STEP_LIMIT = Ending("max_steps", "max_steps", "Stopped at the step limit of a turn.")
 _GO_ON = ("pause_turn", "model_context_window_exceeded")
-"""Stop reasons after which the model is asked again."""
+"""Stop reasons that lead to another model call."""
 
 
 def _texts(*parts: str) -> tuple[Text, ...]:
@@ -422,5 +458,5 @@ def _ending(stop_reason: str) -> Ending:
         return Ending("end_turn")
     if stop_reason == "max_tokens":
         return Ending("error", "max_tokens", "The answer was cut off at the model's output limit.")
-    words = f"The model stopped for a reason that is not known here: {stop_reason or 'none'}."
+    words = f"The model stopped for an unknown reason: {stop_reason or 'none'}."
     return Ending("error", "unknown_stop", words)

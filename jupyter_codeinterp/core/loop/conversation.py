@@ -1,7 +1,7 @@
-"""What has been said to the model and by it: append-only, stored as it grows.
+"""The messages to and from the model: append-only, stored at once.
 
-When the context is nearly full, or the model is changed, the session goes on in a new
-conversation that begins with a summary. The old one stays in the store.
+When the context is nearly full, or the model changes, the session continues in a new
+conversation that begins with a summary. The store keeps the old one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from ..attached.showing import weight
 from ..history.deferred_writes import DeferredWrites
 from ..messages import Document, Image, Message, Text, ToolResult, ToolUse, user
-from ..model_view.foreign import Foreign, bare, mended, nonce_told
 from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
+from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in
 from ..stores import MessageStore
 
 SUMMARY_LENGTH = 12_000
@@ -21,12 +21,15 @@ SUMMARY_LENGTH = 12_000
 PART_LENGTH = 1_500
 """Characters of one text in a summary."""
 SUMMARY = "Summary of this conversation so far:\n"
-"""How a summary begins, so that the next one takes it over whole."""
+"""First words of a summary; the next summary includes it whole."""
+OUTCOME = "[The outcome of the draft that was waiting:]\n"
+"""First words of a text with the late result of a call, which is not the person's."""
 _DESCRIPTIONS = (
     *("<context", "<changes", "[In the text below <", "[Between <output-"),
-    *(BEGINNING, BEGINS),
+    *(BEGINNING, BEGINS, "[Wishes of the person"),
 )
-"""How descriptions of the notebook begin: the next conversation has one of its own."""
+"""First words of notebook descriptions, which a summary omits: the new conversation has its own.
+The last one is from older journals."""
 
 
 class Conversation:
@@ -41,15 +44,19 @@ class Conversation:
         self._deferred = deferred
         self._session_id = session_id
         self.number, self._messages = store.messages(session_id)
-        found = [nonce_told(text) for text in _first_words(self._messages)]
-        self.foreign = Foreign(scrub, next(filter(None, reversed(found)), ""))
-        """Its nonce is read from the messages themselves: they are the same after a restart."""
-        self._told = any(found)
+        found = [nonce_in(text) for text in _first_words(self._messages)]
+        self.untrusted = Untrusted(scrub, next(filter(None, reversed(found)), ""))
+        """The nonce comes from the stored messages, so it survives a restart."""
+        self._opened = any(found)
 
     def opening(self) -> tuple[Text, ...]:
-        """What the model must know first, and has not been told yet."""
-        told, self._told = self._told, True
-        return () if told else (Text(self.foreign.told),)
+        """The explanation of the delimiters, once a conversation."""
+        opened, self._opened = self._opened, True
+        return () if opened else (Text(self.untrusted.explanation),)
+
+    def release(self) -> None:
+        """Free the messages; the journal has them."""
+        self._messages = ()
 
     @property
     def empty(self) -> bool:
@@ -61,7 +68,7 @@ class Conversation:
         return bool(self._messages) and self._messages[-1].role == "assistant"
 
     def ends_with(self, text: str) -> bool:
-        """Whether the person's last words, not answered yet, are ``text``."""
+        """Whether the last message is the person's and ends with ``text``."""
         last = self._messages[-1] if self._messages else None
         words = last.content[-1] if last is not None and last.role == "user" else None
         return isinstance(words, Text) and words.text == text
@@ -72,27 +79,26 @@ class Conversation:
 
     @property
     def shown(self) -> int:
-        """Bytes of the person's files that it shows."""
+        """Bytes of the person's files in it."""
         return sum(weight(message.content) for message in self._messages)
 
     def add(self, *messages: Message) -> None:
-        """Store messages that belong together, in one transaction: now, or else later. They
-        have been said, and the model must know them in any case."""
+        """Store messages in one transaction, now or, if the journal fails, later. The model gets
+        them in any case."""
         number = self.number
         self._messages = (*self._messages, *messages)
         self._deferred.do(lambda: self._store.append_messages(self._session_id, messages, number))
 
     def restart(self, summary: Message) -> None:
-        """Go on in a new conversation that begins with ``summary``."""
+        """Begin a new conversation with ``summary``."""
         self.number += 1
         self._messages = ()
-        self._told = False
+        self._opened = False
         self.add(user(*self.opening(), *summary.content))
 
     def for_request(self) -> tuple[Message, ...]:
-        """The messages to send. What the person's side said in a row becomes one message (a
-        message after a stopped turn follows tool results, say): the API wants roles to
-        alternate. Answers in a row (after ``pause_turn``) stay as they were given."""
+        """The messages to send. Consecutive user messages become one, because the API wants
+        roles to alternate. Consecutive answers (after ``pause_turn``) stay apart."""
         joined: list[Message] = []
         for message in self._messages:
             if message.role == "user" and joined and joined[-1].role == "user":
@@ -102,11 +108,8 @@ class Conversation:
         return tuple(joined)
 
     def summary(self) -> str:
-        """What was asked, answered and run so far, in order, without another model call.
-
-        Begins with ``SUMMARY``. The notebook itself still holds all cells and outputs; the
-        model can read them.
-        """
+        """Questions, answers and calls so far, made without a model call. Begins with
+        ``SUMMARY``. The model can still read all cells and outputs in the notebook."""
         parts: list[str] = []
         for message in self._messages:
             for block in message.content:
@@ -116,8 +119,8 @@ class Conversation:
         text = "\n".join(parts)
         if len(text) > SUMMARY_LENGTH:
             head, tail = SUMMARY_LENGTH // 3, SUMMARY_LENGTH - SUMMARY_LENGTH // 3
-            nonce = self.foreign.nonce
-            first, last = mended(text[:head], nonce), mended(text[-tail:], nonce)
+            nonce = self.untrusted.nonce
+            first, last = balanced(text[:head], nonce), balanced(text[-tail:], nonce)
             text = f"{first}\n… some parts left out …\n{last}"
         return SUMMARY + text
 
@@ -127,26 +130,28 @@ class Conversation:
                 return block.text[len(SUMMARY) :]
             if role == "user" and block.text.startswith(_DESCRIPTIONS):
                 return ""
+            if role == "user" and block.text.startswith(OUTCOME):
+                return self._result_line(block.text[len(OUTCOME) :])
             return f"{'Person' if role == 'user' else 'You'}: {_cut(block.text)}"
         if isinstance(block, (Image, Document)):
             what = "an image" if isinstance(block, Image) else "a PDF"
-            return f"Person: [showed {what}, which is not here any more]"
+            return f"Person: [showed {what}, no longer included]"
         if isinstance(block, ToolUse):
             title = block.input.get("title") or block.input.get("cell_id") or ""
             return f"You called {block.name} {title}".rstrip()
         if isinstance(block, ToolResult):
             text = "".join(part.text for part in block.content if isinstance(part, Text))
-            facts, _, rest = bare(text).partition("\n")
-            return (
-                f"Result: {facts}\n{self.foreign.quoted(_cut(rest))}"
-                if rest
-                else f"Result: {facts}"
-            )
+            return self._result_line(text)
         return ""
+
+    def _result_line(self, text: str) -> str:
+        facts, _, rest = bare(text).partition("\n")
+        line = f"Result: {facts}"
+        return f"{line}\n{self.untrusted.quoted(_cut(rest))}" if rest else line
 
 
 def _first_words(messages: Sequence[Message]) -> Iterator[str]:
-    """The first text of each message of the person's side."""
+    """The first text of each user message."""
     for message in messages:
         first = message.content[0] if message.role == "user" and message.content else None
         if isinstance(first, Text):
@@ -154,7 +159,6 @@ def _first_words(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _images(message: Message) -> int:
-    """Of the person, and in results."""
     return sum(
         isinstance(part, Image)
         for block in message.content

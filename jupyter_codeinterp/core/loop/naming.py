@@ -1,4 +1,4 @@
-"""Looks at what a message names. Whatever is not there, or cannot be looked at, is told so."""
+"""Look up what a message names, and report what is missing or unreadable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..turn.turn import Turn
 
 MOST_LOOKED_THROUGH = 2_000
 """Files beside the notebook."""
-NOT_READ = "[The message names something that could not be read in time.]"
+NOT_READ = "[Reading something that the message mentions took too long.]"
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -29,14 +29,12 @@ class Found(msgspec.Struct, frozen=True):
     notes: tuple[Note, ...] = ()
 
 
-async def look_at_named(
-    turn: Turn, references: Sequence[Reference], *, again: bool = False
-) -> Found:
-    """``again``: the notebook may be another than the turn has seen last."""
+async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = False) -> Found:
+    """``again``: read the notebook first, because it may have changed."""
     if not references:
         return Found()
     if again:
-        with contextlib.suppress(DocumentError):  # As it was seen last.
+        with contextlib.suppress(DocumentError):  # Use the last snapshot.
             await turn.notebook.look()
     names = tuple(one.name for one in references if one.kind == "variable")
     variables = None
@@ -49,7 +47,7 @@ async def look_at_named(
     snapshot = turn.notebook.snapshot
     words = {name: one.words for name, one in seen.items()}
     found = await off_loop(
-        lambda: named(references, snapshot, variables, files, turn.foreign, words),
+        lambda: named(references, snapshot, variables, files, turn.untrusted, words),
         sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
         lambda: Named(NOT_READ),
     )
@@ -64,7 +62,7 @@ async def look_at_named(
 async def _see_files(
     turn: Turn, references: Sequence[Reference], sizes: dict[str, int]
 ) -> dict[str, showing.Seen]:
-    """Those that are there, by name, in the order in which they are named."""
+    """The files that exist, by name, in the order of the references."""
     seen: dict[str, showing.Seen] = {}
     results, read = turn.results, turn.read_file
     room = showing.Room(results.images_left, showing.MOST_OF_ALL - results.shown)
@@ -91,7 +89,7 @@ async def _see(turn: Turn, name: str, data: bytes | None, room: showing.Room) ->
 def _missing(found: Named) -> list[Note]:
     if not found.missing:
         return []
-    return [Note(f"Named in the message, and not there: {', '.join(found.missing)}.", "warning")]
+    return [Note(f"Mentioned in the message but not found: {', '.join(found.missing)}.", "warning")]
 
 
 def _not_shown(turn: Turn, seen: dict[str, showing.Seen]) -> list[Note]:

@@ -1,7 +1,6 @@
-"""What the model has been told of the notebook, and what it must be told next.
+"""Descriptions of the notebook for the model: in full once, then only changes by others.
 
-In full once; afterwards only what changed since, whoever changed it, save the model
-itself. One object a conversation: a new conversation is told everything anew.
+One object a conversation: a new conversation begins with a full description.
 """
 
 from __future__ import annotations
@@ -33,25 +32,24 @@ from .notebook_prompt import (
 FIRST_LIMIT = 12_000
 """Characters of the first description: some 3,000 tokens."""
 LATER_LIMIT = 4_000
-"""Characters of each later one."""
 
 MOST_RERUNS = 20
-"""Cells whose new outputs are told, a line each."""
+"""Cells whose new outputs a description lists, a line each."""
 
 BRANCHED = (
-    "[The person went back to this point of the conversation and goes on another way. What came "
-    "after it the first time is not in this conversation: variables in the kernel, files, and "
-    "cells that stand in the notebook may come of it.]"
+    "[The person went back to this point of the conversation and continues differently. This "
+    "conversation lacks the earlier continuation, but its variables, files and cells may "
+    "remain.]"
 )
 
-_ESCAPED = "[In the text below <\\ stands for < where a tag could be mistaken for one of these.]"
+_ESCAPED = "[In the text below <\\ means < where a tag could be mistaken for one of these.]"
 
 
-class Told(msgspec.Struct, frozen=True):
+class KnownCell(msgspec.Struct, frozen=True):
     """A cell as the model knows it. ``source`` is "" for a private cell.
 
-    ``whole``: the model has seen all of the source. ``outputs`` is their mark, None where
-    the agent has run the cell since: the next description takes them as known.
+    ``whole``: the model has seen all of the source. ``outputs`` is their digest; None after a
+    run of the agent, whose outputs (``run_id``) the model has.
     """
 
     source: str
@@ -59,13 +57,14 @@ class Told(msgspec.Struct, frozen=True):
     outputs: Union[str, None] = None
     cell_type: str = ""
     private: bool = False
+    run_id: str = ""
 
 
 class State(msgspec.Struct):
-    """All that a ``Context`` keeps; goes through JSON and back unchanged."""
+    """All that a ``Context`` keeps; survives JSON unchanged."""
 
     begun: bool = False
-    cells: dict[str, Told] = {}
+    cells: dict[str, KnownCell] = {}
     order: list[str] = []
     active: str = ""
     files: dict[str, int] = {}
@@ -75,37 +74,37 @@ class State(msgspec.Struct):
 
 class Context:
     def __init__(self, state: State | None = None, scrub: Callable[[str], str] = str) -> None:
-        """``scrub`` takes keys out of what is told. (What is remembered is compared only.)"""
+        """``scrub`` removes keys from descriptions. (The state is only compared.)"""
         self.state = state or State()
         self.scrub = scrub
-        self.wishes = ""
-        """What the model was told of the person's files of wishes."""
+        self.instructions = ""
+        """The person's instruction files as sent to the model."""
 
     # --- what the model learns elsewhere ---------------------------------------------
 
-    def noted(self, cell_id: str, source: str | None) -> None:
-        """The agent itself has given the cell this source (None: has deleted it)."""
+    def noted(self, cell_id: str, source: str | None, run_id: str = "") -> None:
+        """The agent has set and run this source (None: deleted the cell)."""
         if source is None:
             self.state.cells.pop(cell_id, None)
         else:
-            self.state.cells[cell_id] = Told(source, whole=True)
+            self.state.cells[cell_id] = KnownCell(source, whole=True, run_id=run_id)
 
     def seen(self, cell: CellView) -> None:
         """A tool result has shown this cell to the model. (Never a private one.)"""
         if not is_private(cell):
-            self.state.cells[cell.cell_id] = _told(cell, True)
+            self.state.cells[cell.cell_id] = _known_cell(cell, True)
 
     def seen_source(self, cell_id: str, source: str) -> None:
         """A tool result has shown this source of the cell to the model."""
-        known = self.state.cells.get(cell_id, Told(source))
+        known = self.state.cells.get(cell_id, KnownCell(source))
         self.state.cells[cell_id] = msgspec.structs.replace(known, source=source, whole=True)
 
     def source_seen(self, cell_id: str) -> str | None:
-        """The source that the model last saw of the cell; None if it never saw all of it."""
-        told = self.state.cells.get(cell_id)
-        return told.source if told is not None and told.whole and not told.private else None
+        """The cell's source as the model last saw it in full; else None."""
+        known = self.state.cells.get(cell_id)
+        return known.source if known is not None and known.whole and not known.private else None
 
-    # --- what it must be told --------------------------------------------------------
+    # --- descriptions ----------------------------------------------------------------
 
     def describe(
         self,
@@ -115,10 +114,10 @@ class Context:
         variables: list[dict[str, Any]] | None,
         own_cells: set[str],
     ) -> str:
-        """Everything the first time, then what changed; "" if nothing did.
+        """Describe everything at first, then changes; "" if there are none.
 
-        ``files`` are names and sizes (bytes) in the notebook's folder; ``variables`` None
-        where they cannot be read; ``own_cells`` are the agent's.
+        ``files`` are names and sizes (bytes) in the notebook's folder; ``variables`` is None
+        if unreadable; ``own_cells`` are the agent's.
         """
         own_name = PurePosixPath(snapshot.path).name  # its size changes with every save
         known = {name: size for name, size in files if name != own_name}
@@ -129,6 +128,19 @@ class Context:
             text, whole = self._everything(snapshot, known, kernel, lines, own_cells)
         self._remember(snapshot, known, kernel, lines, whole)
         text = self.scrub(text)
+        return f"{_ESCAPED}\n{text}" if "<\\" in text else text
+
+    def describe_acts(self, snapshot: Snapshot, own_cells: set[str]) -> str:
+        """Describe what the person did to the cells during a turn; "" if nothing."""
+        parts = self._order_changes(snapshot)
+        more, whole = self._changed_cells(
+            snapshot, own_cells, LATER_LIMIT - _length(parts), _run_by_person
+        )
+        parts += more
+        known = self.state.cells
+        self.state.cells = _known_cells(snapshot, whole, known)
+        self.state.order = [cell.cell_id for cell in snapshot.cells]
+        text = self.scrub(tag("changes", "\n".join(parts), by="person")) if parts else ""
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
     def _remember(
@@ -144,10 +156,7 @@ class Context:
             variables = {} if _restarted(self.state.kernel, kernel) else self.state.variables
         self.state = State(
             begun=True,
-            cells={
-                cell.cell_id: _told(cell, cell.cell_id in whole or _still_whole(cell, known))
-                for cell in snapshot.cells
-            },
+            cells=_known_cells(snapshot, whole, known),
             order=[cell.cell_id for cell in snapshot.cells],
             active=snapshot.active_cell_id,
             files=files,
@@ -165,15 +174,11 @@ class Context:
     ) -> tuple[str, set[str]]:
         parts = [kernel_text(kernel)]
         if files:
-            parts.append(
-                tag(
-                    "files",
-                    bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files)),
-                )
-            )
+            listed = bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files))
+            parts.append(tag("files", listed))
         if variables:
             lines = bounded(
-                list(variables.values()), 2_500, "variables; inspect_variables has them"
+                list(variables.values()), 2_500, "variables; inspect_variables lists them"
             )
             parts.append(tag("variables", lines))
         elif variables is None and kernel is not None:
@@ -197,37 +202,45 @@ class Context:
         parts = [
             *_kernel_changes(state.kernel, kernel),
             *self._order_changes(snapshot),
+            *self._active_change(snapshot),
             *_file_changes(state.files, files, self.scrub),
         ]
         if variables is not None:
             before = {} if _restarted(state.kernel, kernel) else state.variables
             parts += _variable_changes(before, variables)
+        more, whole = self._changed_cells(snapshot, own, LATER_LIMIT - _length(parts), _rerun)
+        parts += more
+        return tag("changes", "\n".join(parts)) if parts else "", whole
+
+    def _changed_cells(
+        self,
+        snapshot: Snapshot,
+        own: set[str],
+        room: int,
+        rerun: Callable[[CellView, Callable[[str], str]], str],
+    ) -> tuple[list[str], set[str]]:
+        """Texts of new, edited and rerun cells within ``room`` characters, and the ids of those
+        with their whole source."""
         items, reruns = self._cell_changes(snapshot)
-        room = LATER_LIMIT - sum(len(part) + 1 for part in parts) - 150
+        parts = []
         if reruns:
-            lines = [_rerun(cell, self.scrub) for cell in reruns[:MOST_RERUNS]]
+            lines = [rerun(cell, self.scrub) for cell in reruns[:MOST_RERUNS]]
             share = room // 3 if items else room
             summaries = bounded(lines, share, "cells with new outputs", len(reruns))
             parts.append(summaries)
             room -= len(summaries) + 1
         shown, whole = cells(items, own, snapshot.active_cell_id, room, self.scrub)
-        parts += shown
-        return tag("changes", "\n".join(parts)) if parts else "", whole
+        return [*parts, *shown], whole
 
     def _order_changes(self, snapshot: Snapshot) -> list[str]:
-        """Cells that are gone or have moved, and the active cell if it is another."""
+        """Removed and moved cells."""
         parts = []
         now = [cell.cell_id for cell in snapshot.cells]
         above = dict(zip(now[1:], now, strict=False))
         there = set(now)
         removed = [one_line(cell_id) for cell_id in self.state.cells if cell_id not in there]
         if removed:
-            parts.append(
-                tag(
-                    "removed",
-                    bounded(removed, 400, "cells"),
-                )
-            )
+            parts.append(tag("removed", bounded(removed, 400, "cells")))
         moved = [
             f"{one_line(cell_id)} now after {one_line(above[cell_id])}"
             if cell_id in above
@@ -236,32 +249,34 @@ class Context:
         ]
         if moved:
             parts.append(tag("moved", bounded(moved, 400, "cells")))
-        active = snapshot.active_cell_id
-        if active and active != self.state.active:
-            parts.append(tag("active", one_line(active)))
         return parts
 
+    def _active_change(self, snapshot: Snapshot) -> list[str]:
+        """The active cell if it changed."""
+        active = snapshot.active_cell_id
+        return [tag("active", one_line(active))] if active not in ("", self.state.active) else []
+
     def _cell_changes(self, snapshot: Snapshot) -> tuple[list[Item], list[CellView]]:
-        """Cells to show again, and those of which only the outputs have changed."""
+        """Cells to show again, and those with only new outputs."""
         items: list[Item] = []
         reruns: list[CellView] = []
         above = ""
         for cell in snapshot.cells:
-            told = self.state.cells.get(cell.cell_id)
-            if told is None:
+            known = self.state.cells.get(cell.cell_id)
+            if known is None:
                 items.append(
                     Item(cell, (("change", "added"), ("after", above or "nothing: first")))
                 )
-            elif told.private != is_private(cell):
+            elif known.private != is_private(cell):
                 change = "private now" if is_private(cell) else "no longer private"
                 items.append(Item(cell, (("change", change),)))
-            elif told.private:
+            elif known.private:
                 pass
-            elif told.source != cell.source or told.cell_type not in ("", cell.cell_type):
+            elif known.source != cell.source or known.cell_type not in ("", cell.cell_type):
                 items.append(Item(cell, (("change", "edited"),)))
-            elif cell.cell_id == snapshot.active_cell_id != self.state.active and not told.whole:
+            elif cell.cell_id == snapshot.active_cell_id != self.state.active and not known.whole:
                 items.append(Item(cell))
-            elif told.outputs not in (None, _mark(cell.outputs)):
+            elif _is_rerun(known, cell):
                 reruns.append(cell)
             above = cell.cell_id
         return items, reruns
@@ -276,14 +291,14 @@ def _kernel_changes(old: KernelInfo | None, new: KernelInfo | None) -> list[str]
     if old is None or new is None:
         return [kernel_text(new)]
     if old.kernel_id != new.kernel_id:
-        words = f"another kernel ({new.language} {new.language_version}): variables are its own"
+        words = f"another kernel ({new.language} {new.language_version}) with its own variables"
     else:
         words = "was restarted: all variables are gone"
     return [tag("kernel", one_line(words))]
 
 
 def _restarted(old: KernelInfo | None, new: KernelInfo | None) -> bool:
-    """Whether variables that were there are there no more."""
+    """Whether the earlier variables are gone."""
     return _start(old) != _start(new)
 
 
@@ -308,9 +323,41 @@ def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
     return [tag("variables", bounded(lines, 1_000, "variables"))] if lines else []
 
 
+def _length(parts: Sequence[str]) -> int:
+    """Characters, including the lines around the parts."""
+    return sum(len(part) + 1 for part in parts) + 150
+
+
+def _known_cells(
+    snapshot: Snapshot, whole: set[str], known: dict[str, KnownCell]
+) -> dict[str, KnownCell]:
+    """What the model knows of the cells after a description."""
+    return {
+        cell.cell_id: _known_cell(cell, cell.cell_id in whole or _still_whole(cell, known))
+        for cell in snapshot.cells
+    }
+
+
+def _is_rerun(known: KnownCell, cell: CellView) -> bool:
+    if known.outputs is None:
+        return bool(known.run_id) and known.run_id != cell.run_id
+    return known.outputs != _mark(cell.outputs)
+
+
 def _rerun(cell: CellView, scrub: Callable[[str], str]) -> str:
     words = first_line(outputs_text(cell.outputs, scrub)) or "none"
     return tag("outputs", words, cell=cell.cell_id, change="new")
+
+
+def _run_by_person(cell: CellView, scrub: Callable[[str], str]) -> str:
+    words = outputs_text(cell.outputs, scrub) or "none"
+    return tag("outputs", words, cell=cell.cell_id, change="new", status=_status(cell))
+
+
+def _status(cell: CellView) -> str:
+    if any(output.get("output_type") == "error" for output in cell.outputs):
+        return "error"
+    return "ok" if cell.execution_count is not None else "running, or not run"
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> list[str]:
@@ -333,15 +380,15 @@ def _moved(old: Sequence[str], new: Sequence[str]) -> list[str]:
     return [cell_id for cell_id in common if cell_id not in steady]
 
 
-def _told(cell: CellView, whole: bool) -> Told:
+def _known_cell(cell: CellView, whole: bool) -> KnownCell:
     if is_private(cell):
-        return Told("", cell_type=cell.cell_type, private=True)
-    return Told(cell.source, whole, _mark(cell.outputs), cell.cell_type)
+        return KnownCell("", cell_type=cell.cell_type, private=True)
+    return KnownCell(cell.source, whole, _mark(cell.outputs), cell.cell_type)
 
 
-def _still_whole(cell: CellView, known: dict[str, Told]) -> bool:
-    told = known.get(cell.cell_id)
-    return told is not None and told.whole and told.source == cell.source
+def _still_whole(cell: CellView, before: dict[str, KnownCell]) -> bool:
+    cell_before = before.get(cell.cell_id)
+    return cell_before is not None and cell_before.whole and cell_before.source == cell.source
 
 
 def _mark(outputs: Iterable[Output]) -> str:

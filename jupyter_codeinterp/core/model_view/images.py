@@ -40,7 +40,7 @@ def load(encoded: str) -> Image | str:
         width, height = size(data) or (0, 0)
         return f"{width}x{height} pixels and {len(data):,} bytes are too large"
     if checked == "damaged":
-        return "it is not a whole PNG or JPEG"
+        return "it is not a complete PNG or JPEG"
     return Image(ImageSource(checked, base64.b64encode(data).decode("ascii")))
 
 

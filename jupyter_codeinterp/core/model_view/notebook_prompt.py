@@ -1,7 +1,7 @@
-"""Notebook, files and variables as text for the model, bounded, in tags of its own.
+"""Notebook, files and variables as bounded, tagged text for the model.
 
-The tags mark where the notebook's text ends; ``foreign.py`` sees to it that this text cannot
-forge one. Keys are taken out of a text before it is cut.
+The tags mark where untrusted text ends; ``untrusted.py`` keeps that text from forging one. Keys are
+removed before a text is cut.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import msgspec
 
 from ..document.ops import PRIVATE, CellView, Output
 from ..ports import KernelInfo
-from .foreign import escaped
 from .outputs import see
 from .plain_text import cut
+from .untrusted import escaped
 
 MOST_FILES = 50
 
@@ -30,10 +30,10 @@ _PART = 1_500
 _VARIABLE = 200
 
 _READ = 20_000
-"""Characters in which the first line that says something is looked for."""
+"""Characters searched for the first line that is not blank."""
 _MOST_VARIABLES = 1_000
 _LONGEST_FACT = 2_000
-"""Characters of one fact about a variable that are read."""
+"""Characters read of one fact about a variable."""
 
 Scrub = Callable[[str], str]
 
@@ -46,14 +46,14 @@ class Item(msgspec.Struct, frozen=True):
 
 
 def tag(name: str, body: str, **facts: str) -> str:
-    """``body``, which must be inert, in a tag; facts that are "" are left out."""
+    """Put ``body``, which must be inert, in a tag. Omits facts that are ""."""
     named = "".join(f' {key}="{_quoted(value)}"' for key, value in facts.items() if value)
     inside = f"\n{body}\n" if "\n" in body else body
     return f"<{name}{named}>{inside}</{name}>"
 
 
 def one_line(text: str, limit: int = _LINE) -> str:
-    """The first line that says something, inert. ``text`` has no keys in it any more."""
+    """The first line that is not blank, inert. ``text`` must be free of keys."""
     return escaped(first_line(text, limit))
 
 
@@ -72,11 +72,11 @@ def is_private(cell: CellView) -> bool:
 def cells(
     items: Sequence[Item], own: set[str], active: str, room: int, scrub: Scrub = str
 ) -> tuple[list[str], set[str]]:
-    """Texts of the items in their order, and the ids of those whose source is shown whole.
+    """Texts of the items in order, and the ids of those with their whole source.
 
-    Every item gets its id and first line if ``room`` (characters) allows; then those
-    nearest to the active cell (to the end, if it is not among them) are shown in full, as
-    far as it goes. If not even the first lines fit, the last text says how many are left out.
+    Every item gets its id and first line if ``room`` (characters) allows. The rest goes to full
+    sources, nearest to the active cell first (or to the end without one). If not even the first
+    lines fit, the last text counts the omitted cells.
     """
     ids = [item.cell.cell_id for item in items]
     center = ids.index(active) if active in ids else len(ids)
@@ -126,7 +126,7 @@ def _brief(item: Item, own: set[str], active: str, scrub: Scrub) -> str:
     facts = _facts(item, own, active)
     if is_private(cell):
         return tag("cell", "", **facts)
-    # A cell of one line is shown by it. Its beginning tells, however long it is.
+    # A cell of one line needs no hint; its beginning shows that, however long it is.
     beginning = cell.source[:_READ]
     if len(cell.source) > _LINE or beginning.strip() not in beginning.split("\n")[:1]:
         facts |= {"lines": str(cell.source.count("\n") + 1), "shown": "first line"}
@@ -176,8 +176,8 @@ def file_lines(files: Iterable[tuple[str, int]], scrub: Scrub = str) -> list[str
 
 
 def variable_lines(variables: Sequence[Any], scrub: Scrub = str) -> dict[str, str]:
-    """A line for each variable, under its name: `df: DataFrame shape=[3, 2] …`. What they are
-    is what the kernel says: it may say anything."""
+    """A line for each variable, by name: `df: DataFrame shape=[3, 2] …`. The kernel may report
+    anything."""
     lines: dict[str, str] = {}
     for variable in islice(variables, _MOST_VARIABLES):
         if not isinstance(variable, Mapping):
@@ -202,7 +202,7 @@ def _fact(value: Any) -> str:
 
 
 def bounded(lines: Sequence[str], room: int, what: str, total: int = 0) -> str:
-    """As many lines as fit into ``room`` characters, and how many of all do not."""
+    """The lines that fit into ``room`` characters, and a count of the others."""
     kept: list[str] = []
     left = room - 80
     for line in lines:

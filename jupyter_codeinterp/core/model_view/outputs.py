@@ -1,10 +1,10 @@
-"""What the model sees of a cell's outputs: text in order, then images; everything bounded.
+"""A cell's outputs for the model: text in order, then images; everything bounded.
 
-``full_text`` is the whole of it as plain text; ``see`` is what a tool result carries, cut
-once, when it is created; ``read`` is a later look at the part that was cut. Keys are taken out
-(``scrub``) before anything is cut, and ``Seen.text`` is inert: it has none of our tags in it.
+``full_text`` is all of it as plain text; ``see`` makes the cut version of a tool result; ``read``
+returns a part that was cut. ``scrub`` removes keys before any cut. ``Seen.text`` is inert: it
+contains none of our tags.
 
-Outputs are what code, or a file, says they are. A field of the wrong type counts as absent.
+Outputs are untrusted. A field of the wrong type counts as absent.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import msgspec
 from ..document.ops import Output
 from ..messages import Image
 from . import images, tracebacks
-from .foreign import escaped
 from .html_text import strip_html
 from .plain_text import READ, clean, cut, ends
+from .untrusted import escaped
 
 Scrub = Callable[[str], str]
 
@@ -30,20 +30,20 @@ BUDGET = 10_000
 """Characters of a tool result."""
 IMAGES_A_RESULT = 3
 IMAGES_A_CONVERSATION = 19
-"""The API halves the size of images once there are more than 20 in a request."""
+"""The API halves images once a request has more than 20."""
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
-"""A text/plain that says nothing: `<IPython.core.display.HTML object>`."""
+"""An empty text/plain: `<IPython.core.display.HTML object>`."""
 _WIDGET_LIMIT = 300
 _JSON_LIMIT = 50_000
-"""Characters that are read of JSON data."""
+"""Characters read of JSON data."""
 MOST_OUTPUTS = 1_000
-"""Outputs of a cell that are read: as many as a run keeps."""
+"""Outputs read of a cell: as many as a run keeps."""
 _LEAST = 300
-"""Characters of an output that are read when others have used up all that may be."""
+"""Characters read of an output when others have used up the limit."""
 _LAST, _LEAST_OF_LAST = 3, 20_000
-"""The last outputs, among them the error, are read further."""
+"""The last outputs, which include the error, get more."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -67,12 +67,10 @@ def see(
     scrub: Scrub = str,
     most: int = READ,
 ) -> Seen:
-    """The outputs as a tool result shows them, in at most ``budget`` characters and some
-    backslashes.
+    """The outputs for a tool result, in at most ``budget`` characters and some backslashes.
 
-    ``images_left`` is how many more images the conversation may have (None: only text is
-    wanted, and an image is a line); ``most``
-    is how many characters are read.
+    ``images_left``: images that the conversation may still have (None: text only, an image is a
+    line). ``most``: characters to read.
     """
     allowed = min(images_left or 0, IMAGES_A_RESULT)
     shown: list[Image] = []
@@ -105,8 +103,8 @@ def _whole(pieces: Iterable[_Piece]) -> str:
 
 
 def excerpt(text: str, start: int, length: int = BUDGET) -> str:
-    """``length`` characters of ``text`` from ``start`` (negative: from the end), at most
-    10,000 and some backslashes, under a line that says which they are. Inert."""
+    """``length`` characters of ``text`` from ``start`` (negative: from the end), at most 10,000
+    and some backslashes, under a line with their range. Inert."""
     first, end = _span(text, start, length)
     if first >= len(text):
         return f"[nothing at {first:,}: the output has {len(text):,} characters]"
@@ -154,8 +152,8 @@ def result_text(
     body: str = "",
     notes: Sequence[str] = (),
 ) -> str:
-    """A tool result: the line of facts (unknown ones left out), notes, then ``body``, which
-    is either words of ours or outputs between delimiters."""
+    """A tool result: a line of known facts, notes, then ``body``, which is our own text or
+    outputs between delimiters."""
     facts: dict[str, object] = {
         "status": status,
         "cell_id": _one_word(cell_id) if cell_id else None,
@@ -167,14 +165,14 @@ def result_text(
 
 
 def _one_word(cell_id: str) -> str:
-    """An id as it is; one that could pass for more than that, in quotes."""
+    """The id, quoted if it could pass for more than an id."""
     return (
         cell_id if re.fullmatch(r"[\w.-]{1,100}", cell_id) else escaped(json.dumps(cell_id[:100]))
     )
 
 
 def size(outputs: Sequence[Output]) -> int:
-    """About how many characters there are to read."""
+    """Roughly the characters to read."""
     total = 0
     for output in islice(outputs, MOST_OUTPUTS):
         if isinstance(output, dict):
@@ -192,7 +190,7 @@ def _length(value: Any) -> int:
 
 
 def summary(outputs: Sequence[Output], scrub: Scrub = str) -> str:
-    """One line for a card: the error, where there is one."""
+    """The error as one line for a card; "" without one."""
     for output in outputs:
         if output.get("output_type") == "error":
             ename, evalue = _text(output.get("ename")), _text(output.get("evalue"))
@@ -201,10 +199,8 @@ def summary(outputs: Sequence[Output], scrub: Scrub = str) -> str:
 
 
 def error_signature(outputs: Sequence[Output], source: str) -> str | None:
-    """Equal for the same error at the same line of code; None when nothing failed.
-
-    Addresses (`0x7f…`) do not count, nor what the message says after its first line.
-    """
+    """Equal for the same error at the same line of code; None without an error. Ignores
+    addresses (`0x7f…`) and all but the message's first line."""
     error = next((o for o in reversed(outputs) if o.get("output_type") == "error"), None)
     if error is None:
         return None
@@ -218,7 +214,7 @@ def error_signature(outputs: Sequence[Output], source: str) -> str | None:
 
 
 def _pieces(outputs: Sequence[Output], scrub: Scrub, most: int) -> Iterator[_Piece]:
-    """What there is to say of each output, without keys; ``most`` characters are read."""
+    """The text of each output without keys, from ``most`` characters at most."""
     left_out = max(0, len(outputs) - MOST_OUTPUTS)
     if left_out:
         half = MOST_OUTPUTS // 2
@@ -234,7 +230,7 @@ def _pieces(outputs: Sequence[Output], scrub: Scrub, most: int) -> Iterator[_Pie
             continue
         kind = output.get("output_type")
         if kind == "stream":
-            # One message may end in the middle of a progress bar that the next goes on with.
+            # A progress bar may continue in the next message.
             texts = [_text(output.get("text"))]
             while place < len(outputs) and _continues(outputs[place], output):
                 texts.append(_text(outputs[place].get("text")))
@@ -260,7 +256,7 @@ def _continues(output: Output, stream: Output) -> bool:
 
 
 class _Reader:
-    """Reads texts as long as there is room; a longer one is cut, without its keys."""
+    """Reads texts while there is room; scrubs and cuts longer ones."""
 
     def __init__(self, scrub: Scrub, room: int) -> None:
         self._scrub = scrub
@@ -268,7 +264,7 @@ class _Reader:
         self.least = _LEAST
 
     def plain(self, text: str) -> str:
-        # Once more when it is clean: what a terminal shows may be a key that was none before.
+        # Scrub after cleaning, too: a terminal may show a key that the raw text hid.
         return self._scrub(clean(self._fitted(text)))
 
     def error(self, output: Output) -> Output:
@@ -287,7 +283,7 @@ class _Reader:
 
 
 def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
-    """The one representation of a MIME bundle that tells a model most."""
+    """The most informative representation of a MIME bundle."""
     plain = reader.plain(_text(data.get("text/plain"))).strip("\n")
     if _WIDGET in data:
         return _Piece(f"[widget: {cut(plain, _WIDGET_LIMIT)}]" if plain else "[widget]")
@@ -309,7 +305,7 @@ def _rich(data: dict[str, Any], reader: _Reader) -> _Piece:
 
 
 def _json(value: Any) -> str:
-    """The beginning of JSON data: it is written no further than it is read."""
+    """The beginning of JSON data, encoded no further than needed."""
     parts: list[str] = []
     length = 0
     try:
@@ -324,7 +320,7 @@ def _json(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A string of nbformat, which on disk may be a list of lines."""
+    """An nbformat string; on disk it may be a list of lines."""
     if isinstance(value, list):
         return "".join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) else ""
@@ -335,7 +331,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _show(encoded: str, left: int, allowed: int) -> Image | str:
-    """The image, or the line that stands for it."""
+    """The image, or a line in its place."""
     if left <= 0:
         why = f"a result has at most {IMAGES_A_RESULT}"
         if allowed < IMAGES_A_RESULT:
@@ -346,10 +342,8 @@ def _show(encoded: str, left: int, allowed: int) -> Image | str:
 
 
 def _cut(text: str, full: str, budget: int, closing: int) -> str:
-    """``text`` within ``budget``, saying from where ``read_output`` reads on in ``full``.
-
-    The last ``closing`` characters, a traceback, stay whole.
-    """
+    """``text`` within ``budget``, with the place from which ``read_output`` continues in
+    ``full``. The last ``closing`` characters, a traceback, stay whole."""
     if len(text) <= budget:
         return text
     head, foot = ends(text, max(0, budget - 120), closing)

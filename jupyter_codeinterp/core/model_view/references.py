@@ -12,10 +12,10 @@ import msgspec
 
 from ..document.ops import CellView, Snapshot
 from ..events import Reference
-from .foreign import Foreign, escaped
 from .notebook_prompt import file_lines, is_private, one_line, outputs_text, variable_lines
 from .outputs import see
 from .plain_text import cut
+from .untrusted import Untrusted, escaped
 
 PART = 4_000
 """Characters of a cell's source, or of an error."""
@@ -52,7 +52,7 @@ def named(
     snapshot: Snapshot,
     variables: list[dict[str, Any]] | None,
     files: Files,
-    foreign: Foreign,
+    untrusted: Untrusted,
     seen: Mapping[str, str] = {},
 ) -> Named:
     """``variables`` are those that are named, None where they cannot be looked at; ``files``
@@ -64,20 +64,20 @@ def named(
     left = ALL
     for reference in references:
         if reference.kind == "variable":
-            part = _variable(reference.name, variables, foreign.scrub)
+            part = _variable(reference.name, variables, untrusted.scrub)
         elif reference.kind == "cell":
-            part = _cell(reference.name, snapshot, foreign.scrub)
+            part = _cell(reference.name, snapshot, untrusted.scrub)
         elif reference.kind == "file":
-            part = _file(reference.name, files, foreign.scrub, seen.get(reference.name, ""))
+            part = _file(reference.name, files, untrusted.scrub, seen.get(reference.name, ""))
         else:
-            part = _last_error(snapshot, foreign.scrub)
+            part = _last_error(snapshot, untrusted.scrub)
         if len(part.text) > left:
             part = _Part(f"{part.brief}: left out for its length", "", part.missing)
         left -= len(part.text)
         parts.append(part)
     body = "\n\n".join(part.text for part in parts)
     return Named(
-        f"{_HEADING}\n{foreign.quoted(body)}",
+        f"{_HEADING}\n{untrusted.quoted(body)}",
         tuple(part.missing for part in parts if part.missing),
         tuple(part.whole for part in parts if part.whole),
     )
@@ -88,11 +88,11 @@ def _variable(
 ) -> _Part:
     what = f"variable {one_line(scrub(name))}"
     if variables is None:
-        words = f"{what}: it cannot be looked at, for the kernel is busy, or there is none"
-        return _Part(words, what, f"{what} (the kernel is busy, or there is none)")
+        words = f"{what}: not available, because the kernel is busy or missing"
+        return _Part(words, what, f"{what} (the kernel is busy or missing)")
     line = variable_lines(variables, scrub).get(name)
     if line is None:
-        return _Part(f"{what}: there is none in the kernel", what, what)
+        return _Part(f"{what}: not in the kernel", what, what)
     return _Part(f"variable {line}", what)
 
 
@@ -100,7 +100,7 @@ def _cell(cell_id: str, snapshot: Snapshot, scrub: Callable[[str], str]) -> _Par
     cell = snapshot.cell(cell_id)
     if cell is None:
         what = f"cell {one_line(scrub(cell_id))}"
-        return _Part(f"{what}: it is not in the notebook any more", what, what)
+        return _Part(f"{what}: no longer in the notebook", what, what)
     what = _called(cell, snapshot)
     if is_private(cell):
         return _Part(f"{what}: it is private, and its content is not shown", what)
@@ -115,10 +115,10 @@ def _file(name: str, files: Files, scrub: Callable[[str], str], seen: str) -> _P
     what = f"file {one_line(scrub(name), 300)}"
     size = next((size for known, size in files if known == name), None)
     if size is None:
-        return _Part(f"{what}: it is not beside the notebook", what, what)
+        return _Part(f"{what}: not in the notebook's folder", what, what)
     if name.endswith("/"):
-        return _Part(f"folder beside the notebook: {one_line(scrub(name), 300)}", what)
-    line = f"file beside the notebook: {file_lines([(name, size)], scrub)[0]}"
+        return _Part(f"folder next to the notebook: {one_line(scrub(name), 300)}", what)
+    line = f"file next to the notebook: {file_lines([(name, size)], scrub)[0]}"
     return _Part(f"{line}: {seen}" if seen else line, what)
 
 

@@ -4,9 +4,33 @@ names and types, and nothing of their values. What other cells make of them is n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Union
+from typing import Any, TypedDict, Union
 
 from ..document.ops import CellView
+
+
+class _Named(TypedDict):
+    name: str
+    type: str
+
+
+class Variable(_Named, total=False):
+    """A variable of the kernel. Each fact is there only for values that have it; a private one
+    has its name and type alone.
+
+    len        of containers, str and bytes
+    shape      of arrays, tables and columns
+    dtype      of arrays and columns
+    columns    of a table: pairs of label and dtype, of the first columns
+    value      as text, if short
+    """
+
+    len: int
+    shape: list[int]
+    dtype: str
+    columns: list[list[str]]
+    value: str
+
 
 Variables = Union[list[dict[str, Any]], None]
 
@@ -21,13 +45,19 @@ class PrivateNames:
         for cell in cells:
             self._names.update(cell.assigns)
 
+    def add(self, others: PrivateNames) -> None:
+        self._names |= others._names
+
+    def __bool__(self) -> bool:
+        return bool(self._names)
+
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
-    def veil(self, variables: Variables) -> Variables:
-        return variables if variables is None else [self._veiled(v) for v in variables]
+    def redact(self, variables: Variables) -> Variables:
+        return variables if variables is None else [self._redacted(v) for v in variables]
 
-    def _veiled(self, variable: dict[str, Any]) -> dict[str, Any]:
+    def _redacted(self, variable: dict[str, Any]) -> dict[str, Any]:
         if variable.get("name") not in self._names:
             return variable
         return {key: variable[key] for key in _SHOWN if key in variable}

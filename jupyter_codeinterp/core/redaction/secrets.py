@@ -1,35 +1,45 @@
-"""Known key values, kept out of everything that is sent to a model, journalled or logged.
+"""Removes known keys from everything sent to a model, journaled or logged.
 
-Whole values are found, and parts of them: a text may have been cut in the middle of a key
-before it came here. ``disguises`` says in which forms. This is on the way of every event
-and result: a text without a key costs some 5 ms a megabyte, however many forms there are.
-It protects from accidents, not from code that wants to tell a key: that can always write it
-in a way that nobody has thought of.
+It finds whole values and parts, because a cut may have split a key; ``encodings`` lists the forms.
+Every event and result passes through: a megabyte without a key takes some 5 ms, however many forms
+there are. This prevents accidents. Code that wants to leak a key can always encode it in a new way.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from .disguises import disguises, public_beginning
+from .encodings import encodings, public_beginning
 
 REMOVED = "[key removed]"
 SHORTEST = 8
-"""Characters. Anything shorter is no key, and would be found in ordinary words."""
+"""Characters. Anything shorter is no key and would match ordinary words."""
 LONGEST_PART = 16
-"""Characters of a key in a row that are always taken for a part of it."""
+"""Consecutive characters of a key that always count as a part of it."""
+DENSE = 256
+"""Bytes at each end of a form where any part is found. Between them the index of a long key has
+gaps to stay small: there a part needs 80 bytes."""
+_GAP = 64
 SHORTEST_END = 4
-"""Characters of a key's beginning or end that count where a text has been cut."""
+"""Characters of a key's beginning or end that count next to a cut."""
 
+_COMMON = frozenset(
+    (
+        *("apikey", "yourapikey", "dummykey", "fakekey", "testkey", "secretkey", "nokeyrequired"),
+        *("notneeded", "notused", "noneneeded", "sknokeyrequired", "password1", "password123"),
+        *("12345678", "123456789", "1234567890", "0123456789", "changeme1", "changeme123"),
+    )
+)
 _WORD = 8
 _SHORT_WORD = 4
 _FORMATS: dict[int, Literal["Q", "I"]] = {_WORD: "Q", _SHORT_WORD: "I"}
 _PIECE = 65_536
 _MOST_PLACES = 4
 _SEAM = re.compile(r"\n?\[… [\d,]+ characters? left out[^\]\n]{0,200}\]\n?|…")
-"""Where a text of ours has been cut."""
+"""Where we have cut a text."""
 _BACKSLASH = ord("\\")
 _HALF_ESCAPE = re.compile(rb"\\u[0-9a-fA-F]{0,3}\Z")
 
@@ -38,59 +48,110 @@ _Place = tuple[bytes, int, int]
 
 
 class Secrets:
-    """Replaces known values and parts of them. A text is read word by word (8 bytes, or 4
-    for short keys); any part that is long enough has one whole word of the text in it."""
+    """Replaces known values and their parts. It reads a text word by word (8 bytes, or 4 for
+    short keys): any part that is long enough contains a whole word of the text."""
 
     def __init__(self) -> None:
         self._exact: list[str] = []
-        """Forms that are not ASCII: they are found as wholes only."""
+        """Forms that are not ASCII: found only as a whole."""
         self._places: dict[int, dict[int, list[_Place]]] = {_WORD: {}, _SHORT_WORD: {}}
-        self._words: dict[int, frozenset[int]] = {}
+        self._forms: Counter[str] = Counter()
+        """How many values have a form."""
+        self._values: Counter[str] = Counter()
+        """How often each value was added without being forgotten."""
         self._reach = dict.fromkeys(_FORMATS, 0)
-        """The longest of the parts, in bytes: nothing further off decides on a word."""
+        """The longest part in bytes: text further from a word is irrelevant."""
         self._starts: dict[str, list[str]] = {}
-        """Beginnings of values by their last characters; what may stand before a cut."""
+        """Beginnings of values by their last characters, as they may end before a cut."""
         self._ends: dict[str, list[str]] = {}
 
     def add(self, value: str) -> None:
-        """Keep ``value`` out from now on. Space around it does not count."""
+        """Remove ``value`` from texts until it is forgotten as often as it was added. Ignores
+        space around it."""
         value = value.strip()
-        if len(value) < SHORTEST:
-            return
-        part = min(max(SHORTEST, -(-len(value) * 6 // 10)), LONGEST_PART)
+        if len(value) >= SHORTEST and not _is_common(value):
+            self._values[value] += 1
+            if self._values[value] == 1:
+                self._index(value)
+
+    def forget(self, value: str) -> None:
+        """Undo one ``add``."""
+        value = value.strip()
+        if self._values[value] > 1:
+            self._values[value] -= 1
+        elif self._values.pop(value, 0):
+            self._remove(value)
+
+    def _index(self, value: str) -> None:
+        part = _part(value)
         public = _words_of(public_beginning(value))
-        for form in disguises(value):
+        for form in encodings(value):
+            self._forms[form] += 1
+            if self._forms[form] > 1:
+                continue
             if form.isascii():
                 self._learn(form.encode(), -(-part * len(form) // len(value)), public)
-            elif form not in self._exact:
+            else:
                 self._exact.append(form)
         self._exact.sort(key=len, reverse=True)
-        self._words = {size: frozenset(found) for size, found in self._places.items() if found}
-        for length in range(SHORTEST_END, len(value)):
-            start, end = value[:length], value[-length:]
+        for start, end in _ends_of(value):
             self._starts.setdefault(start[-SHORTEST_END:], []).insert(0, start)
             self._ends.setdefault(end[:SHORTEST_END], []).insert(0, end)
 
-    def _learn(self, form: bytes, part: int, public: set[bytes]) -> None:
-        # A part of 2 * size - 1 bytes has a whole word in it, wherever it begins.
-        size = _WORD if part >= 2 * _WORD - 1 else _SHORT_WORD
-        places = self._places[size]
-        for offset in range(len(form) - size + 1):
-            word = form[offset : offset + size]
-            if word in public:
+    def _remove(self, value: str) -> None:
+        crowded = False
+        for form in encodings(value):
+            self._forms[form] -= 1
+            if self._forms[form]:
                 continue
-            self._reach[size] = max(self._reach[size], part)
-            known = places.setdefault(memoryview(word).cast(_FORMATS[size])[0], [])
-            if len(known) < _MOST_PLACES and all(place[0] != form for place in known):
-                known.append((form, offset, min(part, len(form))))
+            del self._forms[form]
+            if form.isascii():
+                crowded = self._unlearn(form.encode()) or crowded
+            else:
+                self._exact.remove(form)
+        for start, end in _ends_of(value):
+            self._starts[start[-SHORTEST_END:]].remove(start)
+            self._ends[end[:SHORTEST_END]].remove(end)
+        if crowded:
+            # It shared a full word with other values, whose places were dropped: index anew.
+            values, anew = self._values, Secrets()
+            for other in values:
+                anew._index(other)
+            vars(self).update(vars(anew), _values=values)
+
+    def _unlearn(self, form: bytes) -> bool:
+        """Drop a form. Returns whether one of its words was full."""
+        crowded = False
+        for size, places in self._places.items():
+            for _, number in _numbers(form, size):
+                known = places.get(number, [])
+                crowded = crowded or len(known) == _MOST_PLACES
+                known[:] = [place for place in known if place[0] != form]
+                if not known:
+                    places.pop(number, None)
+        return crowded
+
+    def _learn(self, form: bytes, part: int, public: set[bytes]) -> None:
+        # Any part of 2 * size - 1 bytes contains a whole word.
+        size = _WORD if part >= 2 * _WORD - 1 else _SHORT_WORD
+        places, found = self._places[size], min(part, len(form))
+        self._reach[size] = max(self._reach[size], part)
+        for offset, number in _numbers(form, size):
+            if public and form[offset : offset + size] in public:
+                continue
+            place = form, offset, found
+            known = places.setdefault(number, [place])
+            if len(known) < _MOST_PLACES and known[-1][0] is not form:
+                known.append(place)
 
     def scrub(self, text: str) -> str:
         for form in self._exact:
             text = text.replace(form, REMOVED)
-        if not self._words:
+        sizes = [size for size, places in self._places.items() if places]
+        if not sizes:
             return text
         raw = text.encode("utf-8", "surrogatepass")
-        spans = [span for size in self._words for span in self._find(raw, size)]
+        spans = [span for size in sizes for span in self._find(raw, size)]
         if spans:
             text = _without(raw, spans).decode("utf-8", "surrogatepass")
         return self._without_ends(text) if "…" in text else text
@@ -99,8 +160,8 @@ class Secrets:
         spans: list[tuple[int, int]] = []
         reach = self._reach[size]
         innocent: set[bytes] = set()
-        """Surroundings of words in which no part is long enough. A text may be made of words
-        of a key and have no part of it: digits over and over, say."""
+        """Surroundings of words without a long enough part. Text may repeat words of a key but
+        contain no part of it: digits over and over, say."""
         for place, word in self._known_words(raw, size):
             if spans and place < spans[-1][1]:
                 continue
@@ -115,9 +176,9 @@ class Secrets:
         return spans
 
     def _known_words(self, raw: bytes, size: int) -> Iterator[tuple[int, int]]:
-        """Where a word of a form stands, and which. Read in pieces: a number takes ten times
-        the room of its character."""
-        known = self._words[size]
+        """Positions of known words. Reads in pieces, because a number takes ten times the memory
+        of its characters."""
+        known = self._places[size].keys()
         whole = len(raw) - len(raw) % size
         view = memoryview(raw)
         for start in range(0, whole, _PIECE):
@@ -128,7 +189,7 @@ class Secrets:
                         yield start + index * size, word
 
     def _without_ends(self, text: str) -> str:
-        """Without beginnings of keys before a cut, and ends of them behind one."""
+        """Remove beginnings of keys before a cut, and ends of keys after one."""
         parts: list[str] = []
         place = 0
         for seam in _SEAM.finditer(text):
@@ -148,9 +209,49 @@ class Secrets:
         return "".join([*parts, text[place:]])
 
 
+def _is_common(value: str) -> bool:
+    """Whether it is a dummy key, as people use where any key will do, or an ordinary word."""
+    plain = value.lower().replace("-", "").replace("_", "").replace(" ", "")
+    word = plain.isascii() and plain.isalpha() and value in (plain, plain.upper(), plain.title())
+    return (word and len(value) < LONGEST_PART) or len(set(value)) < 4 or plain in _COMMON
+
+
+def _numbers(form: bytes, size: int) -> Iterator[tuple[int, int]]:
+    """Offsets and words of a form, as numbers; of a long form not all."""
+    count, view = len(form) - size + 1, memoryview(form)
+    rows = [
+        view[shift : shift + (len(form) - shift) // size * size].cast(_FORMATS[size])
+        for shift in range(min(size, max(count, 0)))
+    ]
+    for offset in _offsets(count, size):
+        yield offset, rows[offset % size][offset // size]
+
+
+def _offsets(count: int, size: int) -> Iterator[int]:
+    if count <= 2 * DENSE:
+        yield from range(count)
+        return
+    yield from range(DENSE)
+    for start in range(DENSE, count - DENSE, _GAP):
+        yield from range(start, min(start + size, count - DENSE))
+    yield from range(count - DENSE, count)
+
+
+def _part(value: str) -> int:
+    """Consecutive characters that count as a part of it."""
+    return min(max(SHORTEST, -(-len(value) * 6 // 10)), LONGEST_PART)
+
+
+def _ends_of(value: str) -> Iterator[tuple[str, str]]:
+    """Beginnings and ends too short to count as parts, the shortest first."""
+    longest = len(public_beginning(value)) + _part(value) + 2 * _WORD
+    for length in range(SHORTEST_END, min(len(value), longest)):
+        yield value[:length], value[-length:]
+
+
 def _words_of(text: str) -> set[bytes]:
-    """All words in the forms of a text that is no secret."""
-    forms = [form.encode() for form in disguises(text) if form.isascii()] if text else []
+    """All words in the forms of a public text."""
+    forms = [form.encode() for form in encodings(text) if form.isascii()] if text else []
     return {
         form[offset : offset + size]
         for form in forms
@@ -160,7 +261,7 @@ def _words_of(text: str) -> set[bytes]:
 
 
 def _longest(raw: bytes, place: int, size: int, places: list[_Place]) -> tuple[int, int] | None:
-    """The longest part of a form around a word that is in it, if it is long enough."""
+    """The longest part of a form around a word, if it is long enough."""
     found: tuple[int, int] | None = None
     for form, offset, part in places:
         start, at = place, offset
@@ -175,7 +276,7 @@ def _longest(raw: bytes, place: int, size: int, places: list[_Place]) -> tuple[i
 
 
 def _without(raw: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """``raw`` with the spans replaced. What was JSON stays JSON: no escape is cut in two."""
+    """Replace the spans of ``raw``. JSON stays valid: this never splits an escape."""
     parts: list[bytes] = []
     place = 0
     for start, end in sorted(spans):

@@ -1,4 +1,4 @@
-"""This server's right to work on a session, where several have the same journal."""
+"""This server's exclusive right to work on a session, among servers with the same journal."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from ..errors import CommandError, StoreError
 from ..stores import LEASE_TIME, Holder, LeaseStore
 
 RENEWED_EVERY = LEASE_TIME / 3
-"""Seconds."""
 
 log = logging.getLogger(__name__)
 
 
 class SessionLease:
     def __init__(self, store: LeaseStore, session_id: str, lost: Callable[[], None]) -> None:
-        """``lost`` is called if another server has the lease when it should be renewed."""
+        """Calls ``lost`` if another server has the lease at a renewal."""
         self._store = store
         self._session_id = session_id
         self._lost = lost
@@ -28,7 +27,7 @@ class SessionLease:
         return self._renewing is not None
 
     def take(self) -> None:
-        """Have it until it is released. Raises CommandError ``held_elsewhere``, StoreError."""
+        """Hold the lease until ``release``. Raises CommandError ``held_elsewhere``, StoreError."""
         holder = self._store.take_lease(self._session_id)
         if holder is not None:
             raise held_elsewhere(holder)
@@ -43,7 +42,7 @@ class SessionLease:
         try:
             self._store.release_lease(self._session_id)
         except StoreError as error:
-            log.info("The lease of %s will run out: %s", self._session_id, error.message)
+            log.info("The lease of %s is about to expire: %s", self._session_id, error.message)
 
     async def _renew(self) -> None:
         while True:
@@ -51,8 +50,8 @@ class SessionLease:
             try:
                 kept = self._store.renew_lease(self._session_id)
             except StoreError as error:
-                # Next time, or it runs out, and what we write then is refused (``repeated``).
-                log.warning("A lease could not be renewed: %s", error.message)
+                # Try again. If the lease runs out, the store refuses writes (``repeated``).
+                log.warning("Could not renew a lease: %s", error.message)
                 continue
             if not kept:
                 self._renewing = None
@@ -66,7 +65,7 @@ def named(holder: Holder) -> str:
 
 def held_elsewhere(holder: Holder) -> CommandError:
     words = (
-        f"This conversation is open on the server {named(holder)}. It can be read here, and "
-        "gone on with when that server has finished or was stopped."
+        f"This conversation is open on the server {named(holder)}. It is read-only here until "
+        "that server finishes or stops."
     )
     return CommandError("held_elsewhere", words)

@@ -1,7 +1,7 @@
-"""A session as the journal has it: taken up, shared with other servers, written on.
+"""A session and its journal: loaded, shared with other servers, appended to.
 
-What cannot be journaled now stops the turn; it is shown all the same, and written later
-(``deferred_writes.py``). What is done here, no other server does at the same time (``lease.py``).
+A failed write stops the turn. The session still shows the event and writes it later
+(``deferred_writes.py``). A lease keeps other servers out meanwhile (``lease.py``).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from ..turn.turn import Turn
 from .lease import SessionLease, held_elsewhere, named
 
 AGAIN = 5.0
-"""Seconds until it is tried again to write what the journal would not take."""
+"""Seconds between attempts to write what the journal refused."""
 STOPPED_NOTE = "[The person stopped the previous turn.]"
-SAVED_NOW = "What could not be saved before is saved now."
-NOT_SAVED = "The end of this turn could not be saved. It is saved as soon as possible."
+SAVED_NOW = "Saved what could not be saved before."
+NOT_SAVED = "Could not save the end of this turn. Retrying."
 
 log = logging.getLogger(__name__)
 
@@ -55,25 +55,24 @@ class Workplace(Protocol):
     def kernel(self) -> Kernel: ...
 
     def begin_turn(self, turn: int) -> None:
-        """Ops from now on belong to this turn: a window that reloads gets them again."""
+        """Later ops belong to this turn; a window that reloads gets them again."""
 
     def end_turn(self) -> None: ...
 
-    def nobody_comes(self) -> None:
-        """No window is waited for: where none has the notebook open, the work is done in its
-        file at once."""
+    def expect_no_window(self) -> None:
+        """Wait for no window: unless one has the notebook open, work in its file at once."""
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
-        """Names and sizes (bytes) of at most so many files beside the notebook."""
+        """Names and sizes (bytes) of files beside the notebook."""
 
     async def read_file(self, name: str, most: int) -> bytes | None:
-        """One beside the notebook; None if it has more than ``most`` bytes, or cannot be read."""
+        """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
 
     async def rule_files(self) -> list[RuleFile]:
-        """In which the person keeps wishes; from the root down to the notebook."""
+        """The person's instruction files, from the root down to the notebook."""
 
     async def look_around(self) -> Seen | None:
-        """What lies under the notebook's folder; None where that cannot be told."""
+        """The files under the notebook's folder; None where unknown."""
 
 
 class PersistentSession:
@@ -85,28 +84,28 @@ class PersistentSession:
         rules: Rules,
         changed: Callable[[], None],
     ) -> None:
-        """``changed`` is called when ``info`` is another."""
+        """Calls ``changed`` when ``info`` changes."""
         self.info = msgspec.structs.replace(info, running=False)
         self.workplace = workplace
-        self._store = store
+        self.store = store
         self._rules = rules
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._private = PrivateNames()
-        self._may_cancel = False
+        self.may_cancel = False
+        self._stopped_by = 0
         self._begun = False
-        """Whether the turn's task has taken its first step: one that is cancelled before that
-        takes none at all."""
-        self._undoing = False
+        """Whether the turn's task has started: cancelled earlier, it would never run."""
+        self.undoing = False
         self._tasks: set[asyncio.Task[None]] = set()
-        """What goes on besides the turn."""
+        """Background tasks besides the turn."""
         self._saving: asyncio.Task[None] | None = None
         self._lease = SessionLease(store, info.session_id, self._lost)
         self._halted: Ending | None = None
-        """How the running turn ends: it cannot be journaled any more, or has no notebook."""
-        self._told = False
-        """Whether the turn's end says so."""
+        """How the running turn must end: the journal fails, or the notebook is gone."""
+        self._end_explains = False
+        """Whether the turn's end gives that reason."""
         self._deferred = DeferredWrites(self._journal_failed)
         self.event_log = EventLog(
             store, info.session_id, store.last_seq(info.session_id), self._deferred
@@ -117,6 +116,28 @@ class PersistentSession:
     def running(self) -> bool:
         return self._task is not None and not self._task.done()
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether the session is idle, saved and without followers."""
+        active = self.running or self.undoing or self._tasks or self._lease.held
+        waits = self._unsaved or self.replay.queued or self._deferred.given_up
+        return not (active or waits or self.event_log.followers)
+
+    def release(self) -> None:
+        """Free what is large now, not when garbage is collected. Last call."""
+        self._turn = None
+        self._talk.release()
+        self.event_log.release()
+
+    @property
+    def private_names(self) -> PrivateNames:
+        return self._private
+
+    async def idle(self) -> None:
+        """Wait for the end of the running turn."""
+        while self.running and self._task is not None:
+            await asyncio.wait({self._task})
+
     def is_private(self, name: str) -> bool:
         """Whether a private cell that this conversation has seen assigns the name."""
         return name in self._private
@@ -124,13 +145,13 @@ class PersistentSession:
     # --- the journal -----------------------------------------------------------------
 
     def _take_up(self) -> None:
-        """Go on from what the journal says; a turn that has no end gets one."""
-        store, session_id = self._store, self.info.session_id
-        # What the model was told of the notebook is not kept: it is told anew.
+        """Load the session from the journal. A turn without an end gets one."""
+        store, session_id = self.store, self.info.session_id
+        # Not stored: the next turn describes the notebook in full again.
         self._context = Context()
         self._talk = Conversation(store, session_id, self._deferred, self._rules.scrub)
-        self._ledger = Ledger(store.ops(session_id, INHERITED))
-        replay = self._replay = Replay()
+        self.ledger = Ledger(store.ops(session_id, INHERITED))
+        replay = self.replay = Replay()
         for _, event in store.events(session_id):
             replay.add(event)
         self._meter = Meter(replay.usage)
@@ -145,78 +166,77 @@ class PersistentSession:
             self._end_unfinished()
 
     def _learn_holder(self) -> None:
-        holder = self._store.holder(self.info.session_id)
+        holder = self.store.holder(self.info.session_id)
         self.info = msgspec.structs.replace(self.info, held=named(holder) if holder else "")
 
     def _end_unfinished(self) -> None:
-        """The server that ran this turn is gone."""
+        """End a turn whose server is gone."""
         had = self._lease.held
         try:
             self._lease.take()
         except CommandError:
             return self._learn_holder()  # Another one is ending it.
         except StoreError as error:
-            log.warning("A turn's end is shown, and saved later: %s", error.message)
-        self._keep_unheard()
-        for event in self._replay.ends():
-            self._show(event)
-        words = "The server stopped while this was going on. Variables may be gone."
+            log.warning("Showing a turn's end before it is saved: %s", error.message)
+        self._keep_undelivered()
+        for event in self.replay.ends():
+            self.show(event)
+        words = "The server stopped during this turn. Variables may be gone."
         self._show_end(Ending("error", "server_stopped", words))
         if not had:
-            self._let_go()
+            self._release_lease()
 
-    def look_again(self) -> None:
-        """What another server has journaled since is part of this session, too."""
-        if self.running or self._undoing or self._deferred or self._deferred.given_up == GONE:
+    def refresh(self) -> None:
+        """Load what another server has journaled since."""
+        if self.running or self.undoing or self._deferred or self._deferred.given_up == GONE:
             return
         held = self.info.held
         if (
             self._deferred.given_up
-            or self._store.last_seq(self.info.session_id) != self.event_log.last_seq
+            or self.store.last_seq(self.info.session_id) != self.event_log.last_seq
         ):
             self._deferred = DeferredWrites(self._journal_failed)
             self.event_log.catch_up(self._deferred)
             self._take_up()
         else:
             self._learn_holder()
-            if self._replay.unfinished and not self.info.held:
+            if self.replay.unfinished and not self.info.held:
                 self._end_unfinished()
         if self.info.held != held:
             self._changed()
 
     @contextlib.contextmanager
-    def _here(self) -> Iterator[None]:
-        """What is done within is done by this server alone, and goes on from what the
-        journal says. Raises CommandError ``held_elsewhere``, and StoreError if the journal
-        cannot be written."""
-        if not (self.running or self._undoing):
+    def here(self) -> Iterator[None]:
+        """Within, this server alone works on the session, from the journal's latest state.
+        Raises CommandError ``held_elsewhere``, and StoreError if the journal is not writable."""
+        if not (self.running or self.undoing):
             self._catch_up()
             self._lease.take()
-            self.look_again()
+            self.refresh()
         try:
             yield
         finally:
-            self._let_go()
+            self._release_lease()
 
-    def _let_go(self) -> None:
-        """Other servers may go on with the session, if nothing is left to do here."""
-        if not (self.running or self._undoing or self._unsaved):
+    def _release_lease(self) -> None:
+        """Let other servers continue, unless work remains here."""
+        if not (self.running or self.undoing or self._unsaved):
             self._lease.release()
 
     def need_here(self) -> None:
         """Raises CommandError ``held_elsewhere`` if another server works on the session."""
-        holder = None if self.running else self._store.holder(self.info.session_id)
+        holder = None if self.running else self.store.holder(self.info.session_id)
         if holder is not None:
             raise held_elsewhere(holder)
 
     def _lost(self) -> None:
-        """Another server has taken the session over: nothing was heard of this one for too
-        long (the machine slept, say). What it says of the turn is what holds."""
+        """Another server has taken over, because this one was silent too long (the machine
+        slept, say). The other's account of the turn counts."""
         self._deferred.give_up()
         self.cancel()
 
     def _journal_failed(self, error: StoreError) -> None:
-        """The turn stops like by Stop. What it still has to say is shown, and saved later."""
+        """Stop the turn as Stop does. Its remaining events show now and are saved later."""
         if error.code == TAKEN:
             return self._lost()
         if not self.running:
@@ -228,11 +248,11 @@ class PersistentSession:
 
     @property
     def _unsaved(self) -> bool:
-        owed = self._turn is not None and bool(self._turn.notebook.owed)
-        return not self._deferred.given_up and (bool(self._deferred) or owed)
+        ops_deferred = self._turn is not None and bool(self._turn.notebook.deferred)
+        return not self._deferred.given_up and (bool(self._deferred) or ops_deferred)
 
     def _catch_up(self) -> None:
-        """Journal what waits for it. Raises StoreError if that cannot be done yet."""
+        """Journal what waits. Raises StoreError if the journal still fails."""
         if not self._unsaved:
             return
         try:
@@ -240,11 +260,11 @@ class PersistentSession:
         except StoreError:
             if self._deferred.given_up != TAKEN:
                 raise
-            return  # Another server has gone on; `look_again` tells how.
+            return  # Another server has taken over; `refresh` loads its events.
         if self._turn is not None:
-            self._turn.notebook.pay()
+            self._turn.notebook.flush_deferred()
         if not self._unsaved:
-            self._publish(Note(SAVED_NOW))
+            self.publish(Note(SAVED_NOW))
 
     def _save_later(self) -> None:
         if self._saving is None or self._saving.done():
@@ -253,66 +273,68 @@ class PersistentSession:
     async def _keep_trying(self) -> None:
         while self._unsaved and not self.running:
             await asyncio.sleep(AGAIN)
-            with contextlib.suppress(StoreError):  # Told when it happened first.
+            with contextlib.suppress(StoreError):  # Reported at the first failure.
                 self._catch_up()
-        self._let_go()
+        self._release_lease()
 
-    def _need_idle(self) -> None:
+    def need_idle(self) -> None:
         if self.running:
             raise CommandError("busy", "A turn is running. Stop it first, or wait.")
-        if self._undoing:
-            raise CommandError("busy", "Cells are being put back. Wait a moment.")
+        if self.undoing:
+            raise CommandError("busy", "Restoring cells. Wait a moment.")
 
-    # --- telling ---------------------------------------------------------------------
+    # --- events ----------------------------------------------------------------------
 
-    def _publish(self, event: Event) -> None:
-        """Journal and show what begins with this. Raises StoreError; then it does not begin."""
+    def publish(self, event: Event) -> None:
+        """Journal, then show, the event that begins something. If this raises StoreError, do not
+        begin."""
         self.event_log.publish(event)
-        self._replay.add(event)
+        self.replay.add(event)
 
-    def _show(self, event: Event) -> None:
-        """Show what has happened, and journal it as soon as that is possible."""
+    def show(self, event: Event) -> None:
+        """Show what has happened; journal it now or as soon as possible."""
         self.event_log.show(event)
-        self._replay.add(event)
+        self.replay.add(event)
 
-    def _say(self, event: Event) -> None:
-        """Show what no command has asked for, unless another server has the session now."""
+    def _show_unasked(self, event: Event) -> None:
+        """Show an event that no command caused, unless another server has the session."""
         try:
-            with self._here():
-                self._show(event)
+            with self.here():
+                self.show(event)
         except StoreError:
-            self._show(event)  # It happened; it is journaled later.
+            self.show(event)  # Deferred writes journal it later.
         except CommandError as error:
-            log.info("Not said in %s: %s", self.info.session_id, error.message)
+            log.info("Could not publish to %s: %s", self.info.session_id, error.message)
 
     def _set(self, **changes: Any) -> None:
         now = {"running": self.running, "changed": time.time(), "last_seq": self.event_log.last_seq}
         self.info = msgspec.structs.replace(self.info, **{**now, **changes})
         stored = msgspec.structs.replace(self.info, held="")
-        self._deferred.do(lambda: self._store.update(stored))
+        self._deferred.do(lambda: self.store.update(stored))
         self._changed()
 
     # --- ending ----------------------------------------------------------------------
 
-    def cancel(self) -> None:
-        """Stop the turn; nothing happens if none is running, or if it is stopping already."""
-        if self._task is not None and self._may_cancel:
-            self._may_cancel = False
+    def cancel(self, window: int = 0) -> None:
+        """Stop the turn, unless none runs or it is already stopping."""
+        if self._task is not None and self.may_cancel:
+            self._stopped_by = window
+            self.may_cancel = False
             if self._begun:
                 self._task.cancel()
 
     def halt(self, ending: Ending) -> None:
-        """Stop the turn like ``cancel``, and say why."""
+        """Stop the turn with this ending."""
         if self.running and self._halted is None:
             self._halted = ending
             self.cancel()
 
-    def _keep_unheard(self) -> None:
-        """A message that did not get as far as the model is part of the conversation too."""
-        words = self._rules.scrub(self._replay.unheard)
+    def _keep_undelivered(self) -> None:
+        """Add a message that never reached the model to the conversation."""
+        words = self._rules.scrub(self.replay.undelivered)
         if words and not self._talk.ends_with(words):
             self._talk.add(user(Text(words)))
-        self._replay.unheard = ""
+        self.replay.undelivered = ""
 
     def _show_end(
         self,
@@ -320,15 +342,17 @@ class PersistentSession:
         cleared: Iterable[Cleared] = (),
         files: tuple[tuple[MadeFile, ...], int] = ((), 0),
     ) -> None:
-        turn = self._replay.turns
-        changes = self._ledger.changes(turn)
+        turn = self.replay.turns
+        changes = self.ledger.changes(turn)
 
         def changed(kind: str) -> tuple[str, ...]:
             return tuple(
-                change.cell_id for change in changes if change.kind == kind and not change.gave_way
+                change.cell_id
+                for change in changes
+                if change.kind == kind and not change.was_replaced
             )
 
-        self._show(
+        self.show(
             TurnEnded(
                 turn=turn,
                 stop_reason=ending.reason,
@@ -337,12 +361,13 @@ class PersistentSession:
                 added=changed("added"),
                 edited=changed("edited"),
                 removed=changed("removed"),
-                failed=tuple(self._ledger.failed_since(turn)),
+                failed=tuple(self.ledger.failed_since(turn)),
                 retry=ending.retry,
-                cost=self._replay.cost,
+                cost=self.replay.cost,
                 cleared=tuple(cleared),
                 files=files[0],
                 files_left_out=files[1],
+                window=self._stopped_by,
             )
         )
 

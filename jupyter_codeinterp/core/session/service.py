@@ -1,47 +1,52 @@
-"""What a front may do with conversations, whichever front it is: the windows' socket, REST, a
-program. Nothing of the loop is known outside of this.
+"""The one interface of fronts (the windows' socket, REST, a program) to conversations.
 
-Who does it is a number (``by``), that of a window or of another client; 0: it is not known.
-What decides, or sets something, is told to all others, which can take it back ("Not me").
+``by`` is the number of the window or client that acts; 0 for a program alone. The resulting event
+carries it. Other windows learn of the action and can disown it ("Not me").
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Literal, NamedTuple, Protocol
+
+import msgspec
 
 from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
 from ..events import Kept, Mode, Reference
+from ..history.branching import title_of
 from ..history.review import Review
+from ..redaction.pasted_keys import looks_like_key, without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
-from .enter import Does
-from .session import Session
+from .input_routing import Does
+from .session import TITLE_LENGTH, Session
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
 MOST_REFERENCES = 20
-"""That a message names."""
+"""References in a message."""
+LOOKS_LIKE_KEY = (
+    "This looks like an API key, so it was not sent. To connect a model with it, enter it as a "
+    "key. Otherwise, remove it from the message."
+)
 LONGEST_NAME = 300
-"""Characters of a name in a reference: a file's has at most 255 bytes."""
+"""Characters of a name in a reference; a file's has at most 255 bytes."""
 
 
 class Sent(NamedTuple):
-    """Where a message went, and what became of it."""
-
     session: Session
     did: Does
 
 
 class Sessions(Protocol):
-    """Where the live ones are kept."""
+    """The live sessions."""
 
     rules: Rules
 
     def session(self, session_id: str) -> Session:
-        """Taken up from the journal if need be. CommandError ``unknown_session``."""
+        """Load it from the journal if need be. Raises CommandError ``unknown_session``."""
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session: ...
 
@@ -49,12 +54,13 @@ class Sessions(Protocol):
 
     async def delete(self, session_id: str) -> None: ...
 
-    def tell_others(self, done: DoneElsewhere) -> None: ...
+    def record(self, action: DoneElsewhere) -> DoneElsewhere:
+        """Number and store it, and notify all other windows."""
 
 
 class SessionService:
     """Every method raises CommandError ``unknown_session``, and StoreError if the journal
-    cannot be read or written; other codes of CommandError as said."""
+    fails. Docstrings list further codes of CommandError."""
 
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
@@ -62,8 +68,21 @@ class SessionService:
     # --- a turn ----------------------------------------------------------------------
 
     def create(self, notebook: str, mode: Mode = ASKING, model: str = "") -> Session:
-        """A conversation on a notebook (its server path); nothing begins."""
+        """Open a conversation on a notebook (its server path) without starting a turn."""
         return self._sessions.new_session(notebook, mode, model)
+
+    def would_send(
+        self,
+        session_id: str,
+        text: str,
+        about: str = "",
+        references: tuple[Reference, ...] = (),
+        with_key: bool = False,
+    ) -> Does:
+        """Where ``send`` would put the message now. Raises as ``send``."""
+        self._checked(text, with_key)
+        _few(references)
+        return self._here(session_id).would(text, about)
 
     def send(
         self,
@@ -78,21 +97,18 @@ class SessionService:
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
+        with_key: bool = False,
         by: int = 0,
         headless: bool = False,
     ) -> Sent:
-        """What the person says: it starts a turn, in a new conversation without
-        ``session_id``; while a turn is running it is queued, or answers the question, or
-        rejects the draft, that it is ``about`` (``enter.py``). ``source`` is what stands in
-        that draft's cell. ``after`` is the cell after which new ones are to go, "" for where
-        they belong. ``references`` are what the message names. ``rule_files``: whether the
-        person's files of wishes are read. ``headless``: who sends shows no notebook, so none
-        is waited for; where no window has it open, the work is done in its file at once.
+        """Send a message, with arguments as in the command ``SendMessage``. ``headless``: the
+        sender shows no notebook. Unless a window has it open, the work goes on in its file.
 
-        CommandError ``too_long``, ``too_many_references``, ``empty_message``, ``no_notebook``,
-        ``busy``, ``no_longer_waits``, ``too_many_queued``, ``held_elsewhere``.
+        CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
+        ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``,
+        ``held_elsewhere``.
         """
-        _bounded(text)
+        words = self._checked(text, with_key)
         references = _few(references)
         if session_id:
             session = self._sessions.session(session_id)
@@ -103,18 +119,16 @@ class SessionService:
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
         before = session.info.model
-        # Here already: from here on the words go to the model, journal, lists and windows.
-        words = self._sessions.rules.scrub(text)
         given = (by, about, source, after, references, rule_files)
-        did, title = session.send(words, mode, model, *given)
+        did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
-            session.workplace.nobody_comes()
+            session.workplace.expect_no_window()
         if session_id and session.info.model != before:
-            self._tell(session, by, "model", session.info.model)
-        if did == "reject":
-            self._tell(session, by, "reject", title)
-        elif did != "answer":
-            self._tell_of_auto(session, by)
+            self._record(session, by, "model", session.info.model, before)
+        if did == "answer":
+            self._record(session, by, did)
+        else:
+            self._record_auto(session, by)
         return Sent(session, did)
 
     async def branch(
@@ -128,30 +142,36 @@ class SessionService:
         model: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
+        with_key: bool = False,
         by: int = 0,
         headless: bool = False,
+        ready: Callable[[], Awaitable[None]] | None = None,
     ) -> Session:
-        """Say ``text`` in the place of the message that began ``turn``: in a new conversation,
-        which begins with the turns before it. ``undo``: what came after is put back first, and
-        what cannot be is told in the new one. Other arguments as in ``send``.
+        """Send ``text`` in place of the message that began ``turn``, in a new conversation
+        (command ``Branch``). The new one notes what ``undo`` could not restore. ``ready`` is
+        awaited once the request is valid. Other arguments as in ``send``.
 
-        CommandError ``too_long``, ``too_many_references``, ``empty_message``, ``busy``,
-        ``unknown_turn``, ``held_elsewhere``; DocumentError ``not_open``. Then there is no new
-        conversation.
+        CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
+        ``empty_message``, ``busy``, ``unknown_turn``, ``held_elsewhere``; DocumentError
+        ``not_open``. An error leaves no new conversation.
         """
-        _bounded(text)
+        words = self._checked(text, with_key)
         references = _few(references)
         if not text.strip():
             raise CommandError("empty_message", "The message is empty.")
         session = self._here(session_id)
-        beginning = session.beginning(turn)
+        beginning = session.reviews.beginning(turn)
+        if ready is not None:
+            await ready()
         kept: tuple[Kept, ...] = ()
         if undo:
             if headless:
-                session.workplace.nobody_comes()
-            kept = await session.undo_since(turn)
-        branch = self._sessions.new_branch(session.info, turn, beginning)
-        words = self._sessions.rules.scrub(text)
+                session.workplace.expect_no_window()
+            kept = await session.reviews.undo_since(turn, by)
+            self._record(session, by, "undo")
+        title = title_of(session.info, turn, without_keys(words), beginning.replaced)
+        of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
+        branch = self._sessions.new_branch(of, turn, beginning)
         given = (by, "", None, "", references, rule_files)
         try:
             if kept:
@@ -161,28 +181,37 @@ class SessionService:
             await self._sessions.delete(branch.info.session_id)
             raise
         if headless:
-            branch.workplace.nobody_comes()
-        self._tell_of_auto(branch, by)
+            branch.workplace.expect_no_window()
+        self._record_auto(branch, by)
         return branch
 
-    def take_back(self, session_id: str, number: int) -> None:
-        """A queued message. CommandError ``not_queued``, ``held_elsewhere``."""
-        self._here(session_id).take_back(number)
+    def take_back(self, session_id: str, number: int, by: int = 0) -> None:
+        """Withdraw a queued message. CommandError ``not_queued``, ``held_elsewhere``."""
+        session = self._here(session_id)
+        session.queue.take_back(number, by)
+        self._record(session, by, "take_back")
 
     def retry(self, session_id: str, by: int = 0, *, headless: bool = False) -> None:
-        """Go on after an error. CommandError ``busy``, ``nothing_to_retry``,
+        """Repeat a failed turn. CommandError ``busy``, ``nothing_to_retry``,
         ``held_elsewhere``."""
         session = self._sessions.session(session_id)
         session.retry(by)
         if headless:
-            session.workplace.nobody_comes()
-        self._tell_of_auto(session, by)
+            session.workplace.expect_no_window()
+        self._record_auto(session, by)
 
-    def stop(self, session_id: str) -> None:
-        """Nothing happens if no turn is running. CommandError ``held_elsewhere``."""
-        self._here(session_id).cancel()
+    def need_retry(self, session_id: str) -> None:
+        """Raises CommandError as ``retry``."""
+        self._here(session_id).need_retry()
 
-    # --- the person's word -----------------------------------------------------------
+    def stop(self, session_id: str, by: int = 0) -> None:
+        """Stop the running turn, if any. CommandError ``held_elsewhere``."""
+        session = self._here(session_id)
+        if session.running:
+            session.cancel(by)
+            self._record(session, by, "stop")
+
+    # --- decisions and settings ------------------------------------------------------
 
     def decide(
         self,
@@ -195,100 +224,137 @@ class SessionService:
         by: int = 0,
         reason: str = "",
     ) -> None:
-        """``source`` is all that is to run; ``reason`` is why it is rejected. CommandError
-        ``too_long``, ``held_elsewhere``, and as in ``Decisions.decide``."""
+        """Exactly ``source`` runs; ``reason`` belongs to a rejection. CommandError ``too_long``,
+        ``held_elsewhere``, and as in ``Decisions.decide``."""
         _bounded(reason)
         session = self._here(session_id)
         said = self._sessions.rules.scrub(reason.strip())
         draft = session.decide(draft_id, nonce, action, source, run_all, by, said)
         what: Doing = "run_all" if run_all and action == "run" else action
-        self._tell(session, by, what, draft.title)
+        self._record(session, by, what, draft.title)
 
-    def answer(self, session_id: str, call_id: str, text: str) -> None:
-        """To a question of the model's. CommandError ``held_elsewhere``, and as in
-        ``Decisions.answer``."""
-        self._here(session_id).decisions.answer(call_id, text)
+    def answer(self, session_id: str, call_id: str, text: str, by: int = 0) -> None:
+        """Answer a question of the model. CommandError ``too_long``, ``held_elsewhere``, and as
+        in ``Decisions.answer``."""
+        _bounded(text)
+        session = self._here(session_id)
+        session.decisions.answer(call_id, self._sessions.rules.scrub(text), by)
+        self._record(session, by, "answer")
 
     def set_mode(self, session_id: str, mode: Mode, by: int = 0) -> None:
         """From the next decision on. CommandError ``held_elsewhere``."""
         session = self._sessions.session(session_id)
+        before = session.info.mode
         if session.set_mode(mode, by):
-            self._tell(session, by, "mode", session.info.mode)
+            self._record(session, by, "mode", session.info.mode, before)
 
     def set_model(self, session_id: str, model: str, by: int = 0) -> None:
         """CommandError ``busy``, ``held_elsewhere``."""
         session = self._sessions.session(session_id)
+        before = session.info.model
         if session.set_model(model, by):
-            self._tell(session, by, "model", model)
+            self._record(session, by, "model", model, before)
 
     # --- what was done ---------------------------------------------------------------
 
     async def undo(
-        self, session_id: str, turn: int, cells: tuple[str, ...] = (), *, headless: bool = False
+        self,
+        session_id: str,
+        turn: int,
+        cells: tuple[str, ...] = (),
+        by: int = 0,
+        *,
+        headless: bool = False,
     ) -> None:
         """As ``Session.undo``."""
         session = self._sessions.session(session_id)
         if headless:
-            session.workplace.nobody_comes()
-        await session.undo(turn, cells)
+            session.workplace.expect_no_window()
+        await session.reviews.undo(turn, cells, by)
+        self._record(session, by, "undo")
 
-    def keep(self, session_id: str, turn: int, cells: tuple[str, ...]) -> None:
+    def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
         """As ``Session.keep``."""
-        self._sessions.session(session_id).keep(turn, cells)
+        session = self._sessions.session(session_id)
+        session.reviews.keep(turn, cells, by)
+        self._record(session, by, "keep")
 
-    async def remove(self, session_id: str, cell_id: str) -> None:
+    async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
         """As ``Session.remove``."""
-        await self._sessions.session(session_id).remove(cell_id)
+        session = self._sessions.session(session_id)
+        await session.reviews.remove(cell_id, by)
+        self._record(session, by, "remove")
+
+    async def delete(self, session_id: str, by: int = 0) -> None:
+        """CommandError ``held_elsewhere``."""
+        session = self._sessions.session(session_id)
+        await self._sessions.delete(session_id)
+        self._record(session, by, "delete")
 
     def review(self, session_id: str, turn: int) -> Review:
         """CommandError ``unknown_turn``."""
-        return self._sessions.session(session_id).review(turn)
+        return self._sessions.session(session_id).reviews.review(turn)
 
-    def rename(self, session_id: str, title: str) -> None:
+    def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""
-        self._sessions.session(session_id).rename(title)
+        session = self._sessions.session(session_id)
+        session.rename(title, by)
+        self._record(session, by, "rename", session.info.title)
 
     def follow(self, session_id: str, after: int = 0) -> AsyncIterator[tuple[int, bytes]]:
-        """The events after number ``after`` as JSON with their numbers, then those to come,
-        for ever."""
+        """Numbered events after ``after`` as JSON, then those to come, without end."""
         log = self._sessions.session(session_id).event_log
         return log.follow(min(max(after, 0), log.last_seq))
 
     # --- who did it ------------------------------------------------------------------
+
+    def _checked(self, text: str, with_key: bool) -> str:
+        """The message as it may reach model, journal, lists and windows: without known keys.
+        Raises CommandError ``too_long``, or ``looks_like_key`` unless ``with_key``."""
+        _bounded(text)
+        words = self._sessions.rules.scrub(text)
+        if not with_key and looks_like_key(words):
+            raise CommandError("looks_like_key", LOOKS_LIKE_KEY)
+        return words
 
     def _here(self, session_id: str) -> Session:
         session = self._sessions.session(session_id)
         session.need_here()
         return session
 
-    def _tell(self, session: Session, by: int, what: Doing, name: str = "") -> None:
+    def _record(
+        self, session: Session, by: int, what: Doing, name: str = "", before: str = ""
+    ) -> None:
         info = session.info
-        done = DoneElsewhere(by, what, name, info.session_id, info.notebook, session.turn)
-        self._sessions.tell_others(done)
+        self._sessions.record(
+            DoneElsewhere(by, what, name, info.session_id, info.notebook, session.turn, before)
+        )
 
-    def _tell_of_auto(self, session: Session, by: int) -> None:
-        """A turn that runs without asking is decided by whoever starts it."""
+    def _record_auto(self, session: Session, by: int) -> None:
+        """Record who started a turn that runs without asking."""
         if MODES[session.info.mode].unasked:
-            self._tell(session, by, "turn")
+            self._record(session, by, "turn")
 
 
 def _bounded(text: str) -> None:
     if len(text) > MAX_MESSAGE:
-        words = f"The message is too long: at most {MAX_MESSAGE:,} characters."
+        words = f"The message is too long. The limit is {MAX_MESSAGE:,} characters."
         raise CommandError("too_long", words)
 
 
 def _not_put_back(cells: int) -> str:
     counted = "One cell was" if cells == 1 else f"{cells} cells were"
-    return f"{counted} not put back: the conversation before says why, at the end of its turn."
+    return (
+        f"{counted} not restored. The end of the turn in the earlier conversation gives the reason."
+    )
 
 
 def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
-    """Each once."""
+    """The references without duplicates. Raises CommandError beyond the limits."""
     found = tuple(dict.fromkeys(references))
     if len(found) > MOST_REFERENCES:
-        words = f"A message names at most {MOST_REFERENCES} things. Take some out."
+        words = f"A message can mention at most {MOST_REFERENCES} things. Remove some."
         raise CommandError("too_many_references", words)
     if any(len(reference.name) > LONGEST_NAME for reference in found):
-        raise CommandError("too_long", "The message names something with too long a name.")
+        raise CommandError("too_long", "The message mentions something whose name is too long.")
     return found

@@ -1,8 +1,7 @@
 """A live session: one conversation bound to one notebook.
 
-It owns the turn (a task on the server; windows only watch), and carries out what people
-say: send, stop, decide, answer, try again, undo. How it stands to the journal, and to
-other servers, is in ``persistence.py``.
+It owns the turn (a task on the server; windows only watch) and carries out commands.
+``persistence.py`` handles the journal and other servers.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import msgspec
 from ..approval import modes
 from ..approval.decisions import Decisions
 from ..commands import SessionInfo
-from ..document.ops import Receipt
 from ..errors import CommandError, StoreError
 from ..events import (
     Cleared,
@@ -40,6 +38,7 @@ from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
 from ..ports import Model
+from ..redaction.pasted_keys import without_keys
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
@@ -49,35 +48,38 @@ from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
 from . import undo
-from .enter import GOES_ON, Does, enter
-from .persistence import NOT_SAVED, STOPPED_NOTE, Workplace
-from .queue import QueueingSession
-from .reviewed import ReviewedSession
+from .input_routing import GOES_ON, Does, route
+from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
+from .queue import Queue
+from .reviews import Reviews
 
-OBEY_TIME = 5.0
-"""Seconds that a kernel has to obey an interrupt before the person is told."""
+INTERRUPT_TIME = 5.0
+"""Seconds after an interrupt until the person learns that the kernel goes on."""
 MOST_WORKED = 20
-"""Of the agent's cells a window is told of: so many of them can be deleted in a row."""
+"""Cells of the agent that a window learns of. The person may delete as many in a row."""
 TITLE_LENGTH = 60
-"""Characters of the title that a session gets from its first message."""
+"""Characters of a title made from the first message."""
 LONGEST_TITLE = 200
-"""Characters of a title that a person has given."""
+"""Characters of a person's title."""
 SETTLE_TIME = 0.15
-"""Seconds that the end of a turn waits for receipts: Stop has one second in all."""
+"""Seconds that the end of a turn waits for receipts; Stop has one second in all."""
 LOOK_TIME = 0.3
-"""Seconds that the end of a turn waits for a look at the files; the same second of Stop's."""
+"""Seconds that the end of a turn waits for the file scan, within the same second."""
 _NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
-"""Kinds of characters: controls (a line's end is one), surrogates, separators of lines."""
-NO_LONGER = "What this was about no longer waits. Look at the conversation, and send it again."
+"""Unicode categories: controls (line ends included), surrogates, line separators."""
+NO_LONGER = (
+    "The cell or question that you answered is no longer open. Check the conversation and send "
+    "again."
+)
 STUCK = (
-    "The kernel has not obeyed the interrupt. "
-    "Restart it from the Kernel menu to stop the code; variables will be lost."
+    "The kernel did not react to the interrupt. To stop the code, restart the kernel from the "
+    "Kernel menu; variables will be lost."
 )
 
 log = logging.getLogger(__name__)
 
 
-class Session(QueueingSession, ReviewedSession):
+class Session(PersistentSession):
     def __init__(
         self,
         info: SessionInfo,
@@ -88,36 +90,45 @@ class Session(QueueingSession, ReviewedSession):
         changed: Callable[[Session], None],
         tools: ToolRegistry,
         hooks: Hooks,
+        waits: Callable[[Session], None] = lambda session: None,
     ) -> None:
-        """``model`` gives the model for a name. ``changed`` is called when the session starts
-        or stops running, when its title, model, mode or notebook changes, and when another
-        server begins or ends to work on it. ``tools`` are those that the model is told of,
-        ``hooks`` those that are asked before its code runs and told after it."""
-        self.decisions = Decisions()
+        """The session calls ``changed`` when it starts or stops running, when its title, model,
+        mode or notebook changes, and when another server begins or stops working on it. It calls
+        ``waits`` when it begins or stops waiting for a person."""
+        self.decisions = Decisions(lambda: waits(self))
         self._model = model
         self._tools = tools
         self._hooks = hooks
         self._put_after = ""
-        """After which cell the person wants new ones in this turn; "": where they belong."""
-        self._named_aside: tuple[Reference, ...] = ()
-        """What an answer or a rejection has named, and the model was not told of yet."""
+        """New cells of this turn go after this one; "" for the default place."""
+        self._answer_references: tuple[Reference, ...] = ()
+        """What answers have named, not yet sent to the model."""
         self._reads_rules = True
-        """Whether the person wants their files of wishes read."""
+        """Whether turns read the person's instruction files."""
+        self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
+        self.queue = Queue(self)
+        self.reviews = Reviews(self)
 
     @property
     def waiting(self) -> bool:
         return self.decisions.waiting
 
     @property
+    def stop_reason(self) -> str:
+        """Why the latest turn ended; "" while one runs, and before the first."""
+        ended = self.replay.ended
+        return ended.stop_reason if ended is not None and not self.running else ""
+
+    @property
     def turn(self) -> int:
         """The number of the latest turn; 0 before the first."""
-        return self._replay.turns
+        return self.replay.turns
 
     @property
     def worked(self) -> tuple[str, ...]:
-        """Cells that the agent has inserted or run last, the latest last."""
-        return tuple(self._ledger.touched[-MOST_WORKED:])
+        """Cells that the agent inserted, the latest last."""
+        return tuple(self.ledger.added[-MOST_WORKED:])
 
     # --- a turn ----------------------------------------------------------------------
 
@@ -132,97 +143,119 @@ class Session(QueueingSession, ReviewedSession):
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
-    ) -> tuple[Does, str]:
-        """What the person says in a window: it begins a turn, or whatever ``enter.py`` says.
-        What it did, and the title of the draft that it rejected. New cells of a turn that begins go
-        after the cell ``after``; ``rule_files``: whether the person's files of wishes are read in
-        it. Raises CommandError ``busy``,
-        ``empty_message``, ``no_longer_waits``, ``too_many_queued`` or ``held_elsewhere``, and
-        StoreError."""
-        does = enter(self.running, self.decisions.asked, about)
-        if does is None:
-            raise CommandError("no_longer_waits", NO_LONGER)
-        if not text.strip() and not (does == "begin" and self.queued):
-            raise CommandError("empty_message", "The message is empty.")
+    ) -> Does:
+        """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
+        the cell of the draft that it is about. ``after`` and ``rule_files`` apply to a turn that
+        begins.
+
+        Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
+        ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
+        does = self.would(text, about)
         if does == "begin":
             self._begin(text, mode, model, window, references)
             self._put_after = after
             self._reads_rules = rule_files
         elif does == "queue":
-            self._queue(text, window, references)
+            self.queue.add(text, window, references)
         elif does == "answer":
-            self.decisions.answer(about, text)
-            self._named_aside += references
+            self.decisions.answer(about, text, window)
+            self._answer_references += references
         else:
-            title = self.decisions.reject(about, text, source, window).title
-            self._named_aside += references
-            return does, title
-        return does, ""
+            self.queue.add(text, window, references)
+            self.decisions.discuss(source)
+        return does
+
+    def would(self, text: str, about: str) -> Does:
+        """Where ``send`` would put it. Raises CommandError ``empty_message`` or
+        ``no_longer_waits``."""
+        does = route(self.running, self.decisions.asked, about)
+        if does is None:
+            raise CommandError("no_longer_waits", NO_LONGER)
+        if not text.strip() and not (does == "begin" and self.queue.messages):
+            raise CommandError("empty_message", "The message is empty.")
+        return does
 
     def _begin(
         self, text: str, mode: Mode, model: str, window: int, references: tuple[Reference, ...]
     ) -> None:
-        self._need_idle()
-        with self._here():
+        self.need_idle()
+        with self.here():
             self._set(mode=modes.cap(mode, self._rules.highest_mode))
             if model and model != self.info.model:
                 self._change_model(model, window)
             if not self.info.title:
-                title = " ".join(text.split())
+                title = " ".join(without_keys(text).split())
                 title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
-                self._publish(TitleChanged(title))
+                self.publish(TitleChanged(title, window))
                 self._set(title=title)
-            self._start(self._with_queued(text), window, self._named_too(references))
+            self._start(self.queue.with_text(text), window, self.queue.with_references(references))
 
     def retry(self, window: int = 0) -> None:
-        """Go on after an error with the history as it is. Raises CommandError ``busy``,
+        """Continue after an error with the same history. Raises CommandError ``busy``,
         ``nothing_to_retry`` or ``held_elsewhere``, and StoreError."""
-        self._need_idle()
-        with self._here():
-            if self._replay.ended is None or not self._replay.ended.retry:
-                raise CommandError("nothing_to_retry", "There is nothing to try again.")
-            self._start("", window, self._replay.unheard_references)
+        self.need_idle()
+        with self.here():
+            self.need_retry()
+            self._start("", window, self.replay.undelivered_references)
+
+    def need_retry(self) -> None:
+        """Raises CommandError ``busy`` or ``nothing_to_retry``."""
+        self.need_idle()
+        if self.replay.ended is None or not self.replay.ended.retry:
+            raise CommandError("nothing_to_retry", "Nothing to retry.")
 
     def _start(self, text: str, window: int, references: tuple[Reference, ...] = ()) -> None:
-        number, info = self._replay.turns + 1, self.info
-        queued = tuple(message.number for message in self.queued) if text else ()
+        number, info = self.replay.turns + 1, self.info
+        queued = tuple(message.number for message in self.queue.messages) if text else ()
         given = (text, info.mode, info.model, window, queued, references)
-        told = self._store.count_messages(info.session_id)
-        self._publish(TurnStarted(number, *given, told))
-        self._may_cancel = True
-        self._goes_on = False
+        told = self.store.count_messages(info.session_id)
+        self.publish(TurnStarted(number, *given, told))
+        self.may_cancel = True
+        self._stopped_by = 0
+        self.queue.goes_on = False
         self._begun = False
         self._halted = None
         self._put_after = ""
-        self._named_aside = ()
+        self._answer_references = ()
         self._task = asyncio.get_running_loop().create_task(self._run(text, references))
         self._task.add_done_callback(lambda _: self._ended())
         self._set()
 
     def _ended(self) -> None:
-        """The turn's task is done."""
         if self._deferred.given_up == TAKEN:
-            self.look_again()
+            self.refresh()
         self._set()
         if self._unsaved:
-            if not self._told:
-                self._show(Note(NOT_SAVED, "warning"))
+            if not self._end_explains:
+                self.show(Note(NOT_SAVED, "warning"))
             self._save_later()
         self._begin_queued()
-        self._let_go()
+        self._release_lease()
+
+    def _begin_queued(self) -> None:
+        """Start the next turn after one that lets queued messages go on."""
+        queue = self.queue
+        if not (queue.goes_on and queue.messages) or self.running or self._closing:
+            return
+        try:
+            with self.here():
+                window, references = queue.messages[-1].window, queue.with_references(())
+                self._start(queue.with_text(""), window, references)
+        except (CommandError, StoreError) as error:
+            log.warning("Messages remain queued in %s: %s", self.info.session_id, error.message)
 
     async def _run(self, text: str, references: tuple[Reference, ...]) -> None:
-        """One turn from its first event to its last. Whatever happens, it has a last one."""
+        """Run one turn. Whatever happens, it publishes a ``TurnEnded``."""
         agent: Agent | None = None
         cleared: list[Cleared] = []
         self._begun = True
-        self.workplace.begin_turn(self._replay.turns)
+        self.workplace.begin_turn(self.replay.turns)
         try:
-            if not self._may_cancel:
+            if not self.may_cancel:
                 raise asyncio.CancelledError  # Stopped already.
             agent = await self._agent()
             async for event in agent.run(text, self._note, references):
-                self._show(event)
+                self.show(event)
             ending = agent.ending
             if ending.reason == "end_turn":
                 await undo.clear_failed(agent.turn, cleared)
@@ -230,50 +263,52 @@ class Session(QueueingSession, ReviewedSession):
             ending = Ending("cancelled", "cancelled", "Stopped.")
         except Exception as error:
             ending = failure(error)
-        self._may_cancel = False
+        self.may_cancel = False
         if self._halted is not None:
             ending = self._halted
-        self._goes_on = self._goes_on or GOES_ON[ending.reason]
+        self.queue.goes_on = self.queue.goes_on or GOES_ON[ending.reason]
         if self._halted is not None:
-            # The turn may have come to an end before it was cancelled.
+            # The turn may have ended before the cancellation arrived.
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.sleep(0)
         if agent is not None:
             await self._settle(agent)
-        self._keep_unheard()
+        self._keep_undelivered()
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
-        self._told = self._halted is not None
+        self._end_explains = self._halted is not None
         files = await self._made(agent.turn) if agent is not None else ((), 0)
         self._show_end(self._halted or ending, cleared, files)
         self.workplace.end_turn()
-        self._in_background(self._put_away())
+        self._in_background(self._settle_journal())
 
     async def _agent(self) -> Agent:
-        """Look at the notebook and make what this turn works with."""
+        """Read the notebook and build the turn's agent."""
         model = self._model(self.info.model)
         place = self.workplace
         before = asyncio.ensure_future(self._look_around())
-        number, session_id, foreign = self._replay.turns, self.info.session_id, self._talk.foreign
-        fails = self._journal_failed
+        number, untrusted = self.replay.turns, self._talk.untrusted
         turn = self._turn = Turn(
             number=number,
-            since=self._replay.since,
-            session_id=session_id,
+            since=self.replay.since,
+            session_id=self.info.session_id,
             model=self.info.model,
             mode=self.info.mode,
             always_ask=model.always_ask,
             notebook=TurnNotebook(
-                number, place.document, self._ledger, self._private, fails, self._put_after
+                number,
+                place.document,
+                self.ledger,
+                self._private,
+                self._journal_failed,
+                self._put_after,
             ),
             kernel=place.kernel,
-            store=self._store,
+            store=self.store,
             decisions=self.decisions,
-            ledger=self._ledger,
+            ledger=self.ledger,
             context=self._context,
-            foreign=foreign,
-            results=Results(
-                session_id, self._store, foreign, fails, self._talk.images, self._talk.shown
-            ),
+            untrusted=untrusted,
+            results=Results(untrusted, self._talk.images, self._talk.shown),
             private=self._private,
             hooks=self._hooks,
             limits=self._rules.limits,
@@ -287,38 +322,46 @@ class Session(QueueingSession, ReviewedSession):
         turn.rule_files = await place.rule_files() if self._reads_rules else []
         turn.model_info = await model.info(self.info.model)
         self._meter.begin_turn(turn.model_info)
-        asked = self._replay.asked
-        talk, step, queued = self._talk, self._next_step, self._hear_queued
         return Agent(
-            model, self._meter, turn, talk, asked, step, self._tools, queued, self._hear_aside
+            model,
+            self._meter,
+            turn,
+            self._talk,
+            self.replay.asked,
+            self._next_step,
+            self._tools,
+            self.queue.delivery,
+            self.show,
+            self._take_answer_references,
         )
 
-    def _hear_aside(self) -> tuple[Reference, ...]:
-        named, self._named_aside = self._named_aside, ()
+    def _take_answer_references(self) -> tuple[Reference, ...]:
+        named, self._answer_references = self._answer_references, ()
         return named
 
     def _next_step(self) -> int:
-        return self._replay.steps + 1
+        return self.replay.steps + 1
 
     async def _settle(self, agent: Agent) -> None:
-        """After the last step, however it came: no draft waits, every call has a result."""
+        """Clean up after the last step: no draft waits, every call has a result."""
+        await agent.cancel_calls()
         agent.turn.notebook.over = True
         for event in agent.stopped():
-            self._show(event)
+            self.show(event)
         self._context = agent.turn.context
-        if agent.turn.disobeying is not None:
-            self._in_background(self._watch(agent.turn.disobeying))
+        if agent.turn.unresponsive is not None:
+            self._in_background(self._watch(agent.turn.unresponsive))
         await agent.turn.notebook.settled(SETTLE_TIME)
 
     async def _look_around(self) -> Seen | None:
         try:
             return await self.workplace.look_around()
         except Exception:
-            log.warning("The files of a turn are not looked at", exc_info=True)
+            log.warning("Could not scan the files of a turn", exc_info=True)
             return None
 
     async def _made(self, turn: Turn) -> tuple[tuple[MadeFile, ...], int]:
-        """The files that the turn has made or changed, if it has run anything."""
+        """The files that the turn made or changed, if it ran anything."""
         if turn.before is None or not turn.notebook.worked:
             return (), 0
         try:
@@ -333,20 +376,20 @@ class Session(QueueingSession, ReviewedSession):
         # Ten thousand paths take milliseconds.
         return await asyncio.to_thread(made, before, after, scrub)
 
-    async def _put_away(self) -> None:
-        """The turn's end is on the disk. The next turn need not wait for that."""
+    async def _settle_journal(self) -> None:
+        """Flush the turn's end to the disk; the next turn need not wait."""
         try:
-            await self._store.settle()
-            await self._store.tidy()
+            await self.store.settle()
+            await self.store.tidy()
         except StoreError as error:
-            # It is in the journal; what was to be done is done after the next turn.
-            log.warning("The journal could not be put in order: %s", error.message)
+            # The journal has the turn. The next turn's end tries this again.
+            log.warning("Could not tidy the journal: %s", error.message)
 
     async def _watch(self, run: StoppedRun) -> None:
-        """Tell the person if the kernel does not obey the interrupt."""
-        await asyncio.sleep(OBEY_TIME)
-        if not await run.has_obeyed():
-            self._say(Note(STUCK, "warning"))
+        """Notify the person if the kernel ignores the interrupt."""
+        await asyncio.sleep(INTERRUPT_TIME)
+        if not await run.has_stopped():
+            self._show_unasked(Note(STUCK, "warning"))
 
     # --- while it runs ---------------------------------------------------------------
 
@@ -362,7 +405,7 @@ class Session(QueueingSession, ReviewedSession):
         try:
             self._deferred.catch_up()
         except StoreError as error:
-            words = "The end of the conversation %s is lost: %s"
+            words = "Lost the end of the conversation %s: %s"
             log.error(words, self.info.session_id, error.message)
         self._lease.release()
 
@@ -376,50 +419,51 @@ class Session(QueueingSession, ReviewedSession):
         window: int = 0,
         said: str = "",
     ) -> Draft:
-        """``window`` is who decides. The draft; CommandError as in ``Decisions.decide``."""
+        """The decided draft. Raises as ``Decisions.decide``."""
         allowed = run_all and modes.may_run_all(self._rules.highest_mode)
         return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said)
 
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
-        """From the next decision on, also in a running turn. Whether it was another."""
+        """Set the mode from the next decision on, also in a running turn. Returns whether it
+        changed."""
         mode = modes.cap(mode, self._rules.highest_mode)
         other = mode != self.info.mode
         if self._turn is not None and self.running:
             other = other or mode != self._turn.mode
             self._turn.set_mode(mode)
         if mode != self.info.mode:
-            with self._here():
+            with self.here():
                 self._set(mode=mode)
-                self._show(ModeChanged(mode, window))
+                self.show(ModeChanged(mode, window))
         return other
 
     def set_model(self, model: str, window: int = 0) -> bool:
-        """The session goes on with another model, in a new conversation with a summary.
-        Whether it was another."""
-        self._need_idle()
+        """Continue with this model, in a new conversation with a summary. Returns whether it
+        changed."""
+        self.need_idle()
         other = model != self.info.model
         if other:
-            with self._here():
+            with self.here():
                 self._change_model(model, window)
         return other
 
     def _change_model(self, model: str, window: int) -> None:
-        self._publish(ModelChanged(model, window))
+        self.publish(ModelChanged(model, window))
         self._set(model=model)
         if not self._talk.empty:
             self._talk.restart(user(Text(self._rules.scrub(self._talk.summary()))))
             self._context = Context()
             self._meter.new_conversation()
-            self._show(Note(f"Goes on with {model} and a summary of the conversation."))
+            self.show(Note(f"Continuing with {model} and a summary of the conversation."))
 
     def set_limits(self, limits: Limits) -> None:
-        """Of the turns from now on."""
+        """Applies from the next turn on."""
         self._rules = msgspec.structs.replace(self._rules, limits=limits)
 
     # --- afterwards ------------------------------------------------------------------
 
-    def rename(self, title: str) -> None:
-        """Also while a turn runs. Raises CommandError ``bad_title``."""
+    def rename(self, title: str, window: int = 0) -> None:
+        """Works while a turn runs. Raises CommandError ``bad_title``."""
         title = self._rules.scrub(title.strip())
         if not title:
             raise CommandError("bad_title", "The title is empty.")
@@ -429,21 +473,20 @@ class Session(QueueingSession, ReviewedSession):
         if any(unicodedata.category(character) in _NOT_IN_A_LINE for character in title):
             raise CommandError("bad_title", "The title must be one line of text.")
         if title != self.info.title:
-            # In lists it stays where it is: nothing was said.
-            with self._here():
+            # Keep ``changed``, so that the session keeps its place in lists.
+            with self.here():
                 self._set(title=title, changed=self.info.changed)
-                self._show(TitleChanged(title))
+                self.show(TitleChanged(title, window))
 
-    def confirmed_late(self, seq: int, receipt: Receipt) -> None:
-        """An op that had been given up as pending has been done, or refused, after all."""
-        for stored in self._store.ops(self.info.session_id, seq - 1)[:1]:
-            self._ledger.record(stored.turn, stored.op, receipt, stored.seq)
+    def confirmed_late(self, seq: int) -> None:
+        """Record an op whose receipt came after the turn had stopped waiting."""
+        for stored in self.store.ops(self.info.session_id, seq - 1)[:1]:
+            self.ledger.take(stored)
 
     def note(self, words: str, level: Literal["info", "warning"] = "info") -> None:
-        """A line in the conversation."""
-        self._say(Note(words, level))
+        self._show_unasked(Note(words, level))
 
     def moved(self, notebook: str) -> None:
         self.info = msgspec.structs.replace(self.info, notebook=notebook)
-        self._say(NotebookMoved(notebook))
+        self._show_unasked(NotebookMoved(notebook))
         self._changed()

@@ -1,7 +1,7 @@
-"""Taking back what the agent did to a notebook: a turn, a failed cell, a draft left over.
+"""Undo the agent's work on a notebook: a turn, a failed cell, an abandoned draft.
 
-Every op names the source that the agent left, so the document refuses those whose cell the
-person has touched since.
+Every op names the source that the agent left, so the document refuses it if the person has
+touched the cell since.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Literal
 
 import msgspec
 
-from ..document.ops import CellView, Delete, Op, Receipt, Snapshot
+from ..document.ops import CellView, Delete, Op, Receipt, Restore, Snapshot
 from ..errors import CommandError
 from ..events import CellRemoved, Cleared, Kept, TurnUndone
 from ..history.changes import Change
 from ..history.ledger import Ledger, undo_op
+from ..history.outputs import Outputs, outputs_of
 from ..ports import Document
 from ..redaction.secrets import REMOVED
 from ..turn.notebook import ANCHORS
@@ -26,60 +27,73 @@ RECEIPT_TIME = 0.5
 
 
 async def undo(
-    turn: int, changes: Iterable[Change], document: Document, ledger: Ledger
+    turn: int,
+    changes: Iterable[Change],
+    document: Document,
+    ledger: Ledger,
+    outputs: Outputs,
 ) -> TurnUndone:
-    """Put back what a turn changed. Raises DocumentError ``not_open``."""
-    undoing = _Undoing(turn, tuple(changes), await document.snapshot(), ledger)
+    """Restore what a turn changed. Raises DocumentError ``not_open``."""
+    undoing = _Undoing(turn, tuple(changes), await document.snapshot(), ledger, outputs)
     restored: list[str] = []
     kept: list[Kept] = []
+    without_outputs: list[str] = []
     for change in undoing.in_order():
         op = undoing.op(change)
         receipt = await _apply(op, document, ledger) if op is not None else None
         why = undoing.why_kept(change, receipt)
-        if why is None:
-            restored.append(change.cell_id)
-        else:
+        if why is not None:
             kept.append(why)
+            continue
+        restored.append(change.cell_id)
+        if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
+            without_outputs.append(change.cell_id)
     await document.save()
-    return TurnUndone(turn, tuple(restored), tuple(kept))
+    return TurnUndone(turn, tuple(restored), tuple(kept), tuple(without_outputs))
 
 
 class _Undoing:
     def __init__(
-        self, turn: int, changes: tuple[Change, ...], snapshot: Snapshot, ledger: Ledger
+        self,
+        turn: int,
+        changes: tuple[Change, ...],
+        snapshot: Snapshot,
+        ledger: Ledger,
+        outputs: Outputs,
     ) -> None:
         self._turn = turn
         self._changes = changes
         self._snapshot = snapshot
         self._ledger = ledger
+        self._outputs = outputs
         coming = (change.cell_id for change in changes if change.kind == "removed")
         self._ids = {cell.cell_id for cell in snapshot.cells}.union(coming)
 
     def in_order(self) -> list[Change]:
-        """What was added goes first; what was removed comes last, from the top down, so that
-        each finds the cells that stood above it."""
+        """Delete added cells first. Insert removed ones last, from the top down, so that each
+        finds the cells above it."""
         order = {"added": 0, "edited": 1, "removed": 2}
         return sorted(self._changes, key=lambda change: (order[change.kind], len(change.above)))
 
     def op(self, change: Change) -> Op | None:
-        """None if nothing can be done, or the person has made another cell of it."""
+        """None if undo is impossible, or the person changed the cell's type."""
         cell = self._snapshot.cell(change.cell_id)
         expect = change.source
         if cell is not None and change.kind != "removed":
-            if cell.cell_type != change.cell_type and not _stands_again(change, cell):
+            if cell.cell_type != change.cell_type and not _is_restored(change, cell):
                 return None
             if change.kind == "added" and cell.tags:
                 return None  # The agent gives no tags.
             if change.kind == "added" and change.cell_id in self._ledger.drafts:
-                # Cut off while it was written: how much of it came is not known.
-                expect = cell.source
+                # The stream broke off: how much of the draft arrived is unknown.
+                expect = expect or cell.source
         if change.before is not None and REMOVED in change.before["source"]:
             return None
         above = tuple(other for other in change.above if other in self._ids)[:ANCHORS]
-        return undo_op(msgspec.structs.replace(change, above=above), expect)
+        return undo_op(msgspec.structs.replace(change, above=above), expect, self._outputs)
 
     def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
-        """None if it was put back."""
+        """Why the cell was skipped; None if it was restored."""
         cell_id = change.cell_id
         if receipt is None:
             redacted = change.before is not None and REMOVED in change.before["source"]
@@ -90,19 +104,19 @@ class _Undoing:
             return Kept(cell_id, "locked")
         if receipt.status == "pending":
             return Kept(cell_id, "unconfirmed")
-        if self._ledger.left_later(self._turn, cell_id, receipt.source):
+        if self._ledger.written_later(self._turn, cell_id, receipt.source):
             return Kept(cell_id, "changed_later")
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
 
 
-def _stands_again(change: Change, cell: CellView) -> bool:
-    """Whether the cell is as it was: put back already, or by hand."""
+def _is_restored(change: Change, cell: CellView) -> bool:
+    """Whether the cell has its earlier source and type again."""
     was = change.before
     return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
 
 
 async def remove(cell_id: str, document: Document, ledger: Ledger) -> CellRemoved:
-    """Remove a failed cell that was left standing. Raises CommandError ``not_ours`` or
+    """Remove a failed cell that the agent left. Raises CommandError ``not_ours`` or
     ``cell_changed``, and DocumentError ``not_open``."""
     source = ledger.written(cell_id)
     if source is None:
@@ -121,15 +135,12 @@ async def _apply(op: Op, document: Document, ledger: Ledger) -> Receipt:
 
 
 async def clear_failed(turn: Turn, cleared: list[Cleared]) -> None:
-    """At ``end_turn`` no failed leftover of the agent stands in the notebook. Adds to
-    ``cleared`` what is done, as soon as it is."""
-    failed = turn.ledger.failed_since(turn.since)
-    snapshot = await turn.notebook.look() if failed else turn.notebook.snapshot
-    for cell_id in failed:
-        cell = snapshot.cell(cell_id)
-        if cell is None or not any(o.get("output_type") == "error" for o in cell.outputs):
-            continue  # the person has deleted it, or run it with success
-        op = turn.ledger.undo_cell(turn.since, cell_id)
+    """Remove or restore the agent's failed cells at ``end_turn``. Appends each to ``cleared``
+    at once, because Stop may interrupt."""
+    if turn.ledger.failed_since(turn.since):
+        await turn.notebook.look()
+    for cell_id in turn.ledger.failed_since(turn.since):
+        op = turn.ledger.undo_cell(turn.since, cell_id, outputs_of(turn.store, turn.session_id))
         if op is not None and (await turn.notebook.apply(op)).status == "done":
             how: Literal["removed", "put_back"] = (
                 "removed" if isinstance(op, Delete) else "put_back"
@@ -138,12 +149,12 @@ async def clear_failed(turn: Turn, cleared: list[Cleared]) -> None:
 
 
 async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
-    """Drafts that the end of the server has cut off: nothing waits for them any more. One
-    that the person has made a code cell is theirs."""
-    drafts = turn.ledger.drafts
-    left = [c for c in snapshot.cells if c.cell_id in drafts and c.cell_type == "raw"]
+    """Remove drafts that a stopped server left. One that the person typed into or made a code
+    cell stays. An incomplete draft always goes: what was streamed into it is unknown."""
+    ledger = turn.ledger
+    left = [c for c in snapshot.cells if c.cell_id in ledger.drafts and c.cell_type == "raw"]
     for cell in left:
-        turn.notebook.take_out(cell.cell_id, cell.source)
+        turn.notebook.take_out(cell.cell_id, ledger.written(cell.cell_id) or cell.source)
     if left:
         await turn.notebook.settled(RECEIPT_TIME)
         await turn.notebook.look()

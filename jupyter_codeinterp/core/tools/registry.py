@@ -1,5 +1,5 @@
-"""The tools that a model is told of. A tool that looks is added with one line in ``BUILT_IN``, or
-from another package by the entry-point group ``jupyter_codeinterp.tools``.
+"""The tools that a model may call. Add one with a line in ``BUILT_IN``, or from another package
+with the entry-point group ``jupyter_codeinterp.tools``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ import msgspec
 
 from ..document.ops import normalise
 from ..ports import ToolSpec
-from .base import Tool
-from .inspect_variables import INSPECT_VARIABLES
-from .read_notebook import READ_NOTEBOOK
-from .read_output import READ_OUTPUT
-from .specs import ADD_MARKDOWN, ASK_USER, DELETE_CELL, EDIT_CELL, RUN_CELL
+from .built_in.add_markdown import ADD_MARKDOWN
+from .built_in.ask_user import ASK_USER
+from .built_in.delete_cell import DELETE_CELL
+from .built_in.edit_cell import EDIT_CELL
+from .built_in.inspect_variables import INSPECT_VARIABLES
+from .built_in.read_notebook import READ_NOTEBOOK
+from .built_in.read_output import READ_OUTPUT
+from .built_in.run_cell import RUN_CELL
+from .shared.base import Tool
 
 BUILT_IN = (
     RUN_CELL,
@@ -32,21 +36,23 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class ToolRegistry:
-    """In the order in which they were added. A turn begins with those that are there then."""
+    """Tools in the order of their addition."""
 
     def __init__(self, tools: Iterable[Tool] = BUILT_IN) -> None:
         self._tools = {tool.name: tool for tool in tools}
 
     def add(self, tool: Tool) -> None:
-        """One that looks, of others. Raises ValueError with what is wrong with it."""
+        """Add another package's tool. Raises ValueError with the fault."""
         if not isinstance(tool, Tool):
-            raise ValueError(f"{tool!r} is no Tool")
+            raise ValueError(f"{tool!r} is not a Tool")
         if not _NAME.fullmatch(tool.name):
-            raise ValueError(f"{tool.name!r} is no name for a tool")
+            raise ValueError(f"{tool.name!r} is not a valid tool name")
         if tool.name in self._tools:
-            raise ValueError(f"there is a tool {tool.name!r} already")
-        if tool.effect != "looks" or tool.run is None or not tool.label:
-            raise ValueError(f"{tool.name!r} must look, have a run of its own and a label")
+            raise ValueError(f"a tool named {tool.name!r} already exists")
+        if tool.effect == "asks" or tool.work is not None or tool.draft is not None:
+            raise ValueError(f"{tool.name!r} must look or change")
+        if tool.run is None or not tool.label:
+            raise ValueError(f"{tool.name!r} must have a run of its own and a label")
         self._tools[tool.name] = tool
 
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -56,7 +62,7 @@ class ToolRegistry:
         return self._tools.get(name)
 
     def label(self, name: str) -> str:
-        """ "" for a tool that is not known, or whose calls have titles."""
+        """The tool's label; "" if it is unknown, or its calls have titles."""
         tool = self._tools.get(name)
         return tool.label if tool is not None else ""
 
@@ -66,8 +72,8 @@ class ToolRegistry:
         return tool is not None and tool.effect == "changes"
 
     def parse(self, name: str, arguments: dict[str, Any]) -> msgspec.Struct:
-        """The tool's input as a value, lenient on optional and unknown properties, strict on
-        the types of what is used. Raises ValueError with words for the model."""
+        """Convert a tool's input: lenient on optional and unknown properties, strict on types.
+        Raises ValueError with words for the model."""
         tool = self._tools.get(name)
         if tool is None:
             known = ", ".join(self._tools)

@@ -14,14 +14,21 @@ class Clock:
         self._started = time.monotonic()
         self._attended = 0.0
         """Seconds that it has waited for the person."""
+        self._waits = 0
+        """How many answers it waits for: a question may come while a draft waits."""
+        self._since = 0.0
 
     async def attend(self, answer: Awaitable[T]) -> T:
         """Wait for the person."""
-        began = time.monotonic()
+        if not self._waits:
+            self._since = time.monotonic()
+        self._waits += 1
         try:
             return await answer
         finally:
-            self._attended += time.monotonic() - began
+            self._waits -= 1
+            if not self._waits:
+                self._attended += time.monotonic() - self._since
 
     @property
     def unattended(self) -> float:

@@ -52,9 +52,9 @@ class Ending(msgspec.Struct, frozen=True):
 def not_journaled(error: StoreError) -> Ending:
     """How a turn ends that can no longer be journaled."""
     if error.code == GONE:
-        words = "This conversation is no longer in the journal: it was deleted there. "
-        return Ending("error", error.code, words + "Begin a new one.")
-    words = f"{error.message} The turn was stopped. What you see is saved as soon as possible."
+        words = "This conversation was deleted from the journal. "
+        return Ending("error", error.code, words + "Start a new one.")
+    words = f"{error.message} The turn was stopped. Saving will be retried."
     return Ending("error", error.code, words)
 
 
@@ -67,5 +67,5 @@ def failure(error: Exception) -> Ending:
     if isinstance(error, CodeInterpError):
         return Ending("error", error.code, error.message)
     log.error("A turn failed", exc_info=error)
-    words = "Something went wrong in the code interpreter itself. The server's log says what."
+    words = "The code interpreter had an internal error. See the server's log for details."
     return Ending("error", "internal", words)

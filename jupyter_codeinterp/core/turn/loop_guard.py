@@ -15,8 +15,8 @@ ERRORS_BEFORE_NOTE = 3
 """The same error at the same line this often in a turn: the model is told."""
 
 NOTE = (
-    "Note: this has now come to the same result {count} times. Doing it again will not "
-    "help. Try something different, or stop and tell the person what stands in the way."
+    "Note: this gave the same result {count} times. Repeating it will not help. Try something "
+    "different, or stop and tell the person what the obstacle is."
 )
 
 
@@ -39,7 +39,7 @@ class LoopGuard:
     @property
     def reason(self) -> str:
         """Why the turn is stopped, for the person."""
-        return f"Stopped: the same step came to the same result {self.count} times."
+        return f"Stopped: the same step gave the same result {self.count} times."
 
     def add(
         self, call: ToolUse, result: str, error_signature: str | None

@@ -1,4 +1,4 @@
-"""What a session has used: tokens, dollars, and the share of the model's context."""
+"""A session's usage: tokens, dollars, and the share of the model's context."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from ..ports import (
 )
 
 CHARACTERS = 3
-"""For a token, where nobody has counted: rather too dear."""
+"""Characters a token, for estimates; errs on the expensive side."""
 AN_IMAGE = 4_800
-"""Characters that an image stands for there: 1,600 tokens, the most that the Messages API counts
-for one (platform.claude.com/docs, vision)."""
+"""Characters that an image counts as: 1,600 tokens, the most that the Messages API counts for one
+(platform.claude.com/docs, vision)."""
 
 OF_A_PDF = 0.3
-"""Characters that a byte of a PDF stands for: its pages are not counted here. One of 100 kB has
-some ten, of 1,500 to 3,000 tokens each (the same docs, PDF support)."""
+"""Characters that a byte of a PDF counts as: 100 kB are some ten pages of 1,500 to 3,000 tokens
+each (the same docs, PDF support)."""
 
 
 class Meter:
-    """Goes on from the journal's last ``UsageChanged``. ``begin_turn`` names the model."""
+    """Continues from the journal's last ``UsageChanged``. ``begin_turn`` names the model."""
 
     def __init__(
         self,
         last: UsageChanged | None = None,
         spent: Callable[[float | None], None] = lambda dollars: None,
     ) -> None:
-        """``spent`` is told what each call has cost, None where that is not known."""
+        """Calls ``spent`` with the cost of each model call, None if unknown."""
         last = last or UsageChanged(Usage(), 0.0, 0.0, local=True)
         self.turn_cost: float | None = 0.0
         self._info = ModelInfo("", "")
@@ -54,7 +54,7 @@ class Meter:
         self.turn_cost = 0.0
 
     def add(self, usage: Usage) -> UsageChanged:
-        """After a model call. The sum is unknown once one call's price was."""
+        """Add a model call. One unknown price makes the sum unknown."""
         info = self._info
         price = price_of(info, usage)
         self._spent(price)
@@ -83,9 +83,8 @@ class Meter:
         return self._info.local or self._info.prices is not None
 
     @property
-    def reckons(self) -> bool:
-        """Whether a call that nobody has counted is reckoned: not where all calls cost nothing
-        (a recording)."""
+    def estimates(self) -> bool:
+        """Whether to estimate uncounted calls. Not where all calls are free (a recording)."""
         return self._info.prices is None or any(self._info.prices)
 
     def new_conversation(self) -> None:
@@ -93,7 +92,7 @@ class Meter:
 
 
 def price_of(info: ModelInfo, usage: Usage) -> float | None:
-    """US dollars; None where they are not known."""
+    """US dollars; None if unknown."""
     if info.local:
         return 0.0
     prices = info.prices
@@ -110,9 +109,9 @@ def price_of(info: ModelInfo, usage: Usage) -> float | None:
     return sum(n * price for n, price in zip(counts, prices, strict=True)) / 1e6
 
 
-class Unpaid:
-    """A call that has not come to its end, or whose server counts nothing: what was read and
-    written is paid for. Told each event, in order."""
+class CallUsage:
+    """Estimates the usage of a call that broke off, or whose server reports none. Feed it every
+    event in order (``observe``)."""
 
     def __init__(self, request: ModelRequest) -> None:
         self._request = request
@@ -120,7 +119,7 @@ class Unpaid:
         self._written: dict[int, int] = {}
         """Characters, by block."""
 
-    def hear(self, event: ModelEvent) -> None:
+    def observe(self, event: ModelEvent) -> None:
         if isinstance(event, ModelRead):
             self._read = event.usage
         elif isinstance(event, (ModelText, ModelThinking)):
@@ -129,9 +128,9 @@ class Unpaid:
             texts = (part for part in event.partial.values() if isinstance(part, str))
             self._written[event.block] = sum(map(len, texts))
 
-    def settled(self, usage: Usage | None) -> Usage:
-        """``usage`` if the server has counted; what it said at the beginning, if it did; the rest
-        is reckoned."""
+    def total(self, usage: Usage | None) -> Usage:
+        """``usage`` if the server reported it; else its report at the beginning, if any, plus an
+        estimate."""
         if usage is not None and usage.total_input + usage.output_tokens:
             return usage
         written = sum(self._written.values()) // CHARACTERS

@@ -1,5 +1,4 @@
-"""The notebook as one turn works in it: what is posted to it, what was seen of it, and where
-new cells go."""
+"""The notebook during one turn: posted ops, the last snapshot, and places for new cells."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ..history.ledger import Ledger
 from ..off_loop import off_loop
 from ..ports import Document
 from ..redaction.private_names import PrivateNames
-from .placing import Place, Rule, below_needs, place
+from .placing import Place, Rule, below_needs, last_of, place
 
 ANCHORS = 5
 """How many preceding cells an insert names, so that a deleted anchor is no loss."""
@@ -30,55 +29,56 @@ class TurnNotebook:
         journal_failed: Callable[[StoreError], None],
         chosen: str = "",
     ) -> None:
-        """``ledger`` is told of every op that is confirmed, ``private`` of every cell that is
-        seen, and ``journal_failed`` of what cannot be journaled, where the turn cannot simply
-        fail. ``chosen``: after which cell the person wants new ones."""
+        """``ledger`` gets every confirmed op, ``private`` every cell read. ``journal_failed``
+        gets write errors where the turn cannot just raise. ``chosen``: the cell after which the
+        person wants new ones."""
         self.document = document
         self.snapshot = Snapshot("")
-        """As it was seen last."""
+        """The last one."""
         self.placed: dict[str, tuple[str, ...]] = {}
-        """Cells that this turn has inserted, the latest last, with the ids above each."""
+        """Cells that this turn inserted, the latest last, with the ids above each."""
+        self.instead: dict[str, str] = {}
+        """Empty cells that drafts replace once accepted, by the draft's cell."""
         self.over = False
-        """Whether all that is left to do is to leave order behind."""
-        self.owed: list[Op] = []
-        """Ops that end something in the notebook, and could not be journaled when it ended."""
+        """Whether only cleaning up remains."""
+        self.deferred: list[Op] = []
+        """Ops that end something in the notebook, waiting until the journal works again."""
         self._turn = turn
         self._ledger = ledger
         self._private = private
         self._journal_failed = journal_failed
         self._chosen = chosen
-        self._gone_to: str | None = None
-        """Where the person was as the turn began; None: not looked yet."""
-        self._worked: dict[str, None] = {}
-        """Cells that this turn has inserted or run, the latest last."""
+        self._acts = 0
+        """``Document.acts`` at the last read of the whole notebook."""
+        self._before: Snapshot | None = None
+        """The notebook as the turn began; None before the first look."""
+        self.worked = False
+        """Whether this turn has run anything, or tried to."""
+        self._added: dict[str, None] = {}
+        """Cells that this turn inserted, the latest last."""
         self._posted: set[asyncio.Future[Any]] = set()
 
-    @property
-    def worked(self) -> bool:
-        """Whether this turn has run anything, or tried to."""
-        return bool(self._worked)
-
-    # --- what is done ----------------------------------------------------------------
+    # --- ops -------------------------------------------------------------------------
 
     def apply(self, op: Op) -> asyncio.Future[Receipt]:
-        """Post an op now, in order; its receipt, once the ledger has it, may be awaited.
+        """Post an op now, in order. The future resolves after the ledger has the receipt.
 
-        Raises StoreError if it cannot be journaled. The end of something that stands in the
-        notebook is owed then, and pending.
+        Raises StoreError if the journal fails; an op that ends something is then deferred, with
+        a ``pending`` receipt.
         """
         try:
             posted = self.document.apply(op)
         except StoreError as error:
             if not self.over and not isinstance(op, FinishRun):
                 raise
-            self.owed.append(op)
+            self.deferred.append(op)
             self._journal_failed(error)
             pending: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
             pending.set_result(Receipt("pending"))
             return pending
-        if isinstance(op, (Insert, BeginRun)):
-            self._worked.pop(op.cell_id, None)
-            self._worked[op.cell_id] = None
+        self.worked = self.worked or isinstance(op, (Insert, BeginRun))
+        if isinstance(op, Insert):
+            self._added[op.cell_id] = None
         answer = asyncio.ensure_future(self._recorded(op, posted))
         self._keep(answer)
         return asyncio.shield(answer)
@@ -88,23 +88,27 @@ class TurnNotebook:
         self._ledger.record(self._turn, op, receipt)
         return receipt
 
-    def pay(self) -> None:
-        """Post what is owed, as far as it can be journaled by now."""
-        owed, self.owed = self.owed, []
-        for op in owed:
+    def flush_deferred(self) -> None:
+        """Post the deferred ops; those that still fail stay deferred."""
+        deferred, self.deferred = self.deferred, []
+        for op in deferred:
             self.apply(op)
 
-    def take_out(self, cell_id: str, source: str) -> None:
-        """Delete a draft's cell, also if the person has typed into it since ``source``."""
+    def take_out(self, cell_id: str, written: str, *, typed_too: bool = False) -> None:
+        """Delete a draft's cell. It stays if the person has typed since ``written``, unless
+        ``typed_too``."""
         self.placed.pop(cell_id, None)
-        self._worked.pop(cell_id, None)
-        self._keep(
-            asyncio.ensure_future(self._taken_out(self.apply(Delete(cell_id, source)), cell_id))
-        )
+        self._added.pop(cell_id, None)
+        answer = self.apply(Delete(cell_id, written))
+        self._keep(asyncio.ensure_future(self._taken_out(answer, cell_id, written, typed_too)))
 
-    async def _taken_out(self, answer: Awaitable[Receipt], cell_id: str) -> None:
+    async def _taken_out(
+        self, answer: Awaitable[Receipt], cell_id: str, written: str, typed_too: bool
+    ) -> None:
         receipt = await answer
-        if receipt.status == "conflict":
+        # The cell may have only a prefix: the rest of the stream had not arrived.
+        nothing_typed = written.startswith(receipt.source)
+        if receipt.status == "conflict" and (typed_too or nothing_typed):
             await self.apply(Delete(cell_id, receipt.source))
 
     def _keep(self, task: asyncio.Future[Any]) -> None:
@@ -112,26 +116,35 @@ class TurnNotebook:
         task.add_done_callback(self._posted.discard)
 
     async def settled(self, seconds: float) -> None:
-        """Wait for the receipts of what has been posted, but not longer."""
+        """Wait at most so long for receipts of posted ops."""
         deadline = time.monotonic() + seconds
         while self._posted and (left := deadline - time.monotonic()) > 0:
             await asyncio.wait(set(self._posted), timeout=left)
 
-    # --- what is seen ----------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------
+
+    @property
+    def person_acted(self) -> bool:
+        """Whether the person has run or changed cells since the last look."""
+        return self.document.acts != self._acts
 
     async def look(self) -> Snapshot:
-        """Raises DocumentError, as below."""
+        """Read the whole notebook. Raises DocumentError, as does ``look_at``."""
+        self._acts = self.document.acts
         self.snapshot = await self.document.snapshot()
         self._private.learn(self.snapshot.cells)
-        if self._gone_to is None:
-            self._gone_to = self.snapshot.gone_to
+        for cell_id in list(self._ledger.failed):
+            self._ledger.observe(cell_id, self.snapshot.cell(cell_id))
+        if self._before is None:
+            self._before = self.snapshot
         return self.snapshot
 
     async def look_at(self, cell_id: str) -> CellView | None:
-        """One cell as it is now; None if there is none. The others stay as they were seen."""
+        """Read one cell again; None if it is missing. Other cells of the snapshot stay."""
         cells = await self.document.cells((cell_id,))
         self._private.learn(cells)
         cell = next((cell for cell in cells if cell.cell_id == cell_id), None)
+        self._ledger.observe(cell_id, cell)
         self.snapshot = self.snapshot.with_cell(cell_id, cell, self.above(cell_id))
         return cell
 
@@ -146,7 +159,7 @@ class TurnNotebook:
     # --- where cells go --------------------------------------------------------------
 
     def above(self, cell_id: str) -> tuple[str, ...]:
-        """``cell_id`` and the cells above it, nearest first: where an insert goes."""
+        """``cell_id`` and the cells above it, nearest first, for ``Insert.after``."""
         ids = [cell.cell_id for cell in self.snapshot.cells]
         if cell_id in ids:
             end = ids.index(cell_id) + 1
@@ -154,23 +167,25 @@ class TurnNotebook:
         return (cell_id, *self.placed.get(cell_id, ()))[:ANCHORS]
 
     def place(self) -> Place:
-        """Where a new cell goes, as long as nothing is known of its code."""
+        """The place of a new cell before its code is known."""
         cells = self.snapshot.cells
         ids = {cell.cell_id for cell in cells} | self.placed.keys()
-        latest = next((cell_id for cell_id in reversed(self._worked) if cell_id in ids), "")
+        latest = next((cell_id for cell_id in reversed(self._added) if cell_id in ids), "")
         if latest:
-            return Place(latest)
-        earlier = (cell_id for cell_id in reversed(self._ledger.touched) if cell_id in ids)
+            # A draft that another one replaces passes its empty cell on.
+            return Place(latest, self.instead.get(latest, ""))
+        before, agents = self._before or self.snapshot, self._ledger.added
         candidates: dict[Rule, str] = {
             "chosen": self._chosen,
-            "person": self._gone_to or "",
-            "earlier_turns": next(earlier, ""),
+            "person": before.acted_in if before.acted_in not in agents else "",
+            "earlier_turns": last_of([cell.cell_id for cell in cells], agents),
+            "gone_to": before.gone_to,
         }
         return place(cells, candidates)
 
     async def lower(self, after: str, source: str) -> Place | None:
-        """Where the cell must go instead of after ``after``, with what it uses above it; None
-        if it may stay."""
+        """A lower place for the cell, below the definitions that it uses; None if ``after`` is
+        fine."""
         ids = [cell.cell_id for cell in self.snapshot.cells]
         above = next((one for one in self.above(after) if one in ids), "")
         if not ids or above == ids[-1]:

@@ -13,19 +13,20 @@ import msgspec
 from ..document.ops import CellView
 from ..model_view.names import defined, imported, used
 
-Rule = Literal["chosen", "this_turn", "person", "earlier_turns"]
+Rule = Literal["this_turn", "chosen", "person", "earlier_turns", "gone_to"]
 
-ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "person", "earlier_turns")
+ORDER: tuple[Rule, ...] = ("this_turn", "chosen", "person", "earlier_turns", "gone_to")
 """After which cell: the first of these that is there, else the last of the notebook.
-``this_turn``: what the agent has worked on last in this turn; ``chosen``: what the person has
-chosen with the message; ``person``: where they have gone (a click, a key, an edit, a run) since
-the agent's last work; ``earlier_turns``: the agent's last cell. The cell that merely is selected
-in a notebook that nobody has touched says nothing."""
+``this_turn``: the agent's last new cell of this turn; ``chosen``: what the person has chosen with
+the message; ``person``: where they have typed or run something since the agent's last work, unless
+that cell is the agent's; ``earlier_turns``: the last cell of the conversation; ``gone_to``: the
+cell that they have selected. An edit by the agent moves nothing, nor does the person's focus once
+the conversation has cells."""
 
 
 class Place(msgspec.Struct, frozen=True):
     """``after`` is the id of the cell above, "" in an empty notebook. ``instead`` is that of an
-    empty cell which the new one takes the place of; ``after`` is then the same. ``needs``: the
+    empty cell which the new one takes the place of. ``needs``: the
     names for which it is further down than was asked for."""
 
     after: str = ""
@@ -46,6 +47,19 @@ def place(cells: Sequence[CellView], candidates: dict[Rule, str], source: str = 
         return lower
     empty = after in there and is_empty(cells[there[after]])
     return Place(after, after if empty else "")
+
+
+def last_of(ids: Sequence[str], agents: Sequence[str]) -> str:
+    """The last cell of the conversation: the newest of ``agents`` (oldest first) that is there, or
+    the lowest of those directly below it. "" if none is there."""
+    known = {cell_id: index for index, cell_id in enumerate(ids)}
+    index = next((known[one] for one in reversed(agents) if one in known), None)
+    if index is None:
+        return ""
+    ours = set(agents)
+    while index + 1 < len(ids) and ids[index + 1] in ours:
+        index += 1
+    return ids[index]
 
 
 def below_needs(cells: Sequence[CellView], after: str, source: str) -> Place | None:

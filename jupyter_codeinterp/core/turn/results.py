@@ -1,31 +1,29 @@
-"""What a tool call leaves behind: a result for the model, and the end of a card for people."""
+"""The outcome of a tool call: a result for the model, and the end of a card for people."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from ..attached.showing import weight
 from ..document.ops import Output
-from ..errors import StoreError
 from ..events import Status, ToolDone
 from ..messages import Image, Text, ToolResult, ToolUse
 from ..model_view import outputs
-from ..model_view.foreign import Foreign, bare
 from ..model_view.outputs import Seen
+from ..model_view.untrusted import Untrusted, bare
 from ..off_loop import INLINE, off_loop
 from ..ports import ExecutionDone
-from ..stores import SessionStore
 
 log = logging.getLogger(__name__)
 
-UNREADABLE = "[The outputs could not be read.]"
+UNREADABLE = "[Could not read the outputs.]"
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What a tool call came to: ``block`` for the model, ``done`` for people."""
+    """``block`` is for the model, ``done`` for people."""
 
     block: ToolResult
     done: ToolDone
@@ -37,43 +35,29 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class Results:
-    def __init__(
-        self,
-        session_id: str,
-        store: SessionStore,
-        foreign: Foreign,
-        journal_failed: Callable[[StoreError], None],
-        images: int = 0,
-        shown: int = 0,
-    ) -> None:
-        """``store`` keeps outputs for the model to read again; ``images`` is how many are in
-        the conversation so far, ``shown`` how many bytes of the person's files."""
+    def __init__(self, untrusted: Untrusted, images: int = 0, shown: int = 0) -> None:
+        """``images`` and ``shown``: images, and bytes of the person's files, in the conversation
+        so far."""
         self.images = images
         self.shown = shown
-        self._session_id = session_id
-        self._store = store
-        self._foreign = foreign
-        self._journal_failed = journal_failed
+        self._untrusted = untrusted
 
     # --- outputs ---------------------------------------------------------------------
 
     @property
     def images_left(self) -> int:
-        """How many more images the conversation may have."""
         return max(0, outputs.IMAGES_A_CONVERSATION - self.images)
 
     def has_shown(self, blocks: Sequence[object]) -> None:
-        """The person's files, in the conversation now."""
+        """Count the person's files that the conversation now shows."""
         self.images += sum(isinstance(block, Image) for block in blocks)
         self.shown += weight(blocks)
 
     def forget_shown(self) -> None:
-        """The conversation begins anew."""
         self.images = self.shown = 0
 
     async def see(self, cell_outputs: Sequence[Output]) -> Seen:
-        """The outputs as the model sees them."""
-        left, scrub = self.images_left, self._foreign.scrub
+        left, scrub = self.images_left, self._untrusted.scrub
         return await off_loop(
             lambda: outputs.see(cell_outputs, images_left=left, scrub=scrub),
             outputs.size(cell_outputs),
@@ -81,13 +65,13 @@ class Results:
         )
 
     def see_at_once(self, cell_outputs: Sequence[Output]) -> Seen:
-        """The same after Stop, which waits for nothing: less is read, and no image."""
+        """The same after Stop, which waits for nothing: reads less, and no images."""
         try:
             return outputs.see(
-                cell_outputs, images_left=None, scrub=self._foreign.scrub, most=INLINE
+                cell_outputs, images_left=None, scrub=self._untrusted.scrub, most=INLINE
             )
         except Exception:
-            log.warning("Outputs could not be read", exc_info=True)
+            log.warning("Could not read outputs", exc_info=True)
             return Seen(UNREADABLE)
 
     # --- results ---------------------------------------------------------------------
@@ -105,10 +89,10 @@ class Results:
         images: tuple[Image, ...] = (),
         quoted: str = "",
     ) -> Result:
-        """A result of something else than a run. ``body`` is ours; ``quoted``, which follows
-        it, is of others, inert and between delimiters."""
-        words = self._foreign.inert(body)
-        text = self._foreign.scrub(
+        """A result without a run. ``body`` is our text; ``quoted`` follows it and is untrusted,
+        inert and between delimiters."""
+        words = self._untrusted.inert(body)
+        text = self._untrusted.scrub(
             outputs.result_text(
                 status=status,
                 cell_id=cell_id,
@@ -125,11 +109,17 @@ class Results:
             title=title or call.name,
             status=status,
             cell_id=cell_id,
-            summary=self._foreign.scrub(summary),
+            summary=self._untrusted.scrub(summary),
             detail=bare(text),
             images=len(images),
         )
         return Result(block, done)
+
+    def waiting(self, call: ToolUse, body: str, quoted: str) -> ToolResult:
+        """The answer to a call whose draft goes on waiting. Its card goes on, too."""
+        parts = (self._untrusted.inert(body), quoted)
+        text = outputs.result_text(status="waiting", body="\n".join(filter(None, parts)))
+        return ToolResult(call.id, (Text(self._untrusted.scrub(text)),))
 
     def rejected(
         self,
@@ -140,7 +130,7 @@ class Results:
         summary: str = "",
         quoted: str = "",
     ) -> Result:
-        """A result of something that a person, or the policy, did not let happen."""
+        """A result of something that a person or the policy forbade."""
         return self.make(
             call,
             "rejected",
@@ -163,25 +153,23 @@ class Results:
         done: ExecutionDone,
         seen: Seen,
         notes: tuple[str, ...] = (),
-        mended: bool = False,
+        fixed: bool = False,
     ) -> Result:
-        """The result of a run: status, outputs, images, as the model sees them (``seen``).
-        ``cell_id`` is "" if it was not in a cell of this notebook; ``notes`` are inert."""
-        if cell_id:
-            self._keep_outputs(cell_id, done.outputs)
+        """The result of a run. ``cell_id`` is "" if the notebook has no such cell; ``notes`` are
+        inert."""
         self.images += len(seen.images)
-        text = self._foreign.scrub(
+        text = self._untrusted.scrub(
             outputs.result_text(
                 status=status,
                 cell_id=cell_id,
                 execution_count=done.execution_count,
                 elapsed=done.elapsed,
-                body=self._foreign.quoted(seen.text) if seen.text else "",
+                body=self._untrusted.quoted(seen.text) if seen.text else "",
                 notes=notes,
             )
         )
         content: tuple[Text | Image, ...] = (Text(text), *seen.images)
-        told = ToolDone(
+        card_end = ToolDone(
             call_id=call.id,
             name=call.name,
             title=title,
@@ -189,17 +177,10 @@ class Results:
             cell_id=cell_id,
             execution_count=done.execution_count,
             elapsed=done.elapsed,
-            summary=outputs.summary(done.outputs, self._foreign.scrub),
+            summary=outputs.summary(done.outputs, self._untrusted.scrub),
             detail=bare(text),
             images=len(seen.images),
-            mended=mended,
+            mended=fixed,
         )
         signature = outputs.error_signature(done.outputs, source) if status == "error" else None
-        return Result(ToolResult(call.id, content, status != "ok"), told, signature)
-
-    def _keep_outputs(self, cell_id: str, cell_outputs: tuple[Output, ...]) -> None:
-        """For ``read_output``. The code has run: there is a result in any case."""
-        try:
-            self._store.put_outputs(self._session_id, cell_id, cell_outputs)
-        except StoreError as error:
-            self._journal_failed(error)
+        return Result(ToolResult(call.id, content, status != "ok"), card_end, signature)

@@ -16,8 +16,8 @@ from ..events import Mode
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
 from ..model_view.context import Context
-from ..model_view.foreign import Foreign
 from ..model_view.rule_files import RuleFile
+from ..model_view.untrusted import Untrusted
 from ..ports import Document, Kernel, KernelInfo, ModelInfo
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
@@ -32,7 +32,7 @@ from .results import Results
 class StoppedRun(Protocol):
     """A run that Stop has ended for the turn, though perhaps not in the kernel."""
 
-    async def has_obeyed(self) -> bool:
+    async def has_stopped(self) -> bool:
         """Whether the kernel has ended it since, or had not begun it."""
 
 
@@ -56,7 +56,7 @@ class Turn:
     decisions: Decisions
     ledger: Ledger
     context: Context
-    foreign: Foreign
+    untrusted: Untrusted
     """For everything that is not the model's or our own, on its way to the model."""
     results: Results
     private: PrivateNames
@@ -82,12 +82,12 @@ class Turn:
     """One of these, by its name; None if it has more bytes than that, or cannot be read."""
     model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
-    """The person's wishes, from files; from the root down to the notebook."""
+    """The person's instructions, from files; from the root down to the notebook."""
     before: asyncio.Future[Seen | None] | None = None
     """What lay under the notebook's folder as the turn began; None where that is not known."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
-    disobeying: StoppedRun | None = None
+    unresponsive: StoppedRun | None = None
     """A stopped run that the kernel had not ended in time."""
 
     @property
@@ -96,7 +96,7 @@ class Turn:
 
     @property
     def scrub(self) -> Callable[[str], str]:
-        return self.foreign.scrub
+        return self.untrusted.scrub
 
     @property
     def allowed(self) -> Permissions:
@@ -129,7 +129,7 @@ class Turn:
 
     async def variables(self, names: tuple[str, ...] = ()) -> Variables:
         """As the kernel tells them, but for the values of private ones."""
-        return self.private.veil(await self.kernel.variables(names))
+        return self.private.redact(await self.kernel.variables(names))
 
 
 def identity(info: KernelInfo) -> tuple[str, int]:

@@ -1,5 +1,5 @@
-"""What is asked, and what goes with it. Light: nothing of the agent is imported here.
+"""The prompt and its context. Imports nothing of the agent, to load quickly.
 
-options.py   the magic's line             typed.py     what a person has typed
-earlier.py   cells before, last error     interpolation.py   ``{name}`` in a prompt
+options.py   the magic's line                typed.py     whether a person typed the magic
+earlier.py   earlier cells, last error       interpolation.py   ``{name}`` in a prompt
 """

@@ -1,6 +1,6 @@
-"""The cells that a person has run in this process, and the last error, as the model is told.
+"""Records the cells that a person ran in this process, and the last error, for the model.
 
-Registered when the extension is loaded, which must be quick: the core is imported when asked.
+Imports the core only when used, so that the extension loads quickly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LONGEST = 20_000
 """Characters of a result or a traceback."""
 MOST_FRAMES = 20
 OWN = re.compile(r"%%?(?:ai|codeinterp|load_ext|reload_ext)\b")
-"""Cells that say nothing of their own: the conversation has the prompts."""
+"""Omitted cells: their prompts are in the conversation already."""
 
 
 class Earlier:
@@ -29,14 +29,14 @@ class Earlier:
         self._errors: dict[int, Output] = {}
         self._tags: dict[int, Any] = {}
         self.last_failed = 0
-        """The number of the cell that failed last; 0 if none has."""
+        """The number of the last failed cell; 0 for none."""
         shell.events.register("post_run_cell", self.ran)
 
     def unregister(self) -> None:
         self._shell.events.unregister("post_run_cell", self.ran)
 
     def ran(self, result: Any) -> None:
-        """After a cell of the person's. Never raises."""
+        """Record a finished cell. Never raises."""
         number = getattr(result, "execution_count", None)
         info = getattr(result, "info", None)
         if type(number) is not int or info is None or not info.store_history:
@@ -57,7 +57,7 @@ class Earlier:
         return {name for number in private for name in assigned(sources.get(number, ""))}
 
     def cells(self) -> list[CellView]:
-        """The last of them, in order."""
+        """The last cells, in order."""
         found = [
             self._view(number, source)
             for number, source in self._sources().items()
@@ -66,7 +66,7 @@ class Earlier:
         return found[-MOST_CELLS:]
 
     def last_error(self) -> tuple[int, Output] | None:
-        """The number of its cell (0 if it is not known) and the error."""
+        """The number of the failed cell (0 if unknown) and the error."""
         if self.last_failed:
             return self.last_failed, self._errors[self.last_failed]
         error = getattr(sys, "last_value", None)
@@ -81,7 +81,7 @@ class Earlier:
     def _sources(self) -> dict[int, str]:
         history = self._shell.history_manager
         sources = list(history.input_hist_raw) if history is not None else []
-        # The cell that calls is the last one.
+        # Omit the running cell, which is the last one.
         running = self._shell.execution_count - 1
         return {n: str(source) for n, source in enumerate(sources) if 0 < n < max(running, 1)}
 
@@ -112,7 +112,7 @@ def _id(number: int) -> str:
 
 
 def described(error: BaseException) -> Output:
-    """An error as a cell shows it, without IPython's own frames."""
+    """An error as a cell's output, without IPython's frames."""
     lines: list[str]
     try:
         tb = error.__traceback__
@@ -125,7 +125,7 @@ def described(error: BaseException) -> Output:
         lines = text[-LONGEST:].rstrip("\n").split("\n")
         value = str(error)[:LONGEST]
     except Exception:
-        # Somebody's ``__str__``, or source that cannot be read any more.
+        # A failing ``__str__``, or an unreadable source file.
         lines, value = [type(error).__name__], ""
     return {
         "output_type": "error",

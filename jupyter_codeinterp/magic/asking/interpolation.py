@@ -1,5 +1,6 @@
-"""``{name}`` in a prompt becomes the variable's value. Nothing else is looked at or evaluated:
-a brace that is no known variable stays as it is, and ``{{…}}`` is ``{…}``.
+"""Replaces ``{name}`` in a prompt by the variable's value. Evaluates nothing.
+
+Unknown names stay unchanged, and ``{{…}}`` becomes ``{…}``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _PLACE = re.compile(r"\{\{\{(?P<braced>\w+)\}\}\}|\{\{(?P<literal>[^{}]*)\}\}|\{
 
 
 def interpolated(prompt: str, variables: Mapping[str, Any], private: Collection[str] = ()) -> str:
-    """``private``: names whose values are not sent, because a private cell has assigned them."""
+    """``private``: names assigned by private cells, whose values are not sent."""
 
     def put(match: re.Match[str]) -> str:
         if match["literal"] is not None:
@@ -32,7 +33,7 @@ def interpolated(prompt: str, variables: Mapping[str, Any], private: Collection[
 
 
 def described(name: str, value: Any) -> str:
-    """A table as its columns and first rows, anything else as it prints, bounded. Never raises."""
+    """A table's columns and first rows, or the value's repr, bounded. Never raises."""
     try:
         if isinstance(value, str):
             return _bounded(value)
@@ -42,7 +43,7 @@ def described(name: str, value: Any) -> str:
 
 
 def _table(name: str, value: Any) -> str:
-    """ "" if it is none."""
+    """A description of a table; "" for other values."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     kind = type(value)
     if pandas is not None and kind is getattr(pandas, "DataFrame", None):

@@ -1,4 +1,4 @@
-"""The line of ``%%ai``: options, then words that belong to the prompt."""
+"""Parses the line of ``%%ai``: options, then the beginning of the prompt."""
 
 from __future__ import annotations
 
@@ -13,28 +13,39 @@ Format = Literal["markdown", "text", "code", "json"]
 FORMATS = ("markdown", "text", "code", "json")
 MOST_STEPS = 1_000
 OPTIONS = {
-    "-m": "MODEL  the model that answers",
+    "-m": "MODEL  the model to use",
     "-y": "run the code without asking",
     "-t": "ask a question only: nothing runs",
     "--plan": "write a plan: nothing runs",
-    "--cell": "put the code into a new cell below instead of running it",
-    "--no-context": "tell the model nothing of variables, errors and earlier cells",
-    "--max-steps": "N  ask the model at most so often",
+    "--cell": "insert the code as a new cell below instead of running it",
+    "--no-context": "send the model no variables, errors or earlier cells",
+    "--max-steps": "N  maximum number of model calls",
     "--as": "markdown|text|code|json  the form of the answer",
     "--store": "NAME  keep the answer in a variable",
+    "--again": "ask the model, even if an answer is kept",
+    "--strict": "raise an error if the prompt fails, so that Run All stops",
 }
+FLAGS = {
+    "-y": "yes",
+    "-t": "question",
+    "--plan": "planned",
+    "--cell": "cell",
+    "--again": "again",
+    "--strict": "strict",
+}
+"""Options without a value, and their fields."""
 LONG = {"--model": "-m", "--yes": "-y", "--text": "-t"}
-"""Other names of options."""
+"""Aliases."""
 _WORD = re.compile(r"\S+")
 
 
 class UsageProblem(Exception):
-    """In words, for the person."""
+    """Wrong usage. The message is for the person."""
 
 
 @dataclass
 class Options:
-    """``max_steps`` 0: as set."""
+    """``max_steps`` 0: the settings'."""
 
     model: str = ""
     yes: bool = False
@@ -45,6 +56,8 @@ class Options:
     max_steps: int = 0
     form: Format = "markdown"
     store: str = ""
+    again: bool = False
+    strict: bool = False
 
 
 def parse(line: str) -> tuple[Options, str]:
@@ -72,7 +85,7 @@ def parse(line: str) -> tuple[Options, str]:
             raise UsageProblem(_unknown(word))
         _take(options, name, _given(given) if sign else value)
     if options.yes and (options.question or options.planned):
-        raise UsageProblem("-y runs code; with -t or --plan nothing runs. Leave one of them out.")
+        raise UsageProblem("-y runs code, but -t and --plan run nothing. Use only one of them.")
     return options, line[place:].strip()
 
 
@@ -81,9 +94,8 @@ def _given(text: str) -> Callable[[str], str]:
 
 
 def _take(options: Options, name: str, value: Callable[[str], str]) -> None:
-    flags = {"-y": "yes", "-t": "question", "--plan": "planned", "--cell": "cell"}
-    if name in flags:
-        setattr(options, flags[name], True)
+    if name in FLAGS:
+        setattr(options, FLAGS[name], True)
     elif name == "--no-context":
         options.context = False
     elif name == "-m":

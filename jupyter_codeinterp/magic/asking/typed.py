@@ -1,6 +1,6 @@
-"""What a person has typed, as against what code asks for. ``-y`` counts in the first case only.
+"""Tells magics that a person typed from those that code calls. Only the former may use ``-y``.
 
-In a kernel it is what the front end has sent; in a terminal the outermost cell.
+The typed source is the front end's request in a kernel, and the outermost cell in a terminal.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ from typing import Any
 
 from ...kernel_side.mark import AGENT
 
-AGENTS_CELL = (
-    "This cell is the agent's own. %%ai is for cells of yours: say in the chat what is to be done."
-)
-OTHER_THREAD = "%%ai runs in a cell of its own, on the main thread."
+AGENTS_CELL = "This is the agent's cell. Use %%ai in your own cells, or ask in the chat."
+OTHER_THREAD = "%%ai must run in its own cell, on the main thread."
 NOT_TYPED = (
-    "-y counts only in a cell that you have typed yourself and that begins with %%ai. "
-    "Code that calls %%ai is asked for each run: leave -y out."
+    "-y works only in a cell that you typed and that starts with %%ai. Code that calls %%ai "
+    "must ask for each run: leave out -y."
 )
 
 
 class Typed:
-    """Registered with the shell, to know the outermost cell."""
+    """Registers with the shell, to know the outermost cell."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -41,14 +39,18 @@ class Typed:
             self._cells.pop()
 
     def refusal(self, name: str, line: str, cell: str | None, yes: bool) -> str:
-        """Why the magic is not carried out here; "" if it is."""
+        """The reason why the magic may not run here; "" if it may."""
         if threading.current_thread() is not threading.main_thread():
             return OTHER_THREAD
         if request(self._shell).get("metadata", {}).get(AGENT):
             return AGENTS_CELL
-        if yes and not is_typed(self._source(), name, line, cell):
+        if yes and not self.is_typed(name, line, cell):
             return NOT_TYPED
         return ""
+
+    def is_typed(self, name: str, line: str, cell: str | None) -> bool:
+        """Whether a person typed this very call of the magic."""
+        return is_typed(self._source(), name, line, cell)
 
     def _source(self) -> str:
         if getattr(self._shell, "kernel", None) is not None:
@@ -61,7 +63,7 @@ class Typed:
 
 
 def request(shell: Any) -> dict[str, Any]:
-    """What the kernel is carrying out; {} in a terminal."""
+    """The request that the kernel is handling; {} in a terminal."""
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return {}
@@ -70,7 +72,7 @@ def request(shell: Any) -> dict[str, Any]:
 
 
 def is_typed(source: str, name: str, line: str, cell: str | None) -> bool:
-    """Whether the magic stands in ``source`` as it was called."""
+    """Whether ``source`` contains this very call of the magic."""
     if cell is None:
         lines = (one.strip().removeprefix("%") for one in source.split("\n"))
         return f"{name} {line.strip()}" in lines

@@ -1,7 +1,7 @@
-"""Code into a new cell of the page, after the cell that has asked. A click comes when that cell's
-reply, which could have brought one, has gone long ago; so the page is asked, over a comm.
+"""Inserts code as a new cell below the prompt's cell, without running it.
 
-JupyterLab and Notebook 7 do it, where the extension is installed. Nothing is run.
+A click comes after the cell's execute reply, which could have inserted a cell. So this asks the
+page over a comm. It works in JupyterLab and Notebook 7 with the extension.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ TARGET = "jupyter_codeinterp.below"
 """src/notebook/below.ts has the other end."""
 
 
-class Below:
-    """Of the cell that the kernel is carrying out."""
+class CellInserter:
+    """Inserts below the cell that the kernel is running."""
 
     def __init__(self, shell: Any) -> None:
         self._cell = str(request(shell).get("metadata", {}).get("cellId") or "")
@@ -28,11 +28,11 @@ class Below:
 
     @property
     def is_there(self) -> bool:
-        """Whether the page says which cell it is, and belongs to a server with the extension."""
+        """Whether the page sends cell ids and belongs to a server with the extension."""
         return bool(self._cell and os.environ.get(URL))
 
     def put(self, source: str, answered: Callable[[bool], None]) -> None:
-        """``answered`` is called with whether the page has done it."""
+        """Ask the page. Calls ``answered`` with its success."""
 
         def closed(message: dict[str, Any]) -> None:
             answered(message["content"].get("data", {}).get("inserted") is True)

@@ -1,4 +1,4 @@
-"""What a person may answer when code waits for them."""
+"""A person's choices for code that waits."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 Action = Literal["run", "edited", "discard", "insert", "stop"]
-RUN: Action = "run"
-EDITED: Action = "edited"
-DISCARD: Action = "discard"
-INSERT: Action = "insert"
-STOP: Action = "stop"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """``source`` is all that is to run."""
+    """``source``: exactly the code to run."""
 
     action: Action
     source: str = ""

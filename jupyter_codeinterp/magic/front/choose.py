@@ -1,4 +1,4 @@
-"""Which screen a turn is shown on, and who is asked."""
+"""Chooses the screen and the review of a turn."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Protocol, Union
 from ...core.events import Draft
 from ..asking.typed import request
 from ..turn.assistant import Assistant
-from .choice import STOP, Choice
+from .choice import Choice
 from .notebook import NotebookScreen
 from .terminal import TerminalReview, TerminalScreen
 
-NOBODY = "Not run: nobody can be asked here. %%ai -y runs code without asking."
+NOBODY = "Not run: no one can be asked here. %%ai -y runs code without asking."
 NO_BUTTONS = (
-    "Not run: the buttons to decide by need ipywidgets (pip install ipywidgets). "
-    "%%ai -y runs code without asking."
+    "Not run: the buttons need ipywidgets (pip install ipywidgets). %%ai -y runs code without "
+    "asking."
 )
-ALWAYS_ASKS = "Not run: this code must be looked at first, also with -y, and nobody can be asked."
+ALWAYS_ASKS = "Not run: this code needs a review even with -y, and no one can be asked here."
 
 Screen = Union[NotebookScreen, TerminalScreen]
 
@@ -28,11 +28,11 @@ class Review(Protocol):
         """None: the answer comes later, by a click."""
 
     def question(self, question: str, options: tuple[str, ...]) -> str | None:
-        """None: nobody answers, or later."""
+        """None: nobody answers now."""
 
 
 class NoReview:
-    """Nobody is there: code is shown and not run."""
+    """Shows code without running it, because nobody can review it."""
 
     def __init__(self, screen: Screen, words: str) -> None:
         self._screen = screen
@@ -40,7 +40,7 @@ class NoReview:
 
     def ask(self, draft: Draft) -> Choice:
         self._screen.problem(self._words)
-        return Choice(STOP)
+        return Choice("stop")
 
     def question(self, question: str, options: tuple[str, ...]) -> str | None:
         return None
@@ -57,12 +57,12 @@ def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> R
         if sys.stdin is not None and sys.stdin.isatty():
             return TerminalReview(shell, screen, assistant.main.breakable)
         return NoReview(screen, ALWAYS_ASKS if yes else NOBODY)
-    # Who sends code and answers no questions is a program, such as nbclient.
+    # A client without stdin is a program, such as nbclient.
     if not request(shell).get("content", {}).get("allow_stdin"):
         return NoReview(screen, ALWAYS_ASKS if yes else NOBODY)
     if importlib.util.find_spec("ipywidgets") is None:
         return NoReview(screen, ALWAYS_ASKS if yes else NO_BUTTONS)
-    from .below import Below
+    from .below import CellInserter
     from .widgets import WidgetReview
 
-    return WidgetReview(screen, assistant, Below(shell))
+    return WidgetReview(screen, assistant, CellInserter(shell))

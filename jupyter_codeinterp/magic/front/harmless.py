@@ -1,45 +1,28 @@
-"""Text of the model on its way to a screen: it loads nothing, runs nothing and hides nothing."""
+"""Makes the model's text safe to show: it loads nothing, runs nothing and hides nothing."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from ...adapters.plain_markdown import markdown_risks
+from ...core.visible import visible
 
 _CELL_LINK = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[^()\s]*\)")
 _TICKS = re.compile(r"`+")
 
 
-def visible(text: str) -> str:
-    """With what cannot be seen written out: escape sequences, controls, marks that turn text
-    round."""
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
-        return text
-    return "".join(map(_visible, text))
-
-
-def _visible(char: str) -> str:
-    if char in "\n\t" or char.isprintable():
-        return char
-    if unicodedata.category(char) == "Zs":
-        return " "
-    code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else "\ufffd"
-
-
 def _spaces(text: str) -> str:
-    """With one kind of them: models write several that look alike."""
+    """Replace unusual spaces, which look alike, by the normal one."""
     return text if text.isascii() else re.sub(r"[^\S\n\t ]", " ", text)
 
 
 def prose(text: str) -> str:
-    """Without links to cells, which there are none of here."""
+    """Replace links to cells, which do not work here, by their text."""
     return _CELL_LINK.sub(r"\1", text)
 
 
 def bundle(text: str) -> dict[str, str]:
-    """Markdown as a front end may show it: as Markdown if it is plain, else as it was written."""
+    """A MIME bundle: rendered Markdown if it has no risks, and the source text."""
     text = _spaces(prose(text))
     shown = {"text/plain": visible(text)}
     if text == shown["text/plain"] and _is_plain(text):
@@ -51,12 +34,12 @@ def _is_plain(text: str) -> bool:
     try:
         return not markdown_risks(text)
     except (ValueError, RecursionError):
-        return False  # A parser has given up.
+        return False  # The parser failed.
 
 
 def code_bundle(source: str) -> dict[str, str]:
-    """Code in colours where a renderer of Markdown can be trusted with it."""
-    seen = visible(source)
+    """A MIME bundle for code: highlighted if a Markdown renderer shows it safely."""
+    seen = visible(source, code=True)
     longest = max(map(len, _TICKS.findall(seen)), default=0)
     fence = "`" * max(3, longest + 1)
     marked = f"{fence}python\n{seen}\n{fence}"

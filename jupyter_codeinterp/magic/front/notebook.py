@@ -1,7 +1,7 @@
-"""The outputs of the cell that has asked, wherever the front end shows them.
+"""Shows a turn in the outputs of the prompt's cell.
 
-What grows is one display that is updated. After a click, outputs still belong to that cell:
-they are sent as an answer to its request, so they stand there and are saved with it.
+Streamed text is one display that is updated. After a click, outputs still answer the cell's
+request, so the front end shows and saves them there.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ...core.visible import visible
 from ..asking.typed import request
-from .harmless import bundle, code_bundle, visible
+from .harmless import bundle, code_bundle
+
+AT_ONCE = 2_000
+"""Characters of a text that is shown as it comes."""
 
 
 class NotebookScreen:
@@ -23,10 +27,12 @@ class NotebookScreen:
         self._shell = shell
         self._cell = request(shell)
         self._displays: dict[str, str] = {}
+        self._shown: dict[str, int] = {}
+        """Characters of each text, as it was shown last."""
 
     @contextlib.contextmanager
     def around(self) -> Iterator[None]:
-        """Within, outputs go to the cell that has asked."""
+        """Direct outputs to the prompt's cell within the context."""
         before = self._shell.parent_header
         self._shell.set_parent(self._cell)
         try:
@@ -37,8 +43,8 @@ class NotebookScreen:
             self._shell.set_parent(before)
 
     def on_main_thread(self, work: Callable[[], None]) -> None:
-        """A click may come on another thread: JupyterLab sends them to a subshell. Code of the
-        person's runs where it always runs, when the cell that runs there has ended."""
+        """Run ``work`` on the main thread, after the cell that runs there. JupyterLab sends
+        clicks to a subshell on another thread."""
         if threading.current_thread() is threading.main_thread():
             work()
         else:
@@ -53,7 +59,7 @@ class NotebookScreen:
             kernel._publish_status("idle", "shell", parent=self._cell)
 
     def show(self, key: str, data: dict[str, Any]) -> None:
-        """Under the same key, the display before is updated."""
+        """Show data, or update the display with the same key."""
         update = key in self._displays
         display_id = self._displays.setdefault(key, uuid.uuid4().hex)
         with self.around():
@@ -61,7 +67,12 @@ class NotebookScreen:
                 data, {}, transient={"display_id": display_id}, update=update
             )
 
-    def text(self, key: str, text: str, plain: bool = False) -> None:
+    def text(self, key: str, text: str, plain: bool = False, grows: bool = False) -> None:
+        """``grows``: it goes on, so a long one is shown only now and then. Each time is all of it
+        again, and a notebook keeps what it was sent."""
+        if grows and len(text) - self._shown.get(key, 0) < (len(text) - AT_ONCE) / 4:
+            return
+        self._shown[key] = len(text)
         self.show(key, {"text/plain": visible(text)} if plain else bundle(text))
 
     def drop(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""A terminal: text as it comes, code set off from it, a prompt before it runs."""
+"""Shows a turn in a terminal: streamed text, marked code, and a prompt before each run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ...adapters import typed_ahead
 from ...core.events import Draft
-from .choice import DISCARD, EDITED, INSERT, RUN, STOP, Choice
-from .harmless import prose, visible
+from ...core.visible import visible
+from .choice import Choice
+from .harmless import prose
 
 BAR = "  │ "
 PROMPT = "[r]un, [e]dit, [i]nsert, [d]iscard: "
-EDIT_HELP = "Change the code. Esc, then Enter: run it. Ctrl-C: stop."
+NOBODY_ANSWERED = (KeyboardInterrupt, EOFError, typed_ahead.NoTerminal)
+EDIT_HELP = "Edit the code. Esc, then Enter: run it. Ctrl-C: stop."
 
 
 class TerminalScreen:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._key = ""
-        """Of the text that is being printed."""
+        """Key of the text that is being printed."""
         self._printed = ""
         self._shown: dict[str, str] = {}
 
@@ -29,7 +32,7 @@ class TerminalScreen:
         self._close()
         return contextlib.nullcontext()
 
-    def text(self, key: str, text: str, plain: bool = False) -> None:
+    def text(self, key: str, text: str, plain: bool = False, grows: bool = False) -> None:
         text = visible(prose(text))
         if key != self._key:
             self._close()
@@ -47,7 +50,7 @@ class TerminalScreen:
             return
         self._shown[key] = source
         self._close()
-        lines = self._coloured(visible(source)).rstrip("\n").split("\n")
+        lines = self._coloured(visible(source, code=True)).rstrip("\n").split("\n")
         self._write("".join(f"{BAR}{line}\n" for line in lines))
 
     def value(self, key: str, value: Any) -> None:
@@ -83,10 +86,10 @@ class TerminalScreen:
 
 
 class TerminalReview:
-    """Asks at once, on the main thread."""
+    """Asks directly, on the main thread."""
 
     def __init__(self, shell: Any, screen: TerminalScreen, breakable: Callable[[], Any]) -> None:
-        """``breakable`` gives a context manager within which Ctrl-C ends a prompt."""
+        """``breakable`` returns a context manager in which Ctrl-C ends a prompt."""
         self._shell = shell
         self._screen = screen
         self._breakable = breakable
@@ -95,26 +98,31 @@ class TerminalReview:
         try:
             with self._breakable():
                 return self._asked(draft)
-        except (KeyboardInterrupt, EOFError):
+        except NOBODY_ANSWERED:
             self._screen.note("")
-            return Choice(STOP)
+            return Choice("stop")
 
     def _asked(self, draft: Draft) -> Choice:
         while True:
-            said = input(PROMPT).strip().lower()
-            if said in ("r", "run", "y", "yes"):
-                return Choice(RUN, draft.source)
-            if said in ("d", "discard", "n", "no"):
-                return Choice(DISCARD, draft.source)
-            if said in ("i", "insert"):
-                return Choice(INSERT, draft.source)
-            if said in ("e", "edit"):
-                return Choice(EDITED, self._edited(draft.source))
-            self._screen.note("Answer with one of the letters r, e, i and d.")
+            answer = _line(PROMPT).lower()
+            if answer in ("r", "run", "y", "yes"):
+                return Choice("run", draft.source)
+            if answer in ("d", "discard", "n", "no"):
+                return Choice("discard", draft.source)
+            if answer in ("i", "insert"):
+                return Choice("insert", draft.source)
+            if answer in ("e", "edit"):
+                return Choice("edited", self._edited(draft.source))
+            self._screen.note("Answer with r, e, i or d.")
 
     def _edited(self, source: str) -> str:
         from prompt_toolkit import prompt
+        from prompt_toolkit.application import get_app_session
+        from prompt_toolkit.input.typeahead import clear_typeahead
 
+        typed_ahead.forget()
+        # prompt_toolkit keeps input that followed the last Enter for its next prompt.
+        clear_typeahead(get_app_session().input)
         edited: str = prompt(
             "", default=source, multiline=True, bottom_toolbar=EDIT_HELP, handle_sigint=False
         )
@@ -126,9 +134,15 @@ class TerminalReview:
             self._screen.note(f"  {number}. {option}")
         try:
             with self._breakable():
-                said = input("Your answer: ").strip()
-        except (KeyboardInterrupt, EOFError):
+                answer = _line("Your answer: ")
+        except NOBODY_ANSWERED:
             self._screen.note("")
             return None
-        chosen = said.isdecimal() and said.isascii() and 0 < int(said) <= len(options)
-        return options[int(said) - 1] if chosen else said
+        chosen = answer.isdecimal() and answer.isascii() and 0 < int(answer) <= len(options)
+        return options[int(answer) - 1] if chosen else answer
+
+
+def _line(prompt: str) -> str:
+    """Read a line. Discards what was typed before."""
+    typed_ahead.forget()
+    return input(prompt).strip()

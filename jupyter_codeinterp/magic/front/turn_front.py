@@ -1,11 +1,11 @@
-"""From the events of a turn to a screen, and from drafts to decisions. On the main thread."""
+"""Shows a turn's events on a screen and carries out decisions, on the main thread."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ...core.errors import CommandError
 from ...core.events import (
@@ -26,19 +26,29 @@ from ...core.events import (
 )
 from ..asking.options import Options
 from ..turn.assistant import Assistant
-from .choice import DISCARD, EDITED, INSERT, STOP, Choice
+from .choice import Choice
 from .choose import Review, Screen
 
-NOBODY_ANSWERS = (
-    "Nobody can answer questions here. Decide as well as you can, and say what you took."
-)
+NOBODY_ANSWERS = "No one can answer questions here. Decide yourself, and say what you chose."
 INSERTED = "The code is in a new cell below."
-TIMEOUT = "This code was interrupted after {seconds:.0f} s, the time that unasked code may take."
+TIMEOUT = (
+    "This code was interrupted after {seconds:.0f} s, the time limit for code that runs "
+    "without asking."
+)
+
+
+class KeptAnswer(Protocol):
+    """An answer that the person took before. ``words`` say so, for people."""
+
+    failed: bool
+    words: str
+
+    def approved(self, source: str) -> bool: ...
 
 
 class TurnFront:
-    """``insert`` puts code into a new cell below; ``keep`` takes the answer of a turn that has
-    come to its end."""
+    """``insert`` puts code into a new cell below; ``keep`` receives the answer of a completed
+    turn, and ``take`` its events. ``kept`` answers in place of the model."""
 
     def __init__(
         self,
@@ -49,10 +59,13 @@ class TurnFront:
         where: str,
         insert: Callable[[str], None],
         keep: Callable[[Any], None],
+        kept: KeptAnswer | None = None,
+        take: Callable[[list[Event]], None] = lambda events: None,
     ) -> None:
-        self.parked = False
+        self.awaits_click = False
         self.done = False
-        self.failed = False
+        self.fault = ""
+        """Why the prompt failed; "" if it did not."""
         self.where = where
         self._assistant = assistant
         self._screen = screen
@@ -60,9 +73,12 @@ class TurnFront:
         self._options = options
         self._insert = insert
         self._keep = keep
+        self._kept = kept
+        self._take = take
+        self._events: list[Event] = []
         self._step = 0
         self._texts: dict[str, str] = {}
-        """Of the step that goes on, by key: the last step's are the answer."""
+        """Texts of the current step, by key. The last step's texts are the answer."""
         self._inserted = False
 
     def around(self) -> contextlib.AbstractContextManager[None]:
@@ -70,11 +86,13 @@ class TurnFront:
 
     def show(self, event: Event) -> None:
         screen = self._screen
+        if not isinstance(event, TextDelta):
+            self._events.append(event)
         if isinstance(event, StepStarted):
             self._step, self._texts = event.step, {}
         elif isinstance(event, TextDelta):
             key = f"{self._step}:{event.block}"
-            self._text(key, self._texts.get(key, "") + event.text)
+            self._text(key, self._texts.get(key, "") + event.text, grows=True)
         elif isinstance(event, TextDone):
             self._text(f"{self._step}:{event.block}", event.text)
         elif isinstance(event, StepDiscarded):
@@ -85,7 +103,7 @@ class TurnFront:
         elif isinstance(event, DraftWaiting):
             self._ask(event.draft)
         elif isinstance(event, DraftDecided):
-            # What waited for a decision has been shown, and is None here unless it was changed.
+            # Reviewed code was shown already; ``source`` is None unless the person changed it.
             if event.action == "run" and event.source is not None:
                 screen.code(event.draft_id, event.source, "")
         elif isinstance(event, QuestionAsked):
@@ -95,18 +113,21 @@ class TurnFront:
         elif isinstance(event, UsageChanged):
             self._assistant.usage = event
         elif isinstance(event, Retrying):
-            screen.note(f"{event.message} Trying again in {event.delay:.0f} s.")
+            screen.note(f"{event.message} Retrying in {event.delay:.0f} s.")
         elif isinstance(event, Note):
             (screen.note if event.level == "info" else screen.problem)(event.text)
         elif isinstance(event, TurnEnded):
             self._end(event)
 
+    def note(self, words: str) -> None:
+        self._screen.note(words)
+
     # --- text ------------------------------------------------------------------------
 
-    def _text(self, key: str, text: str) -> None:
+    def _text(self, key: str, text: str, grows: bool = False) -> None:
         self._texts[key] = text
         if self._options.form in ("markdown", "text"):
-            self._screen.text(key, text, plain=self._options.form == "text")
+            self._screen.text(key, text, plain=self._options.form == "text", grows=grows)
 
     @property
     def _answer(self) -> str:
@@ -116,7 +137,7 @@ class TurnFront:
 
     def _ask(self, draft: Draft) -> None:
         if draft.kind == "delete":
-            self._screen.note(f"The cell “{draft.title}” is to be deleted.")
+            self._screen.note(f"Proposal: delete the cell “{draft.title}”.")
         elif draft.runs:
             self._screen.code(draft.draft_id, draft.source, draft.title)
         else:
@@ -126,23 +147,26 @@ class TurnFront:
             return
         for notice in draft.notices:
             self._screen.note(f"! {notice}")
+        if self._kept is not None and self._kept.approved(draft.source):
+            self.decide(draft, Choice("run", draft.source))
+            return
         choice = self._review.ask(draft)
         if choice is None:
-            self.parked = True
+            self.awaits_click = True
         else:
             self.decide(draft, choice)
 
     def decide(self, draft: Draft, choice: Choice) -> None:
-        """Carry out what the person has said."""
+        """Carry out the person's choice."""
         try:
-            if choice.action == STOP:
+            if choice.action == "stop":
                 self._assistant.stop()
-            elif choice.action == INSERT:
+            elif choice.action == "insert":
                 self._put(choice.source)
-            elif choice.action == DISCARD:
+            elif choice.action == "discard":
                 self._assistant.decide(draft, "reject", draft.source)
             else:
-                if choice.action == EDITED:
+                if choice.action == "edited":
                     self._screen.code(draft.draft_id, choice.source, draft.title)
                 self._assistant.decide(draft, "run", choice.source)
         except CommandError as error:
@@ -153,14 +177,14 @@ class TurnFront:
         self.inserted()
 
     def inserted(self) -> None:
-        """The code is in a cell of the person's: the turn is over."""
+        """End the turn: the code went into a new cell instead."""
         self._inserted = True
         self._assistant.stop()
 
     def _question(self, asked: QuestionAsked) -> None:
         answer = self._review.question(asked.question, asked.options)
         words = NOBODY_ANSWERS if answer is None else answer
-        with contextlib.suppress(CommandError):  # It was stopped meanwhile.
+        with contextlib.suppress(CommandError):  # stopped meanwhile
             self._assistant.answer(asked.call_id, words)
 
     def _tool_done(self, event: ToolDone) -> None:
@@ -175,17 +199,24 @@ class TurnFront:
 
     def _end(self, event: TurnEnded) -> None:
         self.done = True
-        self.failed = event.stop_reason not in ("end_turn", "cancelled")
         if self._inserted:
             self._screen.note(INSERTED)
         elif event.stop_reason == "cancelled":
+            self.fault = "The prompt was stopped."
             self._screen.note("Stopped.")
         elif event.stop_reason != "end_turn":
+            self.fault = event.message
             self._screen.problem(event.message)
+        elif self._kept is not None and self._kept.failed:
+            self.fault = "The kept code failed."
         else:
             self._finish()
 
     def _finish(self) -> None:
+        if self._kept is None:
+            self._take(self._events)
+        else:
+            self._screen.note(self._kept.words)
         answer, form = self._answer, self._options.form
         value: Any = answer
         if form == "code":
@@ -196,14 +227,15 @@ class TurnFront:
                 value = json.loads(code_in(answer))
             except ValueError:
                 self._screen.text("answer", answer, plain=True)
-                self._screen.problem("The answer is no JSON. It was not stored.")
+                self.fault = "The answer is not JSON. It was not stored."
+                self._screen.problem(self.fault)
                 return
             self._screen.value("answer", value)
         self._keep(value)
 
 
 def code_in(answer: str) -> str:
-    """The code of an answer: what is fenced in it, or all of it."""
+    """The fenced code of an answer, or all of it."""
     blocks: list[str] = []
     fence, lines = 0, answer.split("\n")
     for number, line in enumerate(lines):

@@ -1,7 +1,7 @@
-"""Buttons under code that waits. The magic has returned by then: a click goes on with the turn.
+"""Buttons for code that waits. The magic has returned by then, and a click continues the turn.
 
-Nothing of the model's is shown by a widget but code in a field that shows text as text. When a
-decision is made the buttons go; code and outputs stay in the cell like any others.
+The only model text in a widget is code in a plain text field. After a decision the buttons go;
+code and outputs stay in the cell.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from ...core.events import Draft
-from .below import Below
-from .choice import DISCARD, EDITED, RUN, STOP, Choice
-from .harmless import visible
+from ...core.visible import visible
+from .below import CellInserter
+from .choice import Action, Choice
 from .notebook import NotebookScreen
+from .run_all import HELD
 
 if TYPE_CHECKING:
     from ..turn.assistant import Assistant
 
-WAITING = "This code waits for your decision, by the buttons here."
-NOT_INSERTED = "This page cannot put it into a cell. Edit shows the code, to be copied."
+WAITING = "This code is waiting for your decision. Use the buttons here."
+NOT_INSERTED = "This page cannot insert a cell. Choose Edit to copy the code."
 VANISHED = {"text/plain": ""}
 
 
 class WidgetReview:
-    """Fulfils ``Review``. ``front`` is set when there is one."""
+    """Implements ``Review`` with buttons."""
 
-    def __init__(self, screen: NotebookScreen, assistant: Assistant, below: Below) -> None:
+    def __init__(self, screen: NotebookScreen, assistant: Assistant, below: CellInserter) -> None:
         self._screen = screen
         self._below = below
         self._assistant = assistant
@@ -43,10 +44,10 @@ class WidgetReview:
         field.rows = min(24, draft.source.count("\n") + 2)
         field.add_class("jp-codeinterp-magic-code")
 
-        def decided(action: str) -> Callable[[Any], None]:
+        def decided(action: Action) -> Callable[[Any], None]:
             def click(_: Any) -> None:
-                edited = action == EDITED
-                choice = Choice(action, field.value if edited else draft.source)  # type: ignore[arg-type]
+                edited = action == "edited"
+                choice = Choice(action, field.value if edited else draft.source)
                 self._go_on(key, box, lambda: front.decide(draft, choice))
 
             return click
@@ -61,26 +62,27 @@ class WidgetReview:
                 self._screen.note(NOT_INSERTED)
 
         def edit(_: Any) -> None:
-            run_edited = _button(
-                "Run", "Run the code as it stands here", decided(EDITED), "primary"
-            )
-            box.children = (field, _row(run_edited, *others))
+            run_edited = _button("Run", "Run the code shown here", decided("edited"), "primary")
+            box.children = (field, _row(run_edited, *others), held)
 
         label = "Run" if draft.runs else "Accept"
-        run = _button(label, "", decided(RUN), "primary")
+        run = _button(label, "", decided("run"), "primary")
         others = [
-            _button("Discard", "Do without this code; the model goes on", decided(DISCARD)),
-            _button("Stop", "End this prompt", decided(STOP)),
+            _button("Discard", "Reject this code; the model continues", decided("discard")),
+            _button("Stop", "Stop this prompt", decided("stop")),
         ]
-        buttons = [run, _button("Edit", "Change the code first", edit)] if draft.runs else [run]
+        buttons = [run, _button("Edit", "Edit the code first", edit)] if draft.runs else [run]
         if draft.runs and self._below.is_there:
-            others.insert(0, _button("Insert below", "Into a new cell, and run nothing", insert))
-        box = ipywidgets.VBox((_row(*buttons, *others),))
+            others.insert(
+                0, _button("Insert below", ("Insert as a new cell without running it"), insert)
+            )
+        held = ipywidgets.Label(HELD)
+        box = ipywidgets.VBox((_row(*buttons, *others), held))
         key = f"{draft.draft_id}-{draft.nonce}"
         self._show(key, box)
 
     def question(self, question: str, options: tuple[str, ...]) -> str | None:
-        """Nobody is waited for here: the answer is what comes next in the conversation."""
+        """Show the question without waiting: the person answers with the next prompt."""
         self._screen.text(question, question, plain=True)
         return None
 
@@ -88,7 +90,7 @@ class WidgetReview:
 
     def _show(self, key: str, box: Any) -> None:
         data = dict(box._repr_mimebundle_())
-        self._screen.show(key, {**data, "text/plain": visible(WAITING)})
+        self._screen.show(key, {**data, "text/plain": visible(f"{WAITING} {HELD}")})
 
     def _go_on(self, key: str, box: Any, decide: Callable[[], None]) -> None:
         if key not in self._clicked:
@@ -99,8 +101,8 @@ class WidgetReview:
     def _carry_out(self, key: str, decide: Callable[[], None]) -> None:
         front = self._assistant.front
         self._screen.show(key, VANISHED)
-        if front is None or not front.parked:
-            self._screen.note("This was stopped, or decided on before.")
+        if front is None or not front.awaits_click:
+            self._screen.note("This was already stopped or decided.")
             return
         with contextlib.suppress(KeyboardInterrupt):
             decide()

@@ -1,6 +1,6 @@
 """The conversation of this process.
 
-assistant.py   one session, on an event loop beside the thread that a magic blocks
-place.py       what it works on: a notebook in memory, this process, the files beside it
-models.py      which model answers, and with which key
+assistant.py   one session, on an event loop in its own thread
+place.py       its workplace: a notebook in memory, this process, and files
+models.py      models and keys
 """

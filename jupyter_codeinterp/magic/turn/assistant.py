@@ -1,8 +1,7 @@
-"""The one conversation of this process: a session of the core on an event loop of its own.
+"""The conversation of this process: a core session on its own event loop and thread.
 
-The thread that a magic blocks sits in ``_pump``, shows what comes and runs the code; the agent
-works beside it. A turn that waits for a click is left where it is (``front.parked``): the magic
-returns, and the click goes on with ``resume``.
+The magic blocks the main thread in ``_pump``, which shows events and runs code. If a turn must
+wait for a click (``front.awaits_click``), the magic returns, and the click calls ``resume``.
 """
 
 from __future__ import annotations
@@ -10,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import difflib
 import threading
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -24,62 +24,66 @@ from ...adapters.plain_markdown import markdown_risks
 from ...adapters.storage.memory import MemoryStore
 from ...core.commands import DoneElsewhere, SessionInfo
 from ...core.document.ops import CellView
-from ...core.errors import CommandError
+from ...core.errors import CommandError, ModelError
 from ...core.events import Draft, Event, Mode, TurnEnded, UsageChanged
-from ...core.ports import ModelInfo
+from ...core.ports import Model, ModelInfo
 from ...core.redaction.secrets import Secrets
 from ...core.session.service import SessionService
 from ...core.session.session import Session
 from ...core.stores import Beginning
 from ...core.turn.limits import Limits, Rules
-from ...server import extensions
 from .models import ProcessModels
 from .place import ProcessPlace
 
 T = TypeVar("T")
 NAME = "this process"
-"""Stands for the notebook's path: a kernel does not know it."""
-ONE = "There is one conversation a process."
-GIVES_UP = 3.0
-"""Seconds that a turn which was stopped has to end before a new one."""
+"""Replaces the notebook's path, which a kernel does not know."""
+ONE = "A process has only one conversation."
+STOP_TIMEOUT = 3.0
+"""Seconds that a stopped turn has to end before a new one."""
 BUSY = (
-    "The prompt of {where} still waits for your decision. Decide there, or stop it with %ai stop."
+    "The prompt of {where} is still waiting for your decision. Decide there, or stop it "
+    "with %ai stop."
 )
 
 
 class Front(Protocol):
-    """Shows a turn and asks for decisions. All of it on the main thread."""
+    """Shows a turn and asks for decisions, on the main thread."""
 
-    parked: bool
+    awaits_click: bool
     """Whether it waits for a click, so that the magic returns."""
     done: bool
     where: str
-    """The cell that has asked, for people."""
+    """The name of the prompt's cell, for people."""
 
     def show(self, event: Event) -> None: ...
 
+    def note(self, words: str) -> None: ...
+
     def decide(self, draft: Draft, choice: Any) -> None:
-        """Carry out what a person has chosen."""
+        """Carry out a person's choice."""
 
     def inserted(self) -> None:
-        """The code is in a cell of the person's: the turn is over."""
+        """End the turn: the code went into a new cell instead."""
 
     def around(self) -> contextlib.AbstractContextManager[None]:
-        """Where outputs of a run are to be shown."""
+        """A context that directs a run's outputs to the prompt's cell."""
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """What is asked for. ``cells`` None: the model is told of nothing."""
+class Request(msgspec.Struct, frozen=True):
+    """A prompt. ``cells`` None: the model gets no context."""
 
     text: str
     model: str
     mode: Mode
     max_steps: int = 0
     cells: tuple[CellView, ...] | None = None
+    kept: Model | None = None
+    """Answers in place of the model."""
 
 
 class Assistant:
-    """All methods on the main thread, unless they begin with ``_on_loop``."""
+    """Call all methods on the main thread, except those named ``_on_loop…``."""
 
     def __init__(self, shell: Any) -> None:
         self.main = MainThread()
@@ -87,9 +91,9 @@ class Assistant:
         self.models = ProcessModels(self.secrets)
         self.model = self.models.default
         self.front: Front | None = None
-        """Of the turn that goes on, or waits for a click."""
+        """The front of the turn that runs or waits for a click."""
         self.usage: UsageChanged | None = None
-        """Of the conversation so far."""
+        """The conversation's usage so far."""
         self._rules = Rules(Limits(), scrub=self.secrets.scrub, markdown_risks=markdown_risks)
         self._shell = shell
         self._loop = asyncio.new_event_loop()
@@ -97,26 +101,33 @@ class Assistant:
         self._conversation: Conversation | None = None
         self._following: concurrent.futures.Future[Any] | None = None
 
-    # --- what a magic does -----------------------------------------------------------
+    # --- for the magic ---------------------------------------------------------------
 
-    def ask(self, asked: Asked, front: Front) -> None:
-        """One turn; returns at its end, or when it waits for a click. Raises CommandError
-        ``busy``, ``empty_message``, ``too_long``."""
+    def ask(self, request: Request, front: Front) -> None:
+        """Run a turn until its end or until it waits for a click. Raises CommandError ``busy``,
+        ``empty_message``, ``too_long``."""
         self._need_idle()
         self.front = front
         self.main.clear()
-        with self._interruptible():
+        with self.main.interruptible(self.stop):
             try:
-                self._following = self._result(self._call(self._on_loop_begin(asked, front)))
+                self._following = self._result(self._call(self._on_loop_begin(request, front)))
             except BaseException:
                 self.front = None
                 raise
+            self._tell_left_out(front)
             self._pump(front)
 
+    def _tell_left_out(self, front: Front) -> None:
+        """Tell the person once what does not work here of other packages."""
+        left_out = self._here.left_out
+        while left_out:
+            front.note(f"Left out: {left_out.pop(0)}. To see why: jupyter codeinterp doctor")
+
     def resume(self, front: Front) -> None:
-        """After a click: until the turn's end, or the next decision."""
-        front.parked = False
-        with self._interruptible():
+        """Continue after a click, until the turn's end or the next decision."""
+        front.awaits_click = False
+        with self.main.interruptible(self.stop):
             self._pump(front)
 
     def decide(self, draft: Draft, action: Literal["run", "reject"], source: str) -> None:
@@ -134,12 +145,12 @@ class Assistant:
         self._wait(lambda: conversation.service.answer(conversation.session_id, call_id, text))
 
     def stop(self) -> None:
-        """From anywhere, also a signal handler: returns at once."""
+        """Stop the turn without waiting. Callable from any thread and from signal handlers."""
         if self._conversation is not None:
             self._loop.call_soon_threadsafe(self._conversation.live.cancel)
 
     def give_up(self) -> bool:
-        """Stop a turn that waits for a click. Whether there was one."""
+        """Stop a turn that waits for a click. Returns whether there was one."""
         front, self.front = self.front, None
         if front is None or front.done:
             return False
@@ -149,15 +160,26 @@ class Assistant:
         return True
 
     def reset(self) -> bool:
-        """Forget the conversation. Whether there was one."""
+        """Forget the conversation. Returns whether there was one."""
         self.give_up()
         had, self._conversation = self._conversation is not None, None
         self.usage = None
         return had
 
+    def choose(self, model: str) -> None:
+        """Make ``model`` the one for this process. Raises ModelError ``unknown_model`` if its
+        server does not list it, or as ``list_models``."""
+        names = [info.id for info in self.list_models()]
+        if model not in names:
+            near = difflib.get_close_matches(model, names, 3, 0.5)
+            meant = f" Similar: {', '.join(near)}." if near else ""
+            words = f"There is no model “{model}” here.{meant} %ai models lists all."
+            raise ModelError("unknown_model", words)
+        self.model = model
+
     def list_models(self) -> list[ModelInfo]:
         """Raises ModelError."""
-        with self._interruptible():
+        with self.main.interruptible(self.stop):
             return list(self._result(self._call(self.models.available())))
 
     @property
@@ -181,22 +203,17 @@ class Assistant:
         self._ended()
 
     def _ended(self) -> None:
-        """Wait a moment for the end of a turn that was stopped."""
+        """Wait for the end of a stopped turn. Raises CommandError ``busy``."""
         session = self.session
-        deadline = time.monotonic() + GIVES_UP
+        deadline = time.monotonic() + STOP_TIMEOUT
         while session is not None and session.running:
             if time.monotonic() > deadline:
-                raise CommandError("busy", "The prompt before is still being stopped.")
+                raise CommandError("busy", "The previous prompt is still stopping.")
             time.sleep(0.02)
-
-    @contextlib.contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        with self.main.interruptible(self.stop):
-            yield
 
     def _pump(self, front: Front) -> None:
         try:
-            self.main.pump(lambda: front.done or front.parked)
+            self.main.pump(lambda: front.done or front.awaits_click)
         except BaseException:
             front.done = True
             self.stop()
@@ -215,28 +232,33 @@ class Assistant:
         return self._result(self._call(done()))
 
     def _result(self, work: concurrent.futures.Future[T]) -> T:
-        """Waits so that an interrupt is seen on every system."""
+        """Wait in short steps, so that an interrupt works on every system."""
         while True:
             with contextlib.suppress(concurrent.futures.TimeoutError), self.main.breakable():
                 return work.result(0.2)
 
     # --- on the loop -----------------------------------------------------------------
 
-    async def _on_loop_begin(self, asked: Asked, front: Front) -> concurrent.futures.Future[Any]:
+    async def _on_loop_begin(
+        self, request: Request, front: Front
+    ) -> concurrent.futures.Future[Any]:
         if self._conversation is None:
-            self._conversation = self._new_conversation(asked)
+            self._conversation = Conversation(
+                self._shell, self.main, self.models, self._rules, request
+            )
         conversation = self._conversation
+        self.models.kept = request.kept
         conversation.kernel.around = front.around
-        conversation.tell(asked.cells)
+        conversation.tell(request.cells)
         session = conversation.live
-        steps = asked.max_steps or Limits().steps
+        steps = request.max_steps or Limits().steps
         session.set_limits(Limits(steps=steps))
         after = session.event_log.last_seq
         conversation.service.send(
-            asked.text,
+            request.text,
             session_id=conversation.session_id,
-            mode=asked.mode,
-            model=asked.model,
+            mode=request.mode,
+            model=request.model,
         )
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 
@@ -248,16 +270,13 @@ class Assistant:
             if isinstance(event, TurnEnded):
                 return
 
-    def _new_conversation(self, asked: Asked) -> Conversation:
-        return Conversation(self._shell, self.main, self.models, self._rules, asked)
-
 
 class Conversation:
-    """A session and what belongs to it. Made and used on the loop. Fulfils the ``Sessions`` of
-    the core's service: there is one, and nobody else to be told of anything."""
+    """A session and its parts, created and used on the loop. Implements ``Sessions`` for the
+    core's service, with one session and no other windows."""
 
     def __init__(
-        self, shell: Any, main: MainThread, models: ProcessModels, rules: Rules, asked: Asked
+        self, shell: Any, main: MainThread, models: ProcessModels, rules: Rules, request: Request
     ) -> None:
         self.rules = rules
         self.session_id = uuid.uuid4().hex
@@ -268,9 +287,13 @@ class Conversation:
         self.place = ProcessPlace(self.document, self.kernel)
         now = time.time()
         info = SessionInfo(
-            self.session_id, NAME, "", asked.model, asked.mode, False, created=now, changed=now
+            self.session_id, NAME, "", request.model, request.mode, False, created=now, changed=now
         )
         store.create(info)
+        tools, added_tools = models.extensions.tools()
+        hooks, added_hooks = models.extensions.hooks()
+        self.left_out = [str(one) for one in (*added_tools, *added_hooks) if one.fault]
+        """Other packages' tools and checks that do not work here, for the person."""
         self.live = Session(
             info,
             store,
@@ -278,15 +301,15 @@ class Conversation:
             self.place,
             rules,
             lambda session: None,
-            extensions.tools(),
-            extensions.hooks(),
+            tools,
+            hooks,
         )
 
     def tell(self, cells: tuple[CellView, ...] | None) -> None:
-        """The person's cells; None: the model is told of nothing new in this process."""
+        """Set the person's cells; None: the model gets nothing new of this process."""
         self.place.context = self.kernel.sees_variables = cells is not None
         if cells is not None:
-            self.document.tell(cells)
+            self.document.add_cells(cells)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         raise CommandError("unknown_session", ONE)
@@ -297,8 +320,8 @@ class Conversation:
     async def delete(self, session_id: str) -> None:
         raise CommandError("unknown_session", ONE)
 
-    def tell_others(self, done: DoneElsewhere) -> None:
-        return None
+    def record(self, action: DoneElsewhere) -> DoneElsewhere:
+        return action
 
     def session(self, session_id: str) -> Session:
         return self.live

@@ -1,8 +1,7 @@
-"""Which model answers in this process, and with which key.
+"""The models and keys of this process.
 
-In a kernel of a server with the extension, the server is the model's address, and the key is a
-token that is good for nothing else. Elsewhere it is as on the command line: the settings that a
-server started here would have, and keys from the environment, the keyring or the file.
+In a kernel of a server with the extension, requests go through the server, with a token that is
+valid only for that. Elsewhere it uses settings and keys like the command line.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from ...core.ports import Model, ModelInfo
 from ...core.providers import Connection, Credentials, Settings
 from ...core.redaction.secrets import Secrets
 from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
+from ...server.extensions import Extensions
 
 if TYPE_CHECKING:
     from ...server.models import Models
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 class ProcessModels:
     def __init__(self, secrets: Secrets) -> None:
-        """``secrets`` learns all keys that there are."""
+        """``secrets`` learns all keys."""
         token, url = os.environ.get(TOKEN, ""), os.environ.get(URL, "")
         self._server: Connection | None = None
         self._own: Models | None = None
         self._bad = ""
-        """What is wrong with the settings. A limit may stand there: then no model answers."""
+        """A problem with the settings. It disables all models, because they may set a limit."""
+        self.extensions = Extensions()
+        self.kept: Model | None = None
+        """Answers in place of the model, in this turn."""
         secrets.add(token)
         if token and url:
             entered = Credentials(token, url)
@@ -38,14 +41,16 @@ class ProcessModels:
             self._read_settings(secrets)
 
     def _read_settings(self, secrets: Secrets) -> None:
-        # Not in a kernel that needs none of it.
+        # Imported late: a server's kernel does not need it.
         from ...server.workbench import config
         from ...server.workbench.models import make_models
 
         try:
-            self._own = make_models(config.settings(config.load()), secrets)
+            settings = config.settings(config.load())
+            self._own = make_models(settings, secrets)
+            self.extensions = Extensions(settings.allowed_packages)
         except config.BadConfig as bad:
-            self._bad = str(bad)
+            self._bad = bad.message
         else:
             self._own.learn_secrets()
 
@@ -56,7 +61,7 @@ class ProcessModels:
 
     def get(self, model_id: str) -> Model:
         """Raises ModelError."""
-        return self._server or self._models().get(model_id)
+        return self.kept or self._server or self._models().get(model_id)
 
     def _models(self) -> Models:
         """Raises ModelError ``bad_request``."""
@@ -73,8 +78,8 @@ class ProcessModels:
         found = [info for info in listed if info.id != models.demo]
         if not found:
             words = (
-                "There is no key. Enter one with “jupyter codeinterp key set”, or set "
-                "ANTHROPIC_API_KEY, and restart this process."
+                "No API key. Enter one with “jupyter codeinterp key set” or set "
+                "ANTHROPIC_API_KEY, then restart this process."
             )
             raise failed or ModelError("no_key", words)
         return found

@@ -1,4 +1,4 @@
-"""What the session works on: a notebook in memory, this process, and the files beside it."""
+"""The session's workplace: a notebook in memory, this process, and the files of its folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MOST_LOOKED_AT = 2_000
 
 
 class ProcessPlace:
-    """Fulfils the core's ``Workplace``."""
+    """Implements the core's ``Workplace``."""
 
     def __init__(self, document: MemoryDocument, kernel: InProcessKernel) -> None:
         self.document = document
         self.kernel = kernel
         self.context = True
-        """Whether the model is told of what there is now; else all is as it was told last."""
-        self._told: list[tuple[str, int]] = []
-        self._wishes: list[RuleFile] = []
+        """Whether the model gets the current files; otherwise it keeps the last ones."""
+        self._files: list[tuple[str, int]] = []
+        self._instructions: list[RuleFile] = []
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
@@ -32,23 +32,23 @@ class ProcessPlace:
     def end_turn(self) -> None:
         self.document.turn = 0
 
-    def nobody_comes(self) -> None:
+    def expect_no_window(self) -> None:
         return None
 
     async def files(self, most: int = 50) -> list[tuple[str, int]]:
         if self.context:
-            self._told = files(Path.cwd())
-        return self._told
+            self._files = files(Path.cwd())
+        return self._files
 
     async def read_file(self, name: str, most: int) -> None:
-        """Nothing can be named in a cell."""
+        """Return None: a prompt in a cell cannot reference files."""
         return None
 
     async def rule_files(self) -> list[RuleFile]:
-        """Of this folder alone: how far a person's own go up is not known here."""
+        """Instructions of this folder only. A parent folder may belong to somebody else."""
         if self.context:
-            self._wishes = rule_files(Path.cwd())
-        return self._wishes
+            self._instructions = rule_files(Path.cwd())
+        return self._instructions
 
     async def look_around(self) -> None:
         return None
@@ -61,7 +61,7 @@ def rule_files(folder: Path) -> list[RuleFile]:
 
 
 def files(folder: Path) -> list[tuple[str, int]]:
-    """Names and sizes (bytes) of what is not hidden there, folders with a slash."""
+    """Names and sizes in bytes of files that are not hidden; folders end with a slash."""
     found: list[tuple[str, int]] = []
     try:
         with os.scandir(folder) as entries:
@@ -73,5 +73,5 @@ def files(folder: Path) -> list[tuple[str, int]]:
                 else:
                     found.append((entry.name, entry.stat().st_size))
     except OSError:
-        pass  # It is told what could be read.
+        pass  # Return the entries read so far.
     return sorted(found)[:MOST_FILES]

@@ -1,7 +1,7 @@
-"""Where a notebook is that was moved where Jupyter does not see it, as in a shell.
+"""Finds notebooks that were moved outside Jupyter, for example in a shell.
 
-``jupyter_server_fileid`` can tell, where it is installed (its ``LocalFileIdManager`` knows files
-by their inodes). Without it nothing is followed; nothing here needs it.
+This needs ``jupyter_server_fileid``, whose ``LocalFileIdManager`` identifies files by inode.
+Without it, such moves go unnoticed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Optional, Protocol
 
-from .whereabouts import clean
+from .paths import normalize
 
 log = logging.getLogger(__name__)
 
@@ -19,11 +19,11 @@ MAX_KNOWN = 1000
 
 
 class Manager(Protocol):
-    """What is used of its manager, the server's setting ``file_id_manager``. Paths are the
-    contents manager's. Ids and paths that it does not know are None."""
+    """The used part of the server's setting ``file_id_manager``. Paths are the contents
+    manager's; unknown ids and paths are None."""
 
     def index(self, path: str) -> Optional[str]:
-        """The file's id; it gets one if need be."""
+        """The file's id, created if needed."""
 
     def get_id(self, path: str) -> Optional[str]: ...
 
@@ -34,46 +34,46 @@ class FileIds:
     def __init__(
         self, manager: Callable[[], Manager | None], found: Callable[[str, str], None]
     ) -> None:
-        """``manager`` gives it if there is one; ``found`` is told where a notebook was and
-        where it is."""
+        """``manager`` returns the file id manager or None. ``found`` gets the old and the new
+        path of a moved notebook."""
         self._manager = manager
         self._found = found
         self._known: dict[str, str] = {}
-        """Ids by path, the latest last."""
+        """Ids by path, newest last."""
 
     def seen(self, path: str) -> None:
-        """Somebody looks at this notebook. It may be one that was known elsewhere."""
+        """Check whether an opened notebook moved here from another path."""
         manager = self._manager()
         if manager is None:
             return
         try:
             file_id = manager.get_id(path)
             for old, known in list(self._known.items()):
-                # A second name for the same file is no move.
+                # A hard link is not a move.
                 if known == file_id and old != path and manager.get_id(old) != known:
                     self._move(old, path)
             self._know(manager, path)
         except Exception:
-            log.exception("Whether %s was moved is not known", path)
+            log.exception("Could not find out whether %s was moved", path)
 
     def written(self, path: str) -> None:
-        """A file that was replaced has another id."""
+        """Update the id of a written file: a replaced one has a new id."""
         manager = self._manager()
         if manager is not None and path in self._known:
             try:
                 self._know(manager, path)
             except Exception:
-                log.exception("The id of %s is not known", path)
+                log.exception("Could not get the file id of %s", path)
 
     def look_for(self, path: str) -> None:
-        """There is no such file, where there was one."""
+        """Look for the new path of a missing file."""
         manager = self._manager()
         if manager is None or path not in self._known:
             return
         try:
-            now = clean(manager.get_path(self._known[path]) or "")
+            now = normalize(manager.get_path(self._known[path]) or "")
         except Exception:
-            log.exception("Where %s is now is not known", path)
+            log.exception("Could not find out the path of %s", path)
             return
         if now != path and _is_notebook(now):
             self._move(path, now)
@@ -92,6 +92,6 @@ class FileIds:
 
 
 def _is_notebook(path: str) -> bool:
-    """Nothing is done in what was thrown away, or is a notebook no more."""
+    """Whether the path is a notebook. Excludes hidden folders, such as the trash."""
     hidden = any(part.startswith(".") for part in path.split("/"))
     return path.endswith(".ipynb") and not hidden

@@ -1,4 +1,4 @@
-"""Where the files of a contents manager lie, if that is a folder of this machine."""
+"""The root folder of a contents manager's files."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 def root_of(contents: Any) -> Path | None:
-    """The folder above all files; None where they are not on a disk here."""
-    # Not at the start of the server. The mixin, not a manager: it is what reads below `root_dir`.
+    """The root folder; None if the files are not on this machine's disk."""
+    # Imported late, for the server's start. The mixin is what reads below `root_dir`.
     from jupyter_server.services.contents.fileio import FileManagerMixin
 
     on_disk = isinstance(contents, FileManagerMixin)

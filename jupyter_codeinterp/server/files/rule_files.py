@@ -1,8 +1,8 @@
-"""``AGENTS.md`` and ``.codeinterp/rules.md`` beside a notebook and above it: the person's wishes.
+"""Reads custom instructions: ``AGENTS.md`` and ``.codeinterp/rules.md`` of a notebook's folder and
+the folders above it, within the root.
 
-Through the contents manager, within its root. It refuses hidden files unless an admin allows
-them; on a disk the second name is read without it, as nobody else would put a file there. No
-link leads out of the root.
+The contents manager refuses hidden files by default, so hidden files on a disk are read directly:
+only the person puts a file at that path. Links out of the root are refused.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ...adapters.rule_file import HIDDEN, LARGEST, OPEN, TOO_LARGE, read_file, w
 from ...core.model_view.rule_files import RuleFile
 from .on_disk import root_of
 
-MOST_FOLDERS = 10
-"""The notebook's and those above it: the nearest."""
+MAX_FOLDERS = 10
+"""The notebook's folder and the nearest above it."""
 TIMEOUT = 1.0
-"""Seconds for all of them. Nobody waits longer for a drive that is slow."""
+"""Seconds for all files, because a drive may be slow."""
 
 log = logging.getLogger(__name__)
 
 
 async def rule_files(contents: Any, notebook: str) -> list[RuleFile]:
-    """From the root down to the notebook. What cannot be read, or not in time, is left out."""
+    """The instruction files from the root down. Skips files that cannot be read in time."""
     found: list[RuleFile] = []
 
     async def look() -> None:
         for folder in _folders(notebook):
-            for name in (HIDDEN, OPEN):  # nearest first: the last one counts most
+            for name in (HIDDEN, OPEN):  # reversed below: the nearest file wins
                 path = f"{folder}/{name}" if folder else name
                 text = await _read(contents, path, hidden=name == HIDDEN)
                 if text is not None:
@@ -42,14 +42,14 @@ async def rule_files(contents: Any, notebook: str) -> list[RuleFile]:
     try:
         await asyncio.wait_for(look(), TIMEOUT)
     except asyncio.TimeoutError:
-        log.warning("Files with wishes for %s were not read in time", notebook)
+        log.warning("Reading the instruction files for %s took too long", notebook)
     return found[::-1]
 
 
 def _folders(notebook: str) -> Iterator[str]:
-    """The nearest first."""
+    """The notebook's folder and those above it, nearest first."""
     parts = notebook.strip("/").split("/")[:-1]
-    for count in range(len(parts), max(-1, len(parts) - MOST_FOLDERS), -1):
+    for count in range(len(parts), max(-1, len(parts) - MAX_FOLDERS), -1):
         yield "/".join(parts[:count])
 
 

@@ -1,6 +1,7 @@
-"""Models for code in kernels: the Messages API, with a token for each kernel and no key in it.
+"""Models for code in kernels, through the Messages API, with a token per kernel instead of keys.
 
-tokens.py     who may ask: a token a kernel, what it may cost, the kernel's environment
-messages.py   the Messages API's shapes, from and to the core's
-handler.py    the route
+tokens.py     tokens, cost limits and the kernels' environment
+messages.py   converts between the Messages API and the core
+handler.py    routes
+wiring.py     connects all this to the server
 """

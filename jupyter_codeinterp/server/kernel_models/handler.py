@@ -1,7 +1,7 @@
 """``/codeinterp/api/model/v1/``: the Messages API for code in this server's kernels.
 
-Who has a kernel's token in a header may call models, and do nothing else. No cookie, no token
-of the server's and no parameter of the address counts here, so no page can be made to ask.
+A kernel's token in a header allows model calls and nothing else. Cookies, the server's token and
+URL parameters do not count, so no web page can be tricked into a call.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,7 +19,6 @@ from jupyter_server.base.handlers import JupyterHandler
 from tornado.iostream import StreamClosedError
 
 from ...core.errors import ModelError
-from ...core.messages import Usage
 from ...core.ports import (
     Model,
     ModelDone,
@@ -28,21 +28,21 @@ from ...core.ports import (
     ModelRequest,
     ModelRetry,
 )
-from ...core.turn.meter import Unpaid
+from ..models.spending import metered
 from .messages import Answer, error_body, error_frame, model_entry, model_list, read
 from .tokens import Grant, KernelTokens
 
-MOST = 32_000_000
-"""Bytes of a request; the Messages API takes no more."""
-NO_TOKEN = "The token is not one of a running kernel of this server."
+MAX_REQUEST = 32_000_000
+"""Bytes, as in the Messages API."""
+NO_TOKEN = "The token does not belong to a running kernel of this server."
 
 
 class KernelModelHandler(JupyterHandler):
-    """Settings: ``codeinterp_kernel_tokens``, ``codeinterp_models``, and
-    ``codeinterp_kernel_models``: ids of the models that may be asked, None for all."""
+    """Uses the settings ``codeinterp_kernel_tokens``, ``codeinterp_models`` and
+    ``codeinterp_kernel_models`` (ids of the allowed models, None for all)."""
 
     def check_xsrf_cookie(self) -> None:
-        """Nothing here counts cookies."""
+        """Skip the check, because cookies do not count here."""
 
     @property
     def _tokens(self) -> KernelTokens:
@@ -69,14 +69,14 @@ class KernelModelHandler(JupyterHandler):
         return allowed is None or model_id in allowed
 
     def _model(self, model_id: str) -> Model:
-        """Raises ModelError ``unknown_model`` for one that kernels may not ask: a recording,
-        whose code must be reviewed in any case, and what an admin has left out."""
+        """Raises ModelError ``unknown_model`` for models that the admin does not allow, and for
+        recordings, whose code always needs a review."""
         if not self._allowed(model_id):
             words = ", ".join(self.settings["codeinterp_kernel_models"])
             raise ModelError("unknown_model", f"Kernels of this server may use: {words}.")
         model: Model = self._models.get(model_id)
         if model.always_ask:
-            raise ModelError("unknown_model", "This model answers in the panel only.")
+            raise ModelError("unknown_model", "This model works only in the panel.")
         return model
 
     def _refuse(self, error: ModelError) -> None:
@@ -95,7 +95,7 @@ class KernelMessagesHandler(KernelModelHandler):
     _asking: asyncio.Task[None] | None = None
 
     def on_connection_close(self) -> None:
-        """The kernel has hung up: nobody pays for the rest."""
+        """Cancel the call of a disconnected kernel, to save its cost."""
         if self._asking is not None:
             self._asking.cancel()
 
@@ -103,7 +103,7 @@ class KernelMessagesHandler(KernelModelHandler):
     async def post(self) -> None:
         try:
             grant = self._grant()
-            if len(self.request.body) > MOST:
+            if len(self.request.body) > MAX_REQUEST:
                 raise ModelError("context_full", "The request is larger than 32 MB.")
             request, streamed = read(self.request.body)
             model = self._model(request.model)
@@ -125,24 +125,15 @@ class KernelMessagesHandler(KernelModelHandler):
     ) -> None:
         answer = Answer(request.model)
         begun = False
-        unpaid: Unpaid | None = None
+        charge = partial(self._tokens.count, grant)
         try:
-            async with aclosing(_events(model, request)) as events:
+            async with aclosing(metered(_events(model, request), request, info, charge)) as events:
                 async for event in events:
-                    if isinstance(event, ModelRetry):
-                        self._count(grant, info, unpaid)
-                        unpaid = None
+                    if isinstance(event, (ModelRetry, ModelRead)):
                         continue
-                    unpaid = unpaid or Unpaid(request)
-                    unpaid.hear(event)
-                    if isinstance(event, ModelRead):
-                        continue
-                    if isinstance(event, ModelDone):
-                        self._count(grant, info, unpaid, event.usage)
-                        unpaid = None
-                        if not streamed:
-                            self._answer(answer.whole(event))
-                            return
+                    if isinstance(event, ModelDone) and not streamed:
+                        self._answer(answer.whole(event))
+                        return
                     if streamed and not begun:
                         self.set_header("Content-Type", "text/event-stream")
                         self.set_header("Cache-Control", "no-cache")
@@ -162,16 +153,7 @@ class KernelMessagesHandler(KernelModelHandler):
             else:
                 self._refuse(error)
         except StreamClosedError:
-            pass  # The kernel has hung up.
-        finally:
-            # What has come is paid for, whether or not somebody waited for its end.
-            self._count(grant, info, unpaid)
-
-    def _count(
-        self, grant: Grant, info: ModelInfo, unpaid: Unpaid | None, usage: Usage | None = None
-    ) -> None:
-        if unpaid is not None:
-            self._tokens.count(grant, info, unpaid.settled(usage))
+            pass  # The kernel disconnected.
 
 
 class KernelModelsHandler(KernelModelHandler):
@@ -213,11 +195,11 @@ KERNEL_ROUTES: tuple[tuple[str, type[KernelModelHandler]], ...] = (
     (r"model/v1/models", KernelModelsHandler),
     (r"model/v1/models/(.{1,500})", OneKernelModelHandler),
 )
-"""Under ``/codeinterp/api/``. Not among those that a login opens."""
+"""Routes under ``/codeinterp/api/`` that need a kernel's token instead of a login."""
 
 
 async def _events(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-    """With the words of a failure that has none."""
+    """Yield events, and turn errors of a malformed request into ModelError."""
     stream: Any = model.stream(request)
     try:
         async for event in stream:
@@ -225,6 +207,8 @@ async def _events(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEv
     except ModelError:
         raise
     except (msgspec.MsgspecError, ValueError) as error:
-        raise ModelError("bad_request", f"The model cannot be asked this: {error}") from None
+        raise ModelError(
+            "bad_request", (f"The model does not accept this request: {error}")
+        ) from None
     finally:
         await stream.aclose()

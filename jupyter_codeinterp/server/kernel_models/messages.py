@@ -1,4 +1,4 @@
-"""The Messages API's shapes, from and to the core's. Pure."""
+"""Converts between the Messages API's and the core's types. Pure."""
 
 from __future__ import annotations
 
@@ -36,56 +36,55 @@ STATUS = {
     "forbidden": (403, "permission_error"),
     "not_allowed": (403, "permission_error"),
 }
-"""By code of a ModelError; the others are errors of the server's."""
+"""Status and error type by a ModelError's code; others are 500."""
 
 
-class _Said(msgspec.Struct):
+class _Message(msgspec.Struct):
     role: Literal["user", "assistant"]
     content: Union[str, tuple[AnyBlock, ...]]
 
 
 class _Body(msgspec.Struct):
-    """What is read of a request. The rest (``max_tokens``, ``thinking``, …) is the server's own
-    to set."""
+    """The used part of a request. The server sets the rest (``max_tokens``, ``thinking``, …)."""
 
     model: str
-    messages: tuple[_Said, ...]
+    messages: tuple[_Message, ...]
     system: Union[str, tuple[Text, ...]] = ""
     tools: tuple[ToolSpec, ...] = ()
     stream: bool = False
 
 
 def read(data: bytes) -> tuple[ModelRequest, bool]:
-    """The request, and whether it is to be streamed. Raises ModelError ``bad_request``."""
+    """Decode a request, and whether to stream. Raises ModelError ``bad_request``."""
     try:
         body = msgspec.json.decode(data)
         _unfold(body)
         given = msgspec.convert(body, _Body)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise ModelError("bad_request", f"Not a request of the Messages API: {error}") from None
+        raise ModelError("bad_request", f"Not a Messages API request: {error}") from None
     if not given.messages:
         raise ModelError("bad_request", "messages: at least one message is required")
     system = given.system
     text = system if isinstance(system, str) else "\n".join(part.text for part in system)
     messages = tuple(
-        Message(said.role, (Text(said.content),))
-        if isinstance(said.content, str)
-        else Message(said.role, said.content)
-        for said in given.messages
+        Message(one.role, (Text(one.content),))
+        if isinstance(one.content, str)
+        else Message(one.role, one.content)
+        for one in given.messages
     )
     return ModelRequest(given.model, text, given.tools, messages), given.stream
 
 
 def _unfold(body: Any) -> None:
-    """Results whose content is a string, or is left out, as the API takes them, too."""
+    """Convert tool results with a string or no content, which the API accepts, to blocks."""
     messages = body.get("messages") if isinstance(body, dict) else None
     for message in messages if isinstance(messages, list) else ():
         content = message.get("content") if isinstance(message, dict) else None
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_result":
-                said = block.get("content", "")
-                if isinstance(said, str):
-                    block["content"] = [{"type": "text", "text": said}]
+                text = block.get("content", "")
+                if isinstance(text, str):
+                    block["content"] = [{"type": "text", "text": text}]
 
 
 def error_body(error: ModelError) -> tuple[int, dict[str, Any]]:
@@ -98,42 +97,43 @@ def model_list(infos: list[ModelInfo]) -> dict[str, Any]:
 
 
 def model_entry(info: ModelInfo) -> dict[str, Any]:
-    """As the Messages API has it, and its price as OpenRouter says it, which is read here too."""
-    said: dict[str, Any] = {
+    """A model as in the Messages API, with its price in OpenRouter's format, which the kernel side
+    reads."""
+    entry: dict[str, Any] = {
         "type": "model",
         "id": info.id,
         "display_name": info.name,
         "max_input_tokens": info.context_window,
     }
     if info.images is not None:
-        said["capabilities"] = {"image_input": {"supported": info.images}}
+        entry["capabilities"] = {"image_input": {"supported": info.images}}
     prices = (0.0,) * 4 if info.local else info.prices
     if prices is not None and info.long_prompts is None:
-        # Prices that rise with the prompt cannot be said so: they stay unknown.
+        # This format has no prices that rise with the prompt's length: omit those.
         names = ("prompt", "completion", "input_cache_write", "input_cache_read")
-        said["pricing"] = {
+        entry["pricing"] = {
             name: a_million / 1e6 for name, a_million in zip(names, prices, strict=True)
         }
-    return said
+    return entry
 
 
 class Answer:
-    """A model's events as those of the Messages API, in order."""
+    """Converts a model's events to the Messages API's, in order."""
 
     def __init__(self, model: str) -> None:
         self._model = model
         self._id = f"msg_{secrets.token_hex(12)}"
         self._open: dict[int, bool] = {}
-        """Blocks that have begun and not ended, and whether they are thinking: that is signed
-        only when all has come, so it ends then."""
+        """Open blocks, and whether they are thinking. Thinking blocks end last, because their
+        signature comes at the end."""
         self._sent: dict[int, str] = {}
-        """The JSON of each call's input, as far as it was sent."""
+        """The sent part of each tool input's JSON."""
 
     def begin(self) -> bytes:
         return _frame("message_start", message=self._message([], None, None))
 
     def feed(self, event: ModelEvent) -> Iterator[bytes]:
-        """What an event brings. Not for ModelDone."""
+        """The frames for an event other than ModelDone."""
         if isinstance(event, ModelText):
             yield from self._block(event.block, {"type": "text", "text": ""})
             yield self._delta(event.block, type="text_delta", text=event.text)
@@ -147,7 +147,7 @@ class Answer:
             yield from self._input(event.block, so_far(event.partial))
 
     def end(self, done: ModelDone) -> Iterator[bytes]:
-        """The rest of the message: what is known only when it is whole."""
+        """The frames for the end of the message."""
         for index, block in enumerate(done.message.content):
             if isinstance(block, ToolUse):
                 wrong = block.id in done.invalid
@@ -169,7 +169,7 @@ class Answer:
         yield _frame("message_stop")
 
     def whole(self, done: ModelDone) -> dict[str, Any]:
-        """The message at once, where it is not streamed."""
+        """The whole message, for a request without streaming."""
         content = [_wire(block) for block in done.message.content]
         return self._message(content, done.stop_reason, msgspec.to_builtins(done.usage))
 
@@ -188,7 +188,7 @@ class Answer:
         }
 
     def _block(self, index: int, start: dict[str, Any]) -> Iterator[bytes]:
-        """Begin a block, if it has not begun; the one before is whole then."""
+        """Begin a new block and end the one before."""
         if index in self._sent:
             return
         yield from self._close(thinking=False)
@@ -206,14 +206,14 @@ class Answer:
             self._sent[index] = text
             yield self._delta(index, type="input_json_delta", partial_json=text[len(sent) :])
         elif not text.startswith(sent):
-            raise ModelError("broken_stream", "The model's answer changed while it came.")
+            raise ModelError("broken_stream", "The model's answer changed while streaming.")
 
     def _delta(self, index: int, **delta: Any) -> bytes:
         return _frame("content_block_delta", index=index, delta=delta)
 
 
 def so_far(partial: dict[str, Any]) -> str:
-    """The JSON of a call's input up to what may still grow: a prefix of the whole's."""
+    """The JSON of a partial tool input up to what may still grow: a prefix of the final JSON."""
     names = list(partial)
     if not names:
         return ""

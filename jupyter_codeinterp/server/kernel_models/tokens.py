@@ -1,7 +1,7 @@
-"""A token for each kernel, good for model calls while the kernel is there.
+"""Tokens for kernels, valid for model calls while the kernel exists.
 
-Code in the kernel can read it, so nothing rests on its being secret from there: what it allows
-is bounded here. It is kept as a hash, known to redaction, and never logged.
+Code in the kernel can read its token, so this limits what the token allows. The server keeps only
+a hash, redacts the token and never logs it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,23 +19,25 @@ from jupyter_core.utils import ensure_async
 
 from ...core.errors import ModelError
 from ...core.ports import ModelInfo
-from ...core.turn.meter import price_of
 from ...kernel_side.model_endpoint import MODEL, TOKEN, URL
 
 AT_ONCE = 4
-"""Calls of one kernel at the same time."""
+"""Concurrent calls of one kernel."""
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
-"""May hold a key, too."""
+"""May contain a key."""
 
 
 @dataclass
 class Grant:
-    """What one kernel has. ``kernel_id`` "" until it has started. ``cost`` in US dollars."""
+    """One kernel's rights. ``kernel_id``: "" until the start. ``cost``: US dollars so far."""
 
     kernel_id: str = ""
     cost: float = 0.0
     calls: int = 0
-    """At this moment."""
+    """Running calls."""
+    starting: bool = True
+    forget: Callable[[], None] = lambda: None
+    """Removes the token from redaction."""
 
 
 class KernelTokens:
@@ -45,41 +48,45 @@ class KernelTokens:
         url: Callable[[], str],
         model: Callable[[], str],
         learn: Callable[[str], None],
+        forget: Callable[[str], None],
         key_variables: Callable[[], Iterable[str]],
         keep_keys: bool,
         remove: Iterable[str],
         most: float | None,
     ) -> None:
-        """``kernels`` is the server's kernel manager. ``url`` is "" where kernels cannot reach
-        the server. ``learn`` is told each token. ``remove`` names variables
-        that no kernel gets. ``most``: US dollars a kernel may cost."""
+        """Set up tokens for the server's kernel manager ``kernels``.
+
+        url            the server's address; "" if kernels cannot reach it
+        learn, forget  add a token to redaction, and remove it after the kernel's end
+        remove         environment variables that kernels never get
+        most           US dollars that a kernel may cost
+        """
         self._kernels = kernels
         self._url = url
         self._model = model
         self._learn = learn
+        self._forget = forget
         self._key_variables = key_variables
         self._keep_keys = keep_keys
         self._remove = tuple(remove)
         self._most = most
         self._grants: dict[bytes, Grant] = {}
 
-    def hand_over(self) -> None:
-        """From now on the kernels that are started have a token in their environment, and not
-        what is to be kept from them."""
-        start = self._kernels.start_kernel
-
-        async def start_kernel(*args: Any, **given: Any) -> Any:
-            known = given.get("kernel_id")
-            if known is not None and known in self._kernels:
-                return await ensure_async(start(*args, **given))
-            grant = Grant()
-            given["env"] = self._environment(given.get("env"), grant)
+    async def start(self, start: Callable[..., Any], *args: Any, **given: Any) -> Any:
+        """Call the kernel manager's ``start``, with a token in the environment and without removed
+        variables. A restarted kernel keeps its environment."""
+        known = given.get("kernel_id")
+        if known is not None and known in self._kernels:
+            return await ensure_async(start(*args, **given))
+        grant = Grant()
+        given["env"] = self._environment(given.get("env"), grant)
+        try:
             kernel_id = await ensure_async(start(*args, **given))
             grant.kernel_id = str(kernel_id)
+        finally:
+            grant.starting = False
             self._forget_dead()
-            return kernel_id
-
-        self._kernels.start_kernel = start_kernel
+        return kernel_id
 
     def _environment(self, given: dict[str, str] | None, grant: Grant) -> dict[str, str]:
         env = dict(os.environ if given is None else given)
@@ -92,47 +99,48 @@ class KernelTokens:
             token = secrets.token_urlsafe(32)
             self._learn(token)
             self._grants[_hash(token)] = grant
+            grant.forget = partial(self._forget, token)
             env.update({TOKEN: token, URL: url, MODEL: self._model()})
-            # A proxy of the environment's is not to see the token.
+            # Bypass a proxy, which would see the token.
             host = urlsplit(url).hostname or ""
             for name in ("NO_PROXY", "no_proxy"):
                 env[name] = ",".join(filter(None, (env.get(name, ""), host)))
         return env
 
     def find(self, token: str) -> Grant | None:
-        """What the token is good for now; None for nothing."""
+        """The token's grant; None if invalid."""
         grant = self._grants.get(_hash(token))
         if grant is None or not grant.kernel_id or grant.kernel_id not in self._kernels:
             return None
         return grant
 
     def _forget_dead(self) -> None:
-        self._grants = {
-            key: grant
-            for key, grant in self._grants.items()
-            if not grant.kernel_id or grant.kernel_id in self._kernels
-        }
+        for key, grant in list(self._grants.items()):
+            if not (grant.starting or grant.kernel_id in self._kernels):
+                del self._grants[key]
+                grant.forget()
 
-    # --- what it may cost ------------------------------------------------------------
+    # --- limits ----------------------------------------------------------------------
 
     def check(self, grant: Grant, info: ModelInfo) -> None:
-        """Whether one more call may begin. Raises ModelError ``spend_limit``, ``forbidden`` or
-        ``rate_limit``."""
+        """Raises ModelError ``spend_limit``, ``forbidden`` or ``rate_limit`` at a limit."""
         if grant.calls >= AT_ONCE:
-            raise ModelError("rate_limit", f"At most {AT_ONCE} calls of a kernel at once.", 1.0)
+            raise ModelError(
+                "rate_limit", (f"A kernel can make at most {AT_ONCE} calls at once."), 1.0
+            )
         if self._most is None:
             return
         if info.prices is None and not info.local:
-            words = f"What {info.id} costs is not known, and this server has a cost limit."
+            words = f"The price of {info.id} is unknown, and this server has a cost limit."
             raise ModelError("forbidden", words)
         if grant.cost >= self._most:
             words = f"This kernel has reached the cost limit of ${self._most:.2f}."
             raise ModelError("spend_limit", words)
 
     @staticmethod
-    def count(grant: Grant, info: ModelInfo, usage: Any) -> None:
-        """After a call."""
-        grant.cost += price_of(info, usage) or 0.0
+    def count(grant: Grant, dollars: float) -> None:
+        """Add a call's cost; negative if the estimate was too high."""
+        grant.cost += dollars
 
 
 def _hash(token: str) -> bytes:

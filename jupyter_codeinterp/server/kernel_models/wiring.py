@@ -1,53 +1,62 @@
-"""What the extension does for its kernels, in one place."""
+"""Gives tokens to the server's kernels. Runs at the server's start: keep the imports few."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 
-from ...core.redaction.secrets import Secrets
-from ..models import Models
-from .tokens import KernelTokens
+if TYPE_CHECKING:
+    from ...core.redaction.secrets import Secrets
+    from ..models import Models
+    from .tokens import KernelTokens
 
 _HERE = ("", "*", "0.0.0.0", "localhost", "127.0.0.1")
 _HERE_6 = ("::", "::1")
 
 
-def settings(
+def wrap_start_kernel(server: ServerApp, tokens: Callable[[], KernelTokens]) -> None:
+    """Wrap the kernel manager's ``start_kernel``, to give each new kernel a token."""
+    if server.gateway_config.gateway_enabled:
+        return  # A gateway's kernels run elsewhere.
+    kernels: Any = server.kernel_manager
+    start = kernels.start_kernel
+
+    async def start_kernel(*args: Any, **given: Any) -> Any:
+        return await tokens().start(start, *args, **given)
+
+    kernels.start_kernel = start_kernel
+
+
+def make_tokens(
     server: ServerApp,
     models: Models,
     secrets: Secrets,
     *,
-    allowed: Sequence[str] | None,
     most: float | None,
     keep_keys: bool,
     remove: Sequence[str],
-) -> dict[str, Any]:
-    """For the handlers. From now on kernels are started with a token."""
-    tokens = KernelTokens(
+) -> KernelTokens:
+    from .tokens import KernelTokens
+
+    return KernelTokens(
         server.kernel_manager,
         url=lambda: address(server),
         model=lambda: models.default,
         learn=secrets.add,
+        forget=secrets.forget,
         key_variables=models.key_variables,
         keep_keys=keep_keys,
         remove=remove,
         most=most,
     )
-    if not server.gateway_config.gateway_enabled:
-        tokens.hand_over()  # Kernels of a gateway are elsewhere.
-    return {
-        "codeinterp_kernel_tokens": tokens,
-        "codeinterp_kernel_models": None if allowed is None else tuple(allowed),
-    }
 
 
 def address(server: ServerApp) -> str:
-    """Where a kernel of this machine reaches the model endpoint; "" if it cannot: a certificate
-    is rarely one for this machine's own name, and a socket has no address."""
+    """The model endpoint's URL for kernels on this machine; "" if unreachable. A TLS certificate
+    rarely covers this machine's local name, and a Unix socket has no URL."""
     if server.sock or server.certfile or not server.port:
         return ""
     ip = server.ip

@@ -1,11 +1,11 @@
-"""Which model answers, and with which key. Keys stay on the server.
+"""Models, providers and keys. Keys stay on the server.
 
-registry.py    the models of all providers: what answers, what can be chosen
-connections.py what a person has entered for each provider, tried and kept
+registry.py    models of all providers
+connections.py addresses and keys that a person entered
 key_file.py    credentials.json
-keyring.py     the keyring of the operating system
-limits.py      what an admin allows
-described.py   connections as they are told to people; never with a key
+keyring.py     the operating system's keyring
+limits.py      the admin's limits
+described.py   connections without their keys, for people
 """
 
 from .described import Described

@@ -1,6 +1,6 @@
-"""What a person has entered for each provider: an address, and a key that goes to it alone.
+"""Addresses and keys that a person entered for each provider. A key goes only to its address.
 
-Keys are looked for in this order: the environment, the operating system's keyring, the file.
+Key lookup order: the environment, the operating system's keyring, the file.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets as random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from typing import Any, Union
 
 from ...core.errors import CommandError, ModelError
 from ...core.ports import ModelEvent, ModelInfo, ModelRequest
@@ -17,29 +17,31 @@ from ...core.providers import Connection, Credentials, Provider
 from ...core.redaction.secrets import Secrets
 from . import keyring
 from .described import Origin
-from .key_file import Kept, KeyFile
+from .key_file import Content, KeyFile, SavedConnection
 
-_undone: set[asyncio.Task[None]] = set()
-"""Tasks that tidy up; the loop itself holds them weakly."""
+_cleanups: set[asyncio.Task[str]] = set()
+"""Cleanup tasks. The event loop holds tasks only weakly."""
+
+Changed = Callable[[Union[SavedConnection, None], str], None]
+"""Called with the connection and the default model from before a change."""
 
 
 class Connections:
     def __init__(self, file: KeyFile, secrets: Secrets, *, entered: bool) -> None:
-        """``entered``: whether what a person enters counts at all."""
+        """``entered``: whether entered connections count at all."""
         self._file = file
         self._secrets = secrets
         self._entered = entered
         self._read: dict[str, str] = {}
-        """Keys that the keyring has given, by their names there."""
+        """Keys read from the keyring, by their names there."""
         for kept in file.content.connections.values():
             secrets.add(kept.key)
 
-    def kept(self, provider: Provider) -> Kept | None:
+    def kept(self, provider: Provider) -> SavedConnection | None:
         return self._file.content.connections.get(provider.name) if self._entered else None
 
     def credentials(self, provider: Provider) -> Credentials:
-        """What counts of what has been entered: not a key where the environment has one for
-        the same address."""
+        """The entered address and key. A key in the environment for that address wins."""
         kept = self.kept(provider)
         if kept is None:
             return Credentials()
@@ -47,22 +49,24 @@ class Connections:
             return Credentials(None, None if kept.url == provider.home else kept.url)
         return Credentials(self._key(kept) or None, kept.url)
 
-    def _key(self, kept: Kept) -> str:
+    def _key(self, kept: SavedConnection) -> str:
         return kept.key or self._read.get(kept.keyring, "")
 
     def source(self, provider: Provider) -> Origin:
-        """Where its key comes from."""
         kept = self.kept(provider)
         if provider.key_variable(kept.url if kept else ""):
             return "env"
-        if kept is None:
-            return "none"
-        return "keyring" if kept.keyring else "file" if kept.key else "none"
+        return "none" if kept is None else _place_of_key(kept)
+
+    def saved(self, provider: Provider) -> Origin:
+        """Where a saved key is, whether or not it is used; "none" without one."""
+        kept = self._file.content.connections.get(provider.name)
+        return "none" if kept is None else _place_of_key(kept)
 
     # --- the keyring -----------------------------------------------------------------
 
     def locked(self, provider: Provider) -> bool:
-        """Whether its key must be read from the keyring first."""
+        """Whether the key must be read from the keyring first."""
         kept = self.kept(provider)
         return kept is not None and bool(kept.keyring) and kept.keyring not in self._read
 
@@ -75,8 +79,8 @@ class Connections:
             key = await keyring.read(kept.keyring)
         except keyring.NoKeyring as error:
             words = (
-                f"The key of {provider.label} is in this computer's keyring, and {error}. Unlock "
-                "the keyring and try again, or enter the key again."
+                f"Could not read the key of {provider.label} from this computer's keyring: "
+                f"{error}. Unlock the keyring and try again, or enter the key again."
             )
             raise ModelError("no_key", words) from None
         self._secrets.add(key)
@@ -84,73 +88,101 @@ class Connections:
 
     # --- change ----------------------------------------------------------------------
 
-    async def keep(self, provider: Provider, url: str, key: str, default_model: str) -> str:
-        """In the keyring if there is one, else in the file; what the person should know of
-        that, "" if nothing. Raises CommandError ``not_kept``; then all is as it was."""
+    async def keep(
+        self, provider: Provider, url: str, key: str, default_model: str, changed: Changed
+    ) -> str:
+        """Save a connection, with the key in the keyring if possible, otherwise in the file.
+
+        Calls ``changed`` once saved. Returns a note for the person, or "". Raises CommandError
+        ``not_kept`` and then changes nothing.
+        """
         words = ""
-        kept = Kept(url, key)
+        kept = SavedConnection(url, key)
         if key and keyring.installed():
             name = f"{provider.name} {random.token_hex(4)}"
             try:
                 await keyring.keep(name, key)
-                kept = Kept(url, keyring=name)
+                kept = SavedConnection(url, keyring=name)
                 self._read[name] = key
             except keyring.NoKeyring as error:
-                words = f"The key is kept in a file: as to this computer's keyring, {error}."
-        before = self.kept(provider)
+                words = f"Saved the key in a file, because the keyring is not usable: {error}."
         try:
-            self._file.change(provider.name, kept, default_model)
+            before = await self._change(provider, kept, default_model, changed)
         except CommandError:
-            await self._forgotten(kept)
+            await self._delete_key(kept)
             raise
-        await self._forgotten(before)
+        await self._delete_key(before)
         return words
 
-    async def forget(self, provider: Provider, default_model: str) -> str:
-        """What the person should know, "" if nothing. Raises CommandError ``not_kept``."""
-        before = self.kept(provider)
-        self._file.change(provider.name, None, default_model)
-        return await self._forgotten(before)
+    async def forget(self, provider: Provider, default_model: str, changed: Changed) -> str:
+        """Delete a connection. Returns a note for the person, or "". Raises CommandError
+        ``not_kept``."""
+        return await self._delete_key(await self._change(provider, None, default_model, changed))
 
-    async def _forgotten(self, kept: Kept | None) -> str:
-        """Nothing of it stays in the keyring."""
+    async def _change(
+        self, provider: Provider, kept: SavedConnection | None, default_model: str, changed: Changed
+    ) -> SavedConnection | None:
+        """Change the file and return the connection from before.
+
+        ``changed`` gets that connection with its key, because the keyring loses the key.
+        """
+        with contextlib.suppress(ModelError):
+            await self.unlock(provider)
+        before, default_before = self.kept(provider), self._file.content.default_model
+        self._file.change(provider.name, kept, default_model)
+        self._learn(kept, before)
+        changed(self._with_key(before), default_before)
+        return before
+
+    def _learn(self, now: SavedConnection | None, before: SavedConnection | None) -> None:
+        """Redact the new key from now on, and the old one no longer."""
+        for kept, learn in ((now, self._secrets.add), (before, self._secrets.forget)):
+            if kept is not None:
+                learn(self._key(kept))
+
+    def _with_key(self, kept: SavedConnection | None) -> SavedConnection | None:
+        if kept is None or not kept.keyring:
+            return kept
+        key = self._key(kept)
+        return SavedConnection(kept.url, key) if key else None
+
+    async def _delete_key(self, kept: SavedConnection | None) -> str:
+        """Delete the key from the keyring. Returns a note for the person, or ""."""
         if kept is None or not kept.keyring:
             return ""
         try:
             await keyring.forget(kept.keyring)
         except keyring.NoKeyring as error:
             return (
-                "The key is not used any more, but could not be removed from this computer's "
-                f"keyring: {error}. It stands there under {keyring.SERVICE}, {kept.keyring}."
+                "The key is no longer used, but could not be removed from this computer's "
+                f"keyring: {error}. Its entry there: {keyring.SERVICE}, {kept.keyring}."
             )
         return ""
 
-    async def put_back(self, provider: Provider) -> Callable[[], None]:
-        """What makes this connection, and the chosen model, again what they are now. A key that
-        is in the keyring now goes into the file then: that works at once, and for certain."""
-        with contextlib.suppress(ModelError):
-            await self.unlock(provider)
-        before, default_model = self.kept(provider), self._file.content.default_model
-        if before is not None and before.keyring:
-            key = self._key(before)
-            before = Kept(before.url, key) if key else None
+    def put_back(self, content: Content, providers: Iterable[Provider]) -> None:
+        """Restore the providers' connections and the chosen model from ``content``.
 
-        def back() -> None:
-            now = self.kept(provider)
-            self._file.change(provider.name, before, default_model)
-            if now is not None and now.keyring:
-                task = asyncio.get_running_loop().create_task(self._tidy(now))
-                _undone.add(task)
-                task.add_done_callback(_undone.discard)
-
-        return back
-
-    async def _tidy(self, kept: Kept) -> None:
-        await self._forgotten(kept)
+        Keys from the keyring go to the file, which cannot block. Raises CommandError
+        ``not_kept``.
+        """
+        for provider in providers:
+            now, then = self.kept(provider), content.connections.get(provider.name)
+            if now == then and content.default_model == self._file.content.default_model:
+                continue
+            self._file.change(provider.name, then, content.default_model)
+            self._learn(then, now)
+            if now is not None and now.keyring and now != then:
+                task = asyncio.get_running_loop().create_task(self._delete_key(now))
+                _cleanups.add(task)
+                task.add_done_callback(_cleanups.discard)
 
 
-class Locked:
-    """A connection whose key must be read from the keyring before anything is asked."""
+def _place_of_key(kept: SavedConnection) -> Origin:
+    return "keyring" if kept.keyring else "file" if kept.key else "none"
+
+
+class LockedConnection:
+    """A connection that reads its key from the keyring before the first request."""
 
     def __init__(self, connection: Connection, unlock: Callable[[], Awaitable[None]]) -> None:
         self.always_ask = connection.always_ask
@@ -168,7 +200,7 @@ class Locked:
                 await events.aclose()
 
     async def prepare(self) -> None:
-        """So that neither the person nor an import is in the time that a list may take."""
+        """Unlock and import before the timeout of ``list_models`` starts."""
         await self._unlock()
         prepare = getattr(self._connection, "prepare", None)
         if prepare is not None:

@@ -1,4 +1,4 @@
-"""Connections as they are told to people. There is no key in here."""
+"""Connections as people see them, without keys."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from typing import Literal, Union
 import msgspec
 
 Origin = Literal["env", "keyring", "file", "none"]
-"""Where a key comes from: a variable of the server's environment, the keyring of the operating
-system, the file credentials.json; nowhere."""
+"""The source of a key: the server's environment, the keyring, credentials.json, or nothing."""
 
 
 class Described(msgspec.Struct, frozen=True):
-    """A provider, and how it is connected.
+    """A provider and its connection.
 
-    connected  whether its models can be chosen
-    entered    whether a person has entered anything for it, which can be forgotten
-    source     where its key comes from; ``variable`` is the one of the environment
-    address    where requests go; "" as long as nobody has named one
-    origin     scheme, host and port of that: where a key goes
-    works      whether it did when it was tried last; None: it was not. ``said``: what was wrong
-    note       what the person should know of the last change
-    keyless    it can be connected without a key
-    place_looks  what may be named instead of an address looks like this; "" for nothing
+    connected  whether a person can choose its models
+    entered    whether a person entered a connection, which can be deleted
+    source     the source of its key; ``variable`` names the environment variable
+    address    where requests go; "" if unknown
+    origin     scheme, host and port of the address, which receive the key
+    works      result of the last test; None: not tested. ``said``: the error
+    note       a note for the person about the last change
+    keyless    whether it works without a key
+    place_looks  an example of what can replace an address; "" for nothing
     """
 
     provider: str

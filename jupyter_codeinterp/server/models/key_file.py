@@ -1,7 +1,7 @@
-"""``credentials.json``: what a person has entered, in a file that only its owner can read.
+"""``credentials.json``: entered connections, in a file that only its owner can read.
 
-Version 2 has a connection a provider. Version 1 had one, the default provider's; it is read and
-taken over with the next change.
+Version 2 has one connection per provider. Version 1 had only the default provider's; the next
+change converts it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import msgspec
 from ...core.errors import CommandError
 
 
-class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One connection. A key is kept with the address that it was tried at, and is sent to no
-    other, whatever the settings say later on. It is here, or in the operating system's keyring
-    under the name ``keyring``; "" for none."""
+class SavedConnection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One connection: an address, and the key that was tested there.
+
+    The key goes to no other address, whatever the settings say later. It is in ``key``, or in
+    the keyring under the name ``keyring``; "" for none.
+    """
 
     url: str
     key: str = ""
@@ -26,17 +28,14 @@ class Kept(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Content(msgspec.Struct, frozen=True):
-    """By provider. ``default_model`` is the id of the model that a person has chosen; "": what
-    the settings say."""
+    """Connections by provider. ``default_model``: the chosen model's id; "": the settings'."""
 
     version: Literal[2] = 2
-    connections: dict[str, Kept] = {}
+    connections: dict[str, SavedConnection] = {}
     default_model: str = ""
 
 
-class _First(msgspec.Struct, frozen=True):
-    """Version 1."""
-
+class _Version1(msgspec.Struct, frozen=True):
     api_key: Union[str, None] = None
     base_url: Union[str, None] = None
     model: Union[str, None] = None
@@ -48,18 +47,19 @@ class _AnyVersion(msgspec.Struct, frozen=True):
 
 class KeyFile:
     def __init__(self, file: Path, default: str, home: str) -> None:
-        """``default`` is the default provider's name, ``home`` where its requests go: for what
-        version 1 has."""
+        """``default`` and ``home``: name and address of the default provider, for version 1."""
         self.warning = ""
-        """What the person should know of the file; "" if nothing."""
+        """A problem with the file, for the person; "" for none."""
         self._file = file
         self._default = default
         self._home = home
         self.content = self._read() or Content()
 
-    def change(self, provider: str, kept: Kept | None, default_model: str) -> None:
-        """Keep, or forget, one connection; those that another process has kept meanwhile stay.
-        Raises CommandError ``not_kept``; then nothing has changed."""
+    def change(self, provider: str, kept: SavedConnection | None, default_model: str) -> None:
+        """Save or delete (None) one connection. Those that another process saved stay.
+
+        Raises CommandError ``not_kept`` and then changes nothing.
+        """
         now = self._read() or self.content
         others = {name: one for name, one in now.connections.items() if name != provider}
         connections = others if kept is None else {**others, provider: kept}
@@ -67,40 +67,40 @@ class KeyFile:
         try:
             self._write(content)
         except OSError as error:
-            words = f"Nothing is kept: {self._file} cannot be written ({error.strerror})."
+            words = f"Nothing saved: cannot write {self._file} ({error.strerror})."
             raise CommandError("not_kept", words) from None
         self.content = content
         self.warning = ""
 
     def _read(self) -> Content | None:
-        """None if there is nothing to read: a file that cannot be read stops nobody."""
+        """The content; None without a readable file, which sets ``warning`` at most."""
         try:
             return self._decoded(self._file.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
-            self.warning = f"The kept keys could not be read ({error.strerror}). Enter them again."
+            self.warning = f"Could not read the saved keys ({error.strerror}). Enter them again."
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            aside = self._file.with_name(f"{self._file.name}.damaged")
-            self._file.replace(aside)
+            damaged = self._file.with_name(f"{self._file.name}.damaged")
+            self._file.replace(damaged)
             self.warning = (
-                "The file with the kept keys was damaged, or is of a later version. It has been "
-                f"set aside as {aside.name}; enter the keys again."
+                "The file of saved keys is damaged or from a later version. It was renamed to "
+                f"{damaged.name}. Enter the keys again."
             )
         return None
 
     def _decoded(self, data: bytes) -> Content:
         if msgspec.json.decode(data, type=_AnyVersion).version != 1:
             return msgspec.json.decode(data, type=Content)
-        first = msgspec.json.decode(data, type=_First)
+        first = msgspec.json.decode(data, type=_Version1)
         connections = {}
         if first.api_key or first.base_url:
-            kept = Kept(first.base_url or self._home, first.api_key or "")
+            kept = SavedConnection(first.base_url or self._home, first.api_key or "")
             connections = {self._default: kept}
         return Content(connections=connections, default_model=first.model or "")
 
     def _write(self, content: Content) -> None:
-        """In a file and a folder that only their owner can read, all of it or nothing."""
+        """Replace the file atomically. Only its owner can read file and folder."""
         if content == Content():
             self._file.unlink(missing_ok=True)
             return

@@ -1,8 +1,8 @@
-"""The keyring of the operating system, through the ``keyring`` package where it is installed.
+"""The operating system's keyring, through the ``keyring`` package if it is installed.
 
-It may ask the person to unlock it, wait for a service that never answers, or choose a backend
-that keeps keys where everybody can read them. So each call is made in a thread of its own and is
-given up after a while, what was set is read back, and only a backend that is a keyring is used.
+It may ask the person to unlock it, wait forever, or choose a backend that everybody can read.
+So each call runs in its own thread with a timeout, every write is read back, and unsafe backends
+are refused.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 SERVICE = "jupyter_codeinterp"
-PATIENCE = 15.0
-"""Seconds; within them a person can unlock it."""
+TIMEOUT = 15.0
+"""Seconds: enough for a person to unlock it."""
 REFUSED = ("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")
-"""Keep nothing, or in a file that others can read, or ask for a password on the terminal."""
+"""These save nothing, save in a file that others can read, or ask on the terminal."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 class NoKeyring(Exception):
-    """It cannot be used; the words say why, and end without a full stop."""
+    """The keyring is not usable. The message says why, without a full stop."""
 
 
 def installed() -> bool:
@@ -34,14 +34,14 @@ def installed() -> bool:
 
 
 async def keep(name: str, secret: str) -> None:
-    """Raises NoKeyring; then nothing is kept."""
+    """Save a secret. Raises NoKeyring and then saves nothing."""
 
     def kept() -> None:
         backend = _backend()
         backend.set_password(SERVICE, name, secret)
         if backend.get_password(SERVICE, name) != secret:
             _drop(backend, name)
-            raise NoKeyring("it does not give back what it was given")
+            raise NoKeyring("it returns other values than it was given")
 
     await _in_time(kept)
 
@@ -50,12 +50,12 @@ async def read(name: str) -> str:
     """Raises NoKeyring."""
     found = await _in_time(lambda: _backend().get_password(SERVICE, name))
     if not found:
-        raise NoKeyring("the key is no longer there")
+        raise NoKeyring("it no longer has the key")
     return str(found)
 
 
 async def forget(name: str) -> None:
-    """Raises NoKeyring; the key is still there then."""
+    """Delete a secret. Raises NoKeyring if it is still there."""
     await _in_time(lambda: _backend().delete_password(SERVICE, name))
 
 
@@ -63,11 +63,11 @@ def _drop(backend: Any, name: str) -> None:
     try:
         backend.delete_password(SERVICE, name)
     except Exception as error:
-        log.info("The keyring does not delete what it did not keep: %r", type(error))
+        log.info("Could not delete a key from the keyring: %r", type(error))
 
 
 def _backend() -> Any:
-    """The one to be used. Raises NoKeyring."""
+    """The first usable backend. Raises NoKeyring."""
     import keyring.backends.chainer
     import keyring.core
 
@@ -77,20 +77,20 @@ def _backend() -> Any:
         if _is_keyring(backend):
             return backend
     name = f"{type(chosen).__module__}.{type(chosen).__qualname__}"
-    raise NoKeyring(f"none is at work here ({name} is not one)")
+    raise NoKeyring(f"no keyring is available here ({name} is not one)")
 
 
 def _is_keyring(backend: Any) -> bool:
-    """By its classes, so that a refused one is so under another name as well; and a backend
-    that calls itself less than recommended (a priority below 1) is not used."""
+    """Whether the backend is safe, by all its base classes, so that a subclass of a refused one
+    is refused too. A priority below 1 means "not recommended"."""
     modules = [base.__module__ for base in type(backend).__mro__]
     refused = any(m == name or m.startswith(f"{name}.") for m in modules for name in REFUSED)
     return not refused and float(backend.priority) >= 1
 
 
 async def _in_time(call: Callable[[], T]) -> T:
-    """In a thread that nobody waits for when the program ends. What goes wrong is told by its
-    kind alone: an error's text may quote what was to be kept."""
+    """Call in a daemon thread. Raises NoKeyring with the error's type only: its text may quote
+    the secret."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -110,16 +110,16 @@ async def _in_time(call: Callable[[], T]) -> T:
         except NoKeyring as error:
             failed = error
         except BaseException as error:
-            # Backends are code of others, and raise errors of their services as well.
+            # Backends may raise anything.
             failed = NoKeyring(_words(error))
-        with contextlib.suppress(RuntimeError):  # The program has ended meanwhile.
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the program is ending
             loop.call_soon_threadsafe(settle, result, failed)
 
     threading.Thread(target=work, name="keyring", daemon=True).start()
     try:
-        return await asyncio.wait_for(done, PATIENCE)
+        return await asyncio.wait_for(done, TIMEOUT)
     except asyncio.TimeoutError:
-        raise NoKeyring(f"it did not answer within {PATIENCE:.0f} seconds") from None
+        raise NoKeyring(f"it did not respond within {TIMEOUT:.0f} seconds") from None
 
 
 def _words(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""What an admin allows: which providers, which models, and where keys may come from."""
+"""The admin's limits: allowed providers and models, and sources of keys."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...core.providers import Provider
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """None: all. ``models`` are ids as ``provider/model``, where ``*`` stands for anything; those
-    of the default provider may be written without its name.
+    """Allowed providers and models; None: all.
 
-    ``environment_only``: keys and addresses are those of the server's environment and
-    configuration; what a person has entered is not used, and nothing can be entered.
-    ``day_cost``: US dollars that all requests of a day may cost (``spending.py``).
+    models            ``provider/model`` with ``*`` as wildcard; the default provider's name is
+                      optional
+    environment_only  only the server's environment and configuration set keys and addresses
+    day_cost          US dollars for all requests of a day (``spending.py``)
     """
 
     providers: Union[tuple[str, ...], None] = None
@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True):
         return self.providers is None or name in self.providers
 
     def model(self, provider: Provider, model: str, is_default: bool) -> bool:
-        """``model`` is what it is called there, with or without the provider's name."""
+        """Whether a model is allowed; ``model`` may include the provider's name."""
         if not self.provider(provider.name):
             return False
         if self.models is None:

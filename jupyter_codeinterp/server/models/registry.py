@@ -1,11 +1,11 @@
-"""The models of all providers: what answers, what can be chosen, and how each is connected."""
+"""The models and connections of all providers."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ...adapters.providers.anthropic.servers import looking
 from ...adapters.providers.anthropic.servers import provider as messages_servers
 from ...adapters.providers.openai import provider as openai
 from ...adapters.providers.replay import provider as replay
-from ...core.errors import CodeInterpError, CommandError, ModelError
+from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelInfo
 from ...core.providers import (
     Connection,
@@ -32,19 +32,22 @@ from ...core.providers import (
     public,
 )
 from ...core.redaction.secrets import Secrets
-from .. import extensions
-from .connections import Connections, Locked
-from .described import Described
+from ..extensions import Added, Extensions
+from ..preload import freeze
+from .changes import Changes
+from .connections import Changed, Connections, LockedConnection
+from .described import Described, Origin
 from .key_file import KeyFile
 from .limits import NONE, Limits
-from .spending import PaidModel, Spending
+from .spending import MeteredModel, Spending
 
 if TYPE_CHECKING:
     from ...adapters.providers.replay.recording import Recording
 
+MAX_KEY = 4_096
+"""Characters. Tokens of clouds can have a few thousand."""
 LIST_TIMEOUT = 15.0
-"""Seconds that a provider has to list its models. (Ours give up earlier, in words.)"""
-
+"""Seconds for a list of models. Built-in providers give up earlier, with a clear error."""
 CLOSE_TIMEOUT = 2.0
 
 log = logging.getLogger(__name__)
@@ -62,16 +65,22 @@ class Models:
         recording: Recording | None = None,
         limits: Limits = NONE,
         local_addresses: Mapping[str, str] = {},
+        allowed_packages: Sequence[str] | None = None,
         **settings: Any,
     ) -> None:
-        """``folder`` keeps what a person has entered (mode 0600). ``settings`` are those for all
-        models. ``recording`` is what the offline demo plays instead of its own.
-        ``local_addresses``: of servers on this machine that are not at their usual ports."""
+        """Set up all built-in providers.
+
+        folder           holds credentials.json (mode 0600)
+        settings         settings for all models
+        recording        replaces the offline demo's recording
+        local_addresses  model servers on this machine at unusual ports
+        allowed_packages  other packages that may add providers; None for all
+        """
         self.limits = limits
         self.looks_around = True
-        """Whether model servers on this machine are looked for: it is the person's own."""
+        """Whether people may search for model servers: the machine is their own."""
         self.spending: Spending | None = None
-        """What a day may cost; None: anything."""
+        """The day's cost limit; None: no limit."""
         self._secrets = secrets
         self._default_model = default_model
         self._settings = Settings(**settings, learn=secrets.add)
@@ -87,35 +96,40 @@ class Models:
         self._file = KeyFile(folder / "credentials.json", first.name, first.url)
         self._kept = Connections(self._file, secrets, entered=not limits.environment_only)
         self._connections: dict[str, Connection] = {}
+        self.changes = Changes()
         self._tried: dict[str, str] = {}
-        """What came of the last try of a provider: "" where it works, else what was wrong."""
+        """Result of a provider's last test: an error, or "" for success."""
         self._notes: dict[str, str] = {}
-        """What the person should know of the last change of a provider's key."""
-        self._loading = threading.Lock()
+        """Notes for the person about the last change of a provider's key."""
+        self._extensions = Extensions(allowed_packages)
+        self.added: list[Added] = []
+        """What other packages add, once loaded."""
+        self._loading = threading.RLock()
         self._loaded = False
         self._learnt: set[str] = set()
-        """Providers whose secrets are kept out of everything."""
+        """Providers whose secrets are redacted."""
         self._learn(self._providers)
 
     @property
     def warning(self) -> str:
-        """What the person should know of kept keys; "" if nothing."""
+        """A problem with the saved keys, for the person; "" for none."""
         return self._file.warning
 
     # --- providers -------------------------------------------------------------------
 
     def load(self) -> None:
-        """Know the providers of other packages, from the first call on; any thread may make it.
-        Not at the server's start: they may import what is heavy."""
+        """Load the providers of other packages, once; callable from any thread. Not at the
+        server's start: they may import heavy packages."""
         with self._loading:
             if not self._loaded:
-                extensions.add_providers(self._providers)
+                self.added = self._extensions.add_providers(self._providers)
                 self._loaded = True
 
     def learn_secrets(self) -> None:
-        """Keep the keys of all providers out of everything, from now on."""
-        self.load()
-        self._learn(self._providers)
+        """Redact the keys of all providers from now on; callable from any thread."""
+        with self._loading:
+            self.load()
+            self._learn(self._providers)
 
     def _learn(self, providers: Iterable[Provider]) -> None:
         new = [one for one in providers if one.name not in self._learnt]
@@ -124,13 +138,13 @@ class Models:
             try:
                 found = [str(secret) for secret in provider.known_secrets()]
             except Exception:
-                log.exception("The keys of %s are not known", provider.name)
+                log.exception("Could not read the keys of %s", provider.name)
                 continue
             for secret in found:
                 self._secrets.add(secret)
 
     def _connection(self, provider: Provider) -> Connection:
-        """Made when it is first asked for. Raises ModelError."""
+        """The provider's connection, made on first use. Raises ModelError."""
         if provider.name not in self._connections:
             try:
                 made = provider.connect(lambda: self._kept.credentials(provider), self._settings)
@@ -139,7 +153,7 @@ class Models:
             self._connections[provider.name] = made
         connection = self._connections[provider.name]
         if self._kept.locked(provider):
-            return Locked(connection, lambda: self._kept.unlock(provider))
+            return LockedConnection(connection, lambda: self._kept.unlock(provider))
         return connection
 
     def _find(self, model_id: str) -> tuple[Provider, str]:
@@ -152,7 +166,7 @@ class Models:
         self.load()
         provider = self._providers.get(name)
         if provider is None or not provider.needs_key:
-            raise CommandError("unknown_provider", f"There is no provider “{name}” to connect.")
+            raise CommandError("unknown_provider", f"Unknown provider “{name}”.")
         if not self.limits.provider(name):
             words = f"The admin of this server does not allow {provider.label}."
             raise CommandError("not_allowed", words)
@@ -166,7 +180,7 @@ class Models:
 
     @property
     def _chosen(self) -> Provider:
-        """Of the model that answers by default."""
+        """The default model's provider."""
         try:
             return self._find(self.default)[0]
         except ModelError:
@@ -174,18 +188,23 @@ class Models:
 
     @property
     def configured(self) -> bool:
-        """Whether the model that answers by default can be asked."""
+        """Whether the default model is usable."""
         return self._ready(self._chosen)
 
     @property
+    def fault(self) -> str:
+        """The error of the last test of the default model's provider; "" for none."""
+        return self._tried.get(self._chosen.name, "")
+
+    @property
     def source(self) -> Source:
-        """Where its key comes from: ``stored``, ``env`` or ``none``."""
+        """The source of the default model's key: ``stored``, ``env`` or ``none``."""
         chosen = self._chosen
         return chosen.source(self._kept.credentials(chosen))
 
     @property
     def host(self) -> str:
-        """Host and port that requests go to; never what else an address may carry."""
+        """Host and port that receive requests, without anything secret in the address."""
         chosen = self._chosen
         return chosen.host(self._kept.credentials(chosen))
 
@@ -196,11 +215,11 @@ class Models:
 
     @property
     def demo(self) -> str:
-        """The id of the offline demo; "" where it is not allowed."""
+        """The id of the offline demo; "" if not allowed."""
         return replay.NAME if self.limits.provider(replay.NAME) else ""
 
     def default_for(self, notebook: str) -> str:
-        """A provider may answer in notebooks of its own as long as there is no key."""
+        """The default model of a notebook. Without a key, a provider may offer its own (demo)."""
         if not self.configured:
             for provider in self._providers:
                 if provider.answers(notebook) and self.limits.provider(provider.name):
@@ -208,16 +227,16 @@ class Models:
         return self.default
 
     def get(self, model_id: str) -> Model:
-        """Whoever asks. Raises ModelError."""
+        """The model with this id, with limits and metering. Raises ModelError."""
         provider, model = self._find(model_id)
         self.limits.check(provider, model, provider is self._providers.default)
         found: Model = self._connection(provider)
         if not (self._providers.is_ours(provider) and model == model_id):
             found = NamedModel(provider, self._connection(provider), model)
-        return found if self.spending is None else PaidModel(found, self.spending)
+        return found if self.spending is None else MeteredModel(found, self.spending)
 
     def check(self, model_id: str) -> None:
-        """Before anything is begun for it. Raises ModelError ``no_key``."""
+        """Raises ModelError ``no_key`` if the model's provider is not connected."""
         provider, _ = self._find(model_id)
         if not self._ready(provider):
             variable = next(iter(provider.key_variables), "")
@@ -225,31 +244,32 @@ class Models:
             raise ModelError("no_key", f"{words}, or set {variable}." if variable else f"{words}.")
 
     def key_variables(self) -> frozenset[str]:
-        """Variables of the environment that may hold a key, or another secret of a provider."""
+        """Environment variables that may hold a provider's key or other secret."""
         self.load()
         return frozenset(
             name for one in self._providers for name in (*one.key_variables, *one.secret_variables)
         )
 
     async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
-        """What can be chosen (the recording always), and why there is no more."""
-        if not self._loaded and extensions.installed():
+        """All usable models (always the recording), and the first error."""
+        if not self._loaded and self._extensions.installed():
             await asyncio.to_thread(self.load)
         self.load()
         ready = [one for one in self._providers if self._ready(one)]
         listed = await asyncio.gather(*(self._listed(provider) for provider in ready))
-        # A key may lie in the environment for other programs: a package that it would need is
-        # missed only where somebody asks for it. The list of connections says so.
+        freeze()  # their SDKs are imported now
+        # A key in the environment may be for other programs, so a missing package for it is no
+        # error here. The list of connections shows it.
         errors = [e for _, e in listed if e is not None and e.code != "not_installed"]
         return [info for infos, _ in listed for info in infos], next(iter(errors), None)
 
     async def _listed(self, provider: Provider) -> tuple[list[ModelInfo], ModelError | None]:
-        """Those that may be used, with their ids here. What came of it is remembered."""
+        """The provider's allowed models, with their full ids. Remembers the result."""
         try:
             found = await _models_of(self._connection(provider))
             infos = self._allowed(provider, found)
         except Exception as error:
-            # Code of others, which may raise anything; what the rest has can be chosen.
+            # Other packages' code may raise anything. Other providers stay usable.
             words = str(failed(provider, error))
             self._tried[provider.name] = words
             if isinstance(error, ModelError):
@@ -269,20 +289,19 @@ class Models:
     # --- connections -----------------------------------------------------------------
 
     def connections(self) -> list[Described]:
-        """All that may be connected, whether or not they are."""
+        """All allowed providers that need a connection."""
         self.load()
         allowed = [one for one in self._providers if self.limits.provider(one.name)]
         return [self.described(one.name) for one in allowed if one.needs_key]
 
     def without_keys(self) -> list[tuple[str, str]]:
-        """Those that want none: what they are called, and what was wrong with them when they were
-        asked last; "" if nothing."""
+        """Label and last error ("" for none) of the providers that need no key."""
         allowed = (one for one in self._providers if self.limits.provider(one.name))
         return [(one.label, self._tried.get(one.name, "")) for one in allowed if not one.needs_key]
 
     @property
     def connected(self) -> list[str]:
-        """Those whose models can be chosen, of the providers that are known by now."""
+        """Names of the connected providers, of those loaded so far."""
         return [one.name for one in self._providers if one.needs_key and self._ready(one)]
 
     def described(self, name: str) -> Described:
@@ -311,20 +330,37 @@ class Models:
             variables=provider.key_variables,
         )
 
+    def saved(self, name: str) -> Origin:
+        """Where the provider's saved key is, even if the environment's is used instead. Raises as
+        ``described``."""
+        return self._kept.saved(self._named(name))
+
     async def test(self, name: str) -> Described:
-        """Ask it for its models, with what it has. Raises as ``described`` does."""
+        """List a provider's models as a test. Raises as ``described``."""
         await self._listed(self._named(name))
         return self.described(name)
 
-    async def connect(self, name: str, key: str, base_url: str, model: str = "") -> None:
-        """Try a key (or a server without one), and keep it; ``base_url`` "": the address that
-        it has. ``model`` answers by default from then on; "": as before, or, if nothing does,
-        one of this provider's. Raises ModelError ``wrong_key``, ``offline``, …, and CommandError
-        ``bad_address``, ``empty_key``, …; then nothing is kept."""
+    async def connect(
+        self,
+        name: str,
+        key: str,
+        base_url: str,
+        model: str = "",
+        changed: Changed = lambda kept, default_model: None,
+    ) -> None:
+        """Test a key (or a server without one), save it, and call ``changed``.
+
+        ``base_url`` "": the known address. ``model`` becomes the default; "": the default stays,
+        or, if it does not work, becomes one of this provider's. Raises ModelError
+        ``wrong_key``, ``offline``, …, and CommandError ``bad_address``, ``empty_key``, …; then
+        saves nothing.
+        """
         provider = self._named(name)
-        self._secrets.add(key)
+        if len(key) > MAX_KEY:
+            words = f"This is too long for a key: at most {MAX_KEY:,} characters."
+            raise CommandError("key_too_long", words)
         if self.limits.environment_only:
-            words = "On this server, keys and addresses come from the admin alone."
+            words = "Only the admin of this server can set keys and addresses."
             raise CommandError("not_allowed", words)
         if base_url and not origin(base_url):
             base_url = provider.settle(base_url.strip())
@@ -338,31 +374,37 @@ class Models:
             raise CommandError("empty_key", "Paste a key first.")
         if key and (variable := provider.key_variable(url)):
             words = (
-                f"{variable} in the environment of the Jupyter server comes before a key that is "
-                "entered here. Change it there, or start the server without it."
+                f"{variable} in the Jupyter server's environment overrides a key entered here. "
+                "Change it there, or start the server without it."
             )
             raise CommandError("key_in_environment", words)
         listed = await self._try(provider, Credentials(key or None, url))
         default = self._default_after(provider, model, [info.id for info in listed])
-        self._notes[name] = await self._kept.keep(provider, url, key, default)
+        self._notes[name] = await self._kept.keep(provider, url, key, default, changed)
         self._tried[provider.name] = ""
 
     async def _try(self, provider: Provider, entered: Credentials) -> list[ModelInfo]:
-        """Its models with other credentials. Raises ModelError."""
+        """List the provider's models with new credentials. Raises ModelError."""
         try:
             probe = provider.connect(lambda: entered, self._settings)
             try:
                 return await _models_of(probe)
             finally:
                 await probe.aclose()
-        except CodeInterpError:
+        except CommandError:
             raise
         except Exception as error:
-            raise ModelError("server_error", str(failed(provider, error))) from None
+            # Not in the shared redaction yet: text that is no key would vanish from code that
+            # people review.
+            own = Secrets()
+            own.add(entered.key or "")
+            if isinstance(error, ModelError):
+                raise ModelError(error.code, own.scrub(error.message), error.retry_after) from None
+            words = str(failed(provider, error))
+            raise ModelError("server_error", own.scrub(words)) from None
 
     def _default_after(self, provider: Provider, model: str, listed: list[str]) -> str:
-        """The model that a person has chosen, once this provider is connected anew; "" for that
-        of the settings."""
+        """The chosen model after a new connection of this provider; "" for the settings'."""
         if model:
             return self._providers.id_of(provider, model)
         chosen = self._file.content.default_model
@@ -376,38 +418,40 @@ class Models:
         best = provider.default_model
         return self._providers.id_of(provider, best if best in listed else listed[0])
 
-    async def forget(self, name: str) -> None:
-        """What has been entered for it. Raises CommandError ``not_kept``, …"""
+    async def forget(self, name: str, changed: Changed = lambda kept, default_model: None) -> None:
+        """Delete the entered connection. Raises CommandError ``not_kept``, …"""
         provider = self._named(name)
         default = self._file.content.default_model
         if default and self._find(default)[0] is provider:
             default = ""
-        self._notes[name] = await self._kept.forget(provider, default)
+        self._notes[name] = await self._kept.forget(provider, default, changed)
         self._tried.pop(provider.name, None)
 
-    async def put_back(self, name: str) -> Callable[[], None]:
-        """What makes this connection, and the chosen model, again what they are now."""
-        provider = self._named(name)
-        back = await self._kept.put_back(provider)
-
-        def undo() -> None:
-            self._notes.pop(name, None)
-            self._tried.pop(name, None)
-            back()
-
-        return undo
+    def put_back(self, window: int) -> None:
+        """Revert other windows' changes of connections and default model since ``window`` opened.
+        Raises CommandError ``not_kept``."""
+        now = self._file.content
+        then = self.changes.without_others(now, window)
+        known = [one for one in self._providers if one.needs_key]
+        changed = [one for one in known if then.connections.get(one.name) != self._kept.kept(one)]
+        for provider in changed:
+            self._notes.pop(provider.name, None)
+            self._tried.pop(provider.name, None)
+        if then != now:
+            self._kept.put_back(then, changed or [self._providers.default])
+        self.changes.clear()
 
     @property
     def default_provider(self) -> str:
         return self._providers.default.name
 
     async def local_servers(self) -> dict[str, Any]:
-        """Model servers that answer at their usual ports on this machine, and where they were
-        looked for. Raises CommandError ``not_here``."""
+        """Model servers that answer on this machine, and the addresses tried. Raises CommandError
+        ``not_here``."""
         if not self.looks_around:
             words = (
-                "This server may not be on your own machine: model servers are not looked for. "
-                "Add one by its address."
+                "This server may run on another machine, so it does not search for model "
+                "servers. Add one by its address."
             )
             raise CommandError("not_here", words)
         places = looking.places(self._local_addresses, self.limits.provider)
@@ -419,8 +463,8 @@ class Models:
             try:
                 await asyncio.wait_for(connection.aclose(), CLOSE_TIMEOUT)
             except Exception as error:
-                # Code of others; the server stops all the same.
-                log.warning("The connections of %s cannot be closed: %r", name, error)
+                # Other packages' code may raise anything; the server stops all the same.
+                log.warning("Could not close the connections of %s: %r", name, error)
 
 
 def _bad_address(provider: Provider) -> str:
@@ -430,8 +474,7 @@ def _bad_address(provider: Provider) -> str:
 
 
 async def _models_of(connection: Connection) -> list[ModelInfo]:
-    """In time. What must be imported to ask is imported before that runs, which on a busy machine
-    takes as long."""
+    """List the models within the timeout. Imports do not count: a busy machine needs seconds."""
     prepare = getattr(connection, "prepare", None)
     if prepare is not None:
         await prepare()

@@ -1,7 +1,6 @@
-"""What this server's models may cost in a day, whoever asks: windows, clients, kernels.
+"""The cost limit of a day (UTC) for all model calls, from windows, clients and kernels.
 
-A day is one of UTC. What has been spent stands in the journal's file, which all servers of a
-person share and a restart keeps.
+The journal's file holds the costs. All servers of a person share it, and it survives restarts.
 """
 
 from __future__ import annotations
@@ -10,12 +9,14 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from datetime import date, datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 
 from ...core.errors import ModelError, StoreError
+from ...core.messages import Usage
 from ...core.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
 from ...core.stores import SpendingStore
-from ...core.turn.meter import Unpaid, price_of
+from ...core.turn.meter import CallUsage, price_of
 
 log = logging.getLogger(__name__)
 
@@ -31,25 +32,24 @@ class Spending:
         self._most = most
         self._day = day
         self._unwritten: dict[date, float] = {}
-        """What the journal could not take."""
+        """Costs that could not be journaled yet."""
 
     def check(self, info: ModelInfo) -> None:
-        """Whether one more request may begin. Raises ModelError ``day_limit`` or
-        ``not_allowed``."""
+        """Raises ModelError ``day_limit`` or ``not_allowed`` if no request may begin."""
         if info.local or (info.prices is not None and not any(info.prices)):
             return
         limit = f"${self._most:.2f} a day"
         if info.prices is None:
             words = (
-                f"What {info.id} costs is not known, and this server has a limit of {limit}. "
-                "An admin may set its price (prices)."
+                f"The price of {info.id} is unknown, and this server has a limit of {limit}. An "
+                "admin can set its price (prices)."
             )
             raise ModelError("not_allowed", words)
         day = self._day()
         if self._spent(day) >= self._most:
             words = (
-                f"This server's limit of {limit} for models is reached. "
-                f"It begins anew on {day + timedelta(days=1)} at 00:00 UTC."
+                f"This server reached its limit of {limit} for models. It resets on "
+                f"{day + timedelta(days=1)} at 00:00 UTC."
             )
             raise ModelError("day_limit", words)
 
@@ -57,25 +57,25 @@ class Spending:
         try:
             kept = self._store.spent(day.isoformat())
         except StoreError as error:
-            words = f"What models have cost today cannot be read. {error.message}"
+            words = f"Could not read today's model costs. {error.message}"
             raise ModelError("server_error", words) from None
         return kept + self._unwritten.get(day, 0.0)
 
-    def count(self, dollars: float | None) -> None:
-        """After a request."""
-        if not dollars:
-            return
-        day = self._day()
+    def charge(self) -> Callable[[float], None]:
+        """A function that charges dollars to today, even after midnight."""
+        return partial(self._spend, self._day())
+
+    def _spend(self, day: date, dollars: float) -> None:
         dollars += self._unwritten.pop(day, 0.0)
         try:
             self._store.spend(day.isoformat(), dollars)
         except StoreError as error:
-            log.warning("What a model has cost is not in the journal: %s", error.message)
+            log.warning("Could not save the cost of a model call: %s", error.message)
             self._unwritten[day] = dollars
 
 
-class PaidModel:
-    """A model whose requests are counted, and none begun over the limit."""
+class MeteredModel:
+    """A model whose requests count towards the day's limit."""
 
     def __init__(self, model: Model, spending: Spending) -> None:
         self.always_ask = model.always_ask
@@ -88,24 +88,60 @@ class PaidModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         info = await self._model.info(request.model)
         self._spending.check(info)
-        unpaid: Unpaid | None = None
-        done: ModelDone | None = None
-        stream: Any = self._model.stream(request)
-        try:
-            async with aclosing(stream) as events:
-                async for event in events:
-                    if isinstance(event, ModelRetry):
-                        self._count(info, unpaid)
-                        unpaid = None
-                    else:
-                        unpaid = unpaid or Unpaid(request)
-                        unpaid.hear(event)
-                        done = event if isinstance(event, ModelDone) else None
-                    yield event
-        finally:
-            self._count(info, unpaid, done)
+        events = metered(self._model.stream(request), request, info, self._spending.charge())
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
-    def _count(self, info: ModelInfo, unpaid: Unpaid | None, done: ModelDone | None = None) -> None:
-        if unpaid is not None:
-            usage = unpaid.settled(done.usage if done is not None else None)
-            self._spending.count(price_of(info, usage))
+
+async def metered(
+    stream: Any, request: ModelRequest, info: ModelInfo, charge: Callable[[float], None]
+) -> AsyncGenerator[ModelEvent, None]:
+    """Yield a request's events and charge its cost through ``charge``.
+
+    Charges an estimate first and the difference at the end, so an interrupted request counts too.
+    A request that fails before the first event costs nothing.
+    """
+    cost, failed = _Cost(request, info, charge), False
+    try:
+        async with aclosing(stream) as events:
+            async for event in events:
+                if isinstance(event, ModelRetry):
+                    cost.settle(failed=True)
+                    cost = _Cost(request, info, charge)
+                else:
+                    cost.receive(event)
+                yield event
+    except Exception:
+        failed = True
+        raise
+    finally:
+        cost.settle(failed)
+
+
+class _Cost:
+    """The cost of one request. Charges the estimate at once."""
+
+    def __init__(
+        self, request: ModelRequest, info: ModelInfo, charge: Callable[[float], None]
+    ) -> None:
+        self._info = info
+        self._charge = charge
+        self._used = CallUsage(request)
+        self._usage: Usage | None = None
+        self._received = False
+        self._charged = 0.0
+        self.settle(failed=False)
+
+    def receive(self, event: ModelEvent) -> None:
+        self._received = True
+        self._used.observe(event)
+        self._usage = event.usage if isinstance(event, ModelDone) else None
+
+    def settle(self, failed: bool) -> None:
+        refused = failed and not self._received
+        price = price_of(self._info, self._used.total(self._usage))
+        dollars = 0.0 if refused or price is None else price
+        if dollars != self._charged:
+            self._charge(dollars - self._charged)
+        self._charged = dollars

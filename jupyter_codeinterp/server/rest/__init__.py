@@ -1,1 +1,1 @@
-"""REST: the same service as the windows' socket, for programs; what is configured; windows."""
+"""The REST API: conversations, settings and windows."""

@@ -1,7 +1,9 @@
-"""What all handlers of the REST side have in common: bodies, errors in words, who asks."""
+"""The base class of all REST handlers: bodies, errors, the client's identity."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -17,7 +19,7 @@ from ..session_manager import SessionManager
 T = TypeVar("T")
 
 WINDOW_HEADER = "X-Codeinterp-Window"
-"""Carries the window's or the client's secret."""
+"""Holds the secret of the window or client."""
 MAX_BODY = 1_000_000
 """Bytes."""
 _STATUS = {
@@ -27,6 +29,7 @@ _STATUS = {
     "not_allowed": HTTPStatus.FORBIDDEN,
     "too_large": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     "unknown_session": HTTPStatus.NOT_FOUND,
+    "unknown_path": HTTPStatus.NOT_FOUND,
     "unknown_provider": HTTPStatus.NOT_FOUND,
     "unknown_step": HTTPStatus.NOT_FOUND,
     "unknown_turn": HTTPStatus.NOT_FOUND,
@@ -41,50 +44,73 @@ _STATUS = {
     "not_queued": HTTPStatus.CONFLICT,
     "too_many_queued": HTTPStatus.CONFLICT,
     "held_elsewhere": HTTPStatus.CONFLICT,
+    "too_many_windows": HTTPStatus.TOO_MANY_REQUESTS,
+    "too_many_changes": HTTPStatus.TOO_MANY_REQUESTS,
     "not_kept": HTTPStatus.INTERNAL_SERVER_ERROR,
     "offline": HTTPStatus.BAD_GATEWAY,
     "server_error": HTTPStatus.BAD_GATEWAY,
 }
 
 NO_WINDOW = (
-    "This is done in a window of the Code Interpreter: connect the panel, and try again. "
+    "This needs a window of the Code Interpreter: connect the panel, and try again. "
     "(A program gets a secret from POST clients, and sends it as X-Codeinterp-Window.)"
 )
 
+NO_PATH = (
+    "Nothing has this address. docs/openapi.json lists all; ids of conversations are 32 "
+    "hexadecimal digits."
+)
+
+
+def _in_flight(method: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """Let "Not me" in another window cancel the method."""
+
+    @functools.wraps(method)
+    async def run(self: Handler, *args: Any) -> None:
+        await self.manager.in_flight.run(self.by, method(self, *args))
+
+    return run
+
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of a request that needs none."""
+    """An empty body."""
 
 
 class Handler(APIHandler):
     auth_resource = "contents"
+    needs_window = True
+    """Whether methods other than GET need a window's or client's secret. The server's token is
+    not enough, because code in a kernel can read it. False only where a window begins or ends."""
+    by = 0
+    """The number of the asking window or client; 0 if none is needed."""
 
-    @property
-    def manager(self) -> SessionManager:
-        manager: SessionManager = self.settings["codeinterp_manager"]
-        return manager
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in ("post", "put", "patch", "delete"):
+            if name in vars(cls):
+                setattr(cls, name, _in_flight(vars(cls)[name]))
 
-    @property
-    def models(self) -> Models:
-        models: Models = self.settings["codeinterp_models"]
-        return models
+    def initialize(self) -> None:
+        self.manager: SessionManager = self.settings["codeinterp_manager"]
+        self.models: Models = self.settings["codeinterp_models"]
+        self.store: Journal = self.settings["codeinterp_store"]
+        self.kernels: NotebookKernels = self.settings["codeinterp_kernels"]
 
-    @property
-    def store(self) -> Journal:
-        store: Journal = self.settings["codeinterp_store"]
-        return store
-
-    @property
-    def kernels(self) -> NotebookKernels:
-        kernels: NotebookKernels = self.settings["codeinterp_kernels"]
-        return kernels
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Raises CommandError ``no_window``. The methods themselves check the login."""
+        await super().prepare()
+        asks = self.request.method not in ("GET", "HEAD", "OPTIONS")
+        if self.needs_window and asks and not self._finished and self.current_user is not None:
+            self.by = self.manager.windows.number(self.request.headers.get(WINDOW_HEADER, ""))
+            if not self.by:
+                raise CommandError("no_window", NO_WINDOW)
 
     def answer(self, value: Any) -> None:
         self.set_header("Content-Type", "application/json")
         self.finish(msgspec.json.encode(value))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Errors of ours in words; the others as jupyter_server writes them."""
+        """Answer our errors as JSON; leave others to jupyter_server."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         if isinstance(error, CodeInterpError):
             ours = isinstance(error, StoreError)
@@ -99,17 +125,17 @@ class Handler(APIHandler):
             super().log_exception(*exc_info)
 
     def body(self) -> dict[str, Any]:
-        """Of any names. Raises CommandError ``malformed`` or ``too_large``."""
+        """The body as a dict. Raises CommandError ``malformed`` or ``too_large``."""
         return dict(self.given(dict[str, Any]))
 
     def given(self, kind: type[T]) -> T:
-        """The body as a value. Raises CommandError ``malformed`` or ``too_large``."""
+        """The body as a ``kind``. Raises CommandError ``malformed`` or ``too_large``."""
         if len(self.request.body) > MAX_BODY:
             raise CommandError("too_large", f"The request is larger than {MAX_BODY:,} bytes.")
         try:
             return msgspec.json.decode(self.request.body or b"{}", type=kind)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            words = f"Not the JSON object that is expected: {error}"
+            words = f"Not the expected JSON object: {error}"
             raise CommandError("malformed", words) from None
 
     def text(self, given: dict[str, Any], name: str) -> str:
@@ -118,10 +144,14 @@ class Handler(APIHandler):
             raise CommandError("malformed", f"“{name}” must be a string.")
         return value.strip()
 
-    def window(self) -> int:
-        """The number of the window that asks. Raises CommandError ``no_window``: the
-        server's token alone is not enough here, for code in a kernel may have it."""
-        number = self.manager.known.number(self.request.headers.get(WINDOW_HEADER, ""))
-        if not number:
-            raise CommandError("no_window", NO_WINDOW)
-        return number
+
+class UnknownHandler(Handler):
+    """Every other address of the API, such as one with a malformed id."""
+
+    needs_window = False
+
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Raises CommandError ``unknown_path``."""
+        await super().prepare()
+        if not self._finished and self.current_user is not None:
+            raise CommandError("unknown_path", NO_PATH)

@@ -1,7 +1,7 @@
-"""``POST complete``: what a cell in which a person types could go on with.
+"""``POST complete``: completions while a person types in a cell.
 
-One at a time for each window: a new one ends the one before, and so does a page that has hung
-up, for nobody pays for what nobody waits for.
+Each window has at most one request. A newer request or a closed connection cancels it, to save
+its cost.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from tornado import web
 from ...core.completion import MOST, Unfinished, insertion, request
 from ...core.errors import CommandError, ModelError
 from ...core.ports import Model, ModelRequest, ModelText
-from ..files.whereabouts import clean
+from ..files.paths import normalize
 from ..models import Models
 from ..names import Names
 from .base import Handler
 
-PATIENCE = 15.0
-"""Seconds: nobody looks at grey text that comes later."""
+TIMEOUT = 15.0
+"""Seconds. Later completions are useless."""
 OFF = "Completions while typing are switched off on this server."
 
 
 class Completion(Unfinished, frozen=True):
-    """``model``: "" for the one that answers by default. ``notebook``: whose kernel's names the
-    model is told, but for ``hidden``, those that its private cells assign."""
+    """``model``: "" for the default. ``notebook``: its kernel's variable names go to the model,
+    except ``hidden``, which its private cells assign."""
 
     model: str = ""
     notebook: str = ""
@@ -38,14 +38,14 @@ class Completion(Unfinished, frozen=True):
 
 
 class Completed(msgspec.Struct, frozen=True):
-    """``text`` is to be inserted at the cursor; "" for nothing. ``model`` has written it."""
+    """``text`` goes in at the cursor; "" for nothing. ``model`` wrote it."""
 
     text: str
     model: str
 
 
 class Completions:
-    """Those under way. ``scrub`` takes keys out of what a model is sent."""
+    """The running completions. ``scrub`` removes keys from requests."""
 
     def __init__(self, models: Models, names: Names, scrub: Callable[[str], str]) -> None:
         self._models = models
@@ -54,7 +54,7 @@ class Completions:
         self._under_way: dict[int, asyncio.Task[Completed]] = {}
 
     def begin(self, window: int, given: Completion) -> asyncio.Task[Completed]:
-        """Instead of the one that is under way for this window."""
+        """Start a completion and cancel this window's previous one."""
         if before := self._under_way.get(window):
             before.cancel()
         work = self._under_way[window] = asyncio.ensure_future(self._complete(given))
@@ -70,35 +70,35 @@ class Completions:
         model_id = given.model or self._models.default
         model = self._models.get(model_id)
         if model.always_ask:
-            raise ModelError("unknown_model", "A recording does not complete what is typed.")
-        said: list[str] = []
-        asked = request(model_id, given, await self._known(given), self._scrub)
+            raise ModelError("unknown_model", "The offline demo has no completions.")
+        texts: list[str] = []
+        model_request = request(model_id, given, await self._known(given), self._scrub)
         try:
-            await asyncio.wait_for(_collect(model, asked, said), PATIENCE)
+            await asyncio.wait_for(_collect(model, model_request, texts), TIMEOUT)
         except asyncio.TimeoutError:
-            if not said:
-                raise ModelError("timeout", "The model has not answered in time.") from None
-        return Completed(insertion("".join(said), given.before, given.after), model_id)
+            if not texts:
+                raise ModelError("timeout", "The model did not respond in time.") from None
+        return Completed(insertion("".join(texts), given.before, given.after), model_id)
 
     async def _known(self, given: Completion) -> list[str]:
-        notebook = clean(given.notebook)
+        notebook = normalize(given.notebook)
         variables = await self._names.variables(notebook) if notebook else ()
         return [str(one) for one in variables if one.name not in given.hidden]
 
 
-async def _collect(model: Model, asked: ModelRequest, said: list[str]) -> None:
-    """The text, as far as it may be shown."""
-    stream: Any = model.stream(asked)
+async def _collect(model: Model, model_request: ModelRequest, texts: list[str]) -> None:
+    """Collect the text, up to twice the length that can be shown."""
+    stream: Any = model.stream(model_request)
     async with aclosing(stream) as events:
         async for event in events:
             if isinstance(event, ModelText):
-                said.append(event.text)
-                if sum(map(len, said)) > 2 * MOST:
+                texts.append(event.text)
+                if sum(map(len, texts)) > 2 * MOST:
                     return
 
 
 class CompleteHandler(Handler):
-    """Settings: ``codeinterp_completions``; None where an admin wants none."""
+    """Uses the setting ``codeinterp_completions``; None: the admin disabled completions."""
 
     _work: asyncio.Task[Completed] | None = None
 
@@ -109,13 +109,12 @@ class CompleteHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self) -> None:
-        window, given = self.window(), self.given(Completion)
+        given = self.given(Completion)
         completions: Completions | None = self.settings["codeinterp_completions"]
         if completions is None:
             raise CommandError("not_allowed", OFF)
-        self._work = completions.begin(window, given)
+        self._work = completions.begin(self.by, given)
         await asyncio.wait({self._work})
         if self._work.cancelled():
-            # Whoever has asked has asked for another since, or is gone.
-            raise CommandError("no_longer_waits", "Another completion has been asked for.")
+            raise CommandError("no_longer_waits", "A newer completion request replaced this one.")
         self.answer(self._work.result())

@@ -1,11 +1,16 @@
-"""How models are connected: a connection a provider, with a key that is written and never read."""
+"""Connections of providers. Keys can be written, never read."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.commands import DoneElsewhere
+from ..models.changes import Change
+from ..models.connections import Changed
+from ..models.key_file import SavedConnection
 from .base import Handler, Nothing
 from .settings import status
 
@@ -21,34 +26,38 @@ class ConnectionHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self, provider: str) -> None:
-        """Try a key, an address or both, and keep them."""
+        """Test and save a key, an address or both."""
         await self._connect(provider)
-        self._tell(provider)
+        self._answer_connection(provider)
 
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self, provider: str) -> None:
         await self._forget(provider)
-        self._tell(provider)
+        self._answer_connection(provider)
 
     async def _connect(self, provider: str) -> None:
-        window, given = self.window(), self.body()
+        given = self.body()
         key, base_url, model = (self.text(given, n) for n in ("key", "base_url", "model"))
-        put_back = await self.models.put_back(provider)
-        await self.models.connect(provider, key, base_url, model)
-        self.manager.tell_others(DoneElsewhere(window, "key", self._host(provider)), put_back)
+        self.models.changes.check()
+        changed = self._changed(provider, "key")
+        await self.models.connect(provider, key, base_url, model, changed)
 
     async def _forget(self, provider: str) -> None:
-        window = self.window()
-        put_back = await self.models.put_back(provider)
-        await self.models.forget(provider)
-        self.manager.tell_others(DoneElsewhere(window, "no_key"), put_back)
+        self.models.changes.check()
+        await self.models.forget(provider, self._changed(provider, "no_key"))
 
-    def _host(self, provider: str) -> str:
-        """Where its requests go from now on; never what else an address may carry."""
-        return self.models.described(provider).origin.partition("://")[2]
+    def _changed(self, provider: str, what: Literal["key", "no_key"]) -> Changed:
+        def changed(kept: SavedConnection | None, default_model: str) -> None:
+            # Host and port only: an address may contain secrets.
+            host = self.models.described(provider).origin.partition("://")[2]
+            action = DoneElsewhere(self.by, what, host if what == "key" else "")
+            number = self.manager.record(action).number
+            self.models.changes.add(Change(number, self.by, provider, kept, default_model))
 
-    def _tell(self, provider: str) -> None:
+        return changed
+
+    def _answer_connection(self, provider: str) -> None:
         self.answer({"connection": self.models.described(provider), "status": status(self)})
 
 
@@ -56,8 +65,7 @@ class TrialHandler(Handler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self, provider: str) -> None:
-        """Ask for its models with what is kept; the answer says whether that works."""
-        self.window()
+        """Test the saved connection."""
         self.given(Nothing)
         self.answer({"connection": await self.models.test(provider)})
 

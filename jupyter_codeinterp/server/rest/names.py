@@ -1,4 +1,4 @@
-"""What a message about a notebook can name."""
+"""Variables and files that a message about a notebook can reference."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
-from ..files.whereabouts import clean
+from ..files.paths import normalize
 from ..names import Names
 from .base import Handler
 
@@ -16,8 +16,8 @@ class NamesHandler(Handler):
     @authorized("execute", "kernels")
     @authorized("read")
     async def get(self) -> None:
-        notebook = clean(self.get_query_argument("notebook", ""))
+        notebook = normalize(self.get_query_argument("notebook", ""))
         if not notebook:
-            raise CommandError("malformed", "“notebook” must be the path of one.")
+            raise CommandError("malformed", "“notebook” must be the path of a notebook.")
         names: Names = self.settings["codeinterp_names"]
         self.answer(await names.of(notebook))

@@ -1,4 +1,4 @@
-"""What is under ``/codeinterp/api/`` (docs/openapi.json): each handler reads, calls, writes."""
+"""Routes under ``/codeinterp/api/`` (docs/openapi.json)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tornado import web
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
 from . import completions, connections, events, names, sessions, settings, turns, windows
+from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
@@ -46,8 +47,11 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
     (r"channel", ChannelHandler),
 ]
+UNKNOWN = r".*"
+"""Every other path, after all routes."""
 
 
 def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
-    served = (*ROUTES, *KERNEL_ROUTES)
+    unknown: tuple[str, type[web.RequestHandler]] = (UNKNOWN, UnknownHandler)
+    served = (*ROUTES, *KERNEL_ROUTES, unknown)
     return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in served]

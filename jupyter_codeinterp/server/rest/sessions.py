@@ -1,4 +1,4 @@
-"""Conversations as they are: listed, renamed, deleted, exported, and what happened in them."""
+"""Lists, creates, renames, deletes and exports conversations."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tornado import web
 
 from ...core.errors import CommandError
 from ...core.events import Mode
-from ..files.whereabouts import clean
+from ..files.paths import normalize
 from .base import Handler
 
-LONGEST_WORD = 200
-"""Characters of what is searched for."""
-LONGEST_NAME = 60
-"""Characters of an exported file's name, without its suffix."""
+MAX_QUERY = 200
+"""Characters of a search."""
+MAX_NAME = 60
+"""Characters of an exported file's name, without suffix."""
 _EXPORTS = {
     "markdown": (".md", "text/markdown; charset=utf-8"),
     "recording": (".jsonl", "application/x-ndjson; charset=utf-8"),
@@ -26,8 +26,8 @@ _EXPORTS = {
 
 
 class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``notebook`` is its path on the server. ``kernel`` names a kernelspec, for a notebook that
-    has no kernel; "": as the notebook says."""
+    """``notebook`` is a path on the server. ``kernel``: the kernelspec to start if the notebook
+    has no kernel; "": the notebook's own."""
 
     notebook: str
     mode: Mode = "review"
@@ -39,10 +39,10 @@ class SessionsHandler(Handler):
     @web.authenticated
     @authorized("read")
     async def get(self) -> None:
-        notebook = self.get_query_argument("notebook", "") or None
+        notebook = normalize(self.get_query_argument("notebook", "")) or None
         word = self.get_query_argument("q", "")
-        if len(word) > LONGEST_WORD:
-            raise CommandError("malformed", f"“q” has at most {LONGEST_WORD} characters.")
+        if len(word) > MAX_QUERY:
+            raise CommandError("malformed", f"“q” has at most {MAX_QUERY} characters.")
         found = await self.manager.search(word, notebook) if word else self.manager.list(notebook)
         self.answer({"sessions": found})
 
@@ -50,10 +50,9 @@ class SessionsHandler(Handler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self) -> None:
-        """The notebook has a kernel from now on, if it had none."""
-        self.window()
+        """Create a conversation, and start the notebook's kernel if needed."""
         given = self.given(NewSession)
-        notebook = clean(given.notebook)
+        notebook = normalize(given.notebook)
         await self.kernels.ready(notebook, given.kernel)
         session = self.manager.service.create(notebook, given.mode, given.model)
         self.set_status(HTTPStatus.CREATED)
@@ -65,13 +64,13 @@ class SessionHandler(Handler):
     @authorized("write")
     async def patch(self, session_id: str) -> None:
         title = self.text(self.body(), "title")
-        self.manager.service.rename(session_id, title)
+        self.manager.service.rename(session_id, title, self.by)
         self.answer(self.manager.session(session_id).info)
 
     @web.authenticated
     @authorized("write")
     async def delete(self, session_id: str) -> None:
-        await self.manager.delete(session_id)
+        await self.manager.service.delete(session_id, self.by)
         self.set_status(HTTPStatus.NO_CONTENT)
         self.finish()
 
@@ -100,8 +99,8 @@ class ExportHandler(Handler):
 
 
 def _file_name(title: str) -> str:
-    """Of letters and digits of any language, so that it is one on every system."""
-    words = "-".join(re.findall(r"\w+", title))[:LONGEST_NAME].strip("-")
+    """The title's letters and digits, in any language: a valid file name on every system."""
+    words = "-".join(re.findall(r"\w+", title))[:MAX_NAME].strip("-")
     return words or "conversation"
 
 
@@ -119,5 +118,5 @@ class SentHandler(Handler):
         self.manager.session(session_id)
         request = self.manager.store.request(session_id, int(step))
         if request is None:
-            raise CommandError("unknown_step", "There was no such step.")
+            raise CommandError("unknown_step", "This step does not exist.")
         self.answer(request)

@@ -1,4 +1,4 @@
-"""What is configured: status, models, the demo."""
+"""Status, notices, models and the demo."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ class DemoHandler(Handler):
         """Copy the demo into a new folder, unless the notebook in front is a demo's."""
         try:
             front = self.text(self.body(), "notebook")
-            # A page may name what its address still says, and what is gone.
+            # The page's address may still name a deleted notebook.
             contents: Any = self.contents_manager
             is_there = front and await ensure_async(contents.file_exists(front))
             notebook = await replay.notebook_for(front if is_there else "", self._root)
         except OSError as error:
-            words = f"The demo could not be copied to this server's folder: {error.strerror}."
+            words = f"Could not copy the demo to this server's folder: {error.strerror}."
             raise CommandError("not_writable", words) from None
         self.answer({"notebook": notebook, "model": replay.NAME})
 
     def _root(self) -> Path:
         """Kernels must find the data beside the notebook, so both must be files here."""
         if not isinstance(self.contents_manager, FileContentsManager):
-            words = "This server keeps notebooks elsewhere than in files: the demo needs files."
+            words = "The demo needs notebooks in files, but this server stores them elsewhere."
             raise CommandError("no_files", words)
         return Path(self.contents_manager.root_dir)

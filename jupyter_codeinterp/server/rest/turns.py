@@ -1,7 +1,6 @@
-"""What a client does with a conversation: the same as a window, by the same service.
+"""A client's actions in a conversation, through the same service as a window's.
 
-Each names its client (``X-Codeinterp-Window``). Where no window has the notebook open, the work
-is done in its file, in the kernel that it has or gets.
+Without a window that has the notebook open, the agent works in its file and kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from tornado import web
 
 from ...core.commands import SessionInfo
 from ...core.events import Mode, Reference
-from ...core.session.enter import Does
+from ...core.session.input_routing import Does
 from .base import Handler, Nothing
 
 
@@ -24,9 +23,13 @@ class _Body(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewMessage(_Body, frozen=True):
-    """``mode`` and ``model``: from now on, where a turn begins; "" leaves the model as it is.
-    ``about`` as in the answer's ``did``. ``after``: the cell after which new ones are to go.
-    ``references``: what the message names, at most 20."""
+    """A message.
+
+    ``mode``, ``model``: take effect if a turn begins; "" keeps the model. ``about``: see the
+    answer's ``did``. ``after``: the cell after which new cells go. ``references``: at most 20
+    variables, files or cells that the message names. ``with_key``: send ``text`` even if it looks
+    like a key; else it is refused.
+    """
 
     text: str
     mode: Mode = "review"
@@ -36,11 +39,14 @@ class NewMessage(_Body, frozen=True):
     source: Union[str, None] = None
     after: str = ""
     references: tuple[Reference, ...] = ()
+    with_key: bool = False
 
 
 class NewBranch(_Body, frozen=True):
-    """``text`` stands in the place of the message that began ``turn``. ``undo``: what that turn
-    and those after it changed is put back first. The rest as of a message."""
+    """A branch: ``text`` replaces the message that began ``turn``.
+
+    ``undo``: first undo the changes of that turn and later ones. Other fields as in a message.
+    """
 
     turn: int
     text: str
@@ -49,20 +55,26 @@ class NewBranch(_Body, frozen=True):
     model: str = ""
     kernel: str = ""
     references: tuple[Reference, ...] = ()
+    with_key: bool = False
 
 
 class Taken(SessionInfo, frozen=True):
-    """``did``: the message has begun a turn (``begin``), or, as one is running, is queued
-    (``queue``), has answered the question whose ``call_id`` it was about (``answer``), or has
-    rejected the draft whose ``nonce`` it was about and whose cell holds ``source``
-    (``reject``)."""
+    """The conversation, and in ``did`` the message's effect.
+
+    ``begin``: began a turn. ``queue``: queued, because a turn is running. ``answer``: answered
+    the question with the ``call_id`` in ``about``. ``discuss``: sent to the model, while the
+    draft with the ``nonce`` in ``about``, whose cell holds ``source``, goes on waiting.
+    """
 
     did: Does = "begin"
 
 
 class Decision(_Body, frozen=True):
-    """On the draft of a ``draft_waiting`` event; ``source`` is all that is to run, byte for
-    byte. ``run_all`` switches the rest of the turn to Auto; ``reason``: why it is rejected."""
+    """A decision on the draft of a ``draft_waiting`` event.
+
+    ``source``: exactly the code to run. ``run_all``: use Auto for the rest of the turn.
+    ``reason``: for a rejection.
+    """
 
     draft_id: str
     nonce: str
@@ -73,7 +85,7 @@ class Decision(_Body, frozen=True):
 
 
 class Answered(_Body, frozen=True):
-    """To the question of an ``asked`` event."""
+    """The answer to the question of an ``asked`` event."""
 
     call_id: str
     text: str
@@ -92,14 +104,14 @@ class ModelSet(_Body, frozen=True):
 
 
 class Undone(_Body, frozen=True):
-    """``cells`` are ids; with none it is all that are neither put back nor kept yet."""
+    """``cells``: ids; none: all cells neither undone nor kept yet."""
 
     cells: tuple[str, ...] = ()
 
 
 class TurnHandler(Handler):
-    def told(self, session_id: str, status: int = HTTPStatus.OK) -> None:
-        """Answers with the conversation as it is now."""
+    def answer_session(self, session_id: str, status: int = HTTPStatus.OK) -> None:
+        """Answer with the conversation."""
         self.set_status(status)
         self.answer(self.manager.session(session_id).info)
 
@@ -112,9 +124,13 @@ class MessagesHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        by, given = self.window(), self.given(NewMessage)
-        await self.kernel_ready(session_id, given.kernel)
-        session, did = self.manager.service.send(
+        given, service = self.given(NewMessage), self.manager.service
+        does = service.would_send(
+            session_id, given.text, given.about, given.references, given.with_key
+        )
+        if does == "begin":
+            await self.kernel_ready(session_id, given.kernel)
+        session, did = service.send(
             given.text,
             session_id=session_id,
             mode=given.mode,
@@ -123,7 +139,8 @@ class MessagesHandler(TurnHandler):
             source=given.source,
             after=given.after,
             references=given.references,
-            by=by,
+            with_key=given.with_key,
+            by=self.by,
             headless=True,
         )
         self.set_status(HTTPStatus.ACCEPTED)
@@ -135,9 +152,8 @@ class BranchesHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        """Answers with the new conversation."""
-        by, given = self.window(), self.given(NewBranch)
-        await self.kernel_ready(session_id, given.kernel)
+        """Answer with the new conversation."""
+        given = self.given(NewBranch)
         branch = await self.manager.service.branch(
             session_id,
             given.turn,
@@ -146,8 +162,10 @@ class BranchesHandler(TurnHandler):
             mode=given.mode,
             model=given.model,
             references=given.references,
-            by=by,
+            with_key=given.with_key,
+            by=self.by,
             headless=True,
+            ready=lambda: self.kernel_ready(session_id, given.kernel),
         )
         self.set_status(HTTPStatus.CREATED)
         self.answer(branch.info)
@@ -157,9 +175,8 @@ class QueuedHandler(TurnHandler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self, session_id: str, number: str) -> None:
-        self.window()
-        self.manager.service.take_back(session_id, int(number))
-        self.told(session_id)
+        self.manager.service.take_back(session_id, int(number), self.by)
+        self.answer_session(session_id)
 
 
 class RetryHandler(TurnHandler):
@@ -167,10 +184,11 @@ class RetryHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        by, given = self.window(), self.given(Retried)
+        given = self.given(Retried)
+        self.manager.service.need_retry(session_id)
         await self.kernel_ready(session_id, given.kernel)
-        self.manager.service.retry(session_id, by, headless=True)
-        self.told(session_id, HTTPStatus.ACCEPTED)
+        self.manager.service.retry(session_id, self.by, headless=True)
+        self.answer_session(session_id, HTTPStatus.ACCEPTED)
 
 
 class DecisionsHandler(TurnHandler):
@@ -178,54 +196,52 @@ class DecisionsHandler(TurnHandler):
     @authorized("execute", "kernels")
     @authorized("write")
     async def post(self, session_id: str) -> None:
-        by, given = self.window(), self.given(Decision)
-        self.manager.service.decide(session_id, **msgspec.structs.asdict(given), by=by)
-        self.told(session_id)
+        given = self.given(Decision)
+        self.manager.service.decide(session_id, **msgspec.structs.asdict(given), by=self.by)
+        self.answer_session(session_id)
 
 
 class AnswersHandler(TurnHandler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self, session_id: str) -> None:
-        self.window()
         given = self.given(Answered)
-        self.manager.service.answer(session_id, given.call_id, given.text)
-        self.told(session_id)
+        self.manager.service.answer(session_id, given.call_id, given.text, self.by)
+        self.answer_session(session_id)
 
 
 class StopHandler(TurnHandler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def post(self, session_id: str) -> None:
-        self.window()
         self.given(Nothing)
-        self.manager.service.stop(session_id)
-        self.told(session_id)
+        self.manager.service.stop(session_id, self.by)
+        self.answer_session(session_id)
 
 
 class ModeHandler(TurnHandler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def put(self, session_id: str) -> None:
-        by, given = self.window(), self.given(ModeSet)
-        self.manager.service.set_mode(session_id, given.mode, by)
-        self.told(session_id)
+        given = self.given(ModeSet)
+        self.manager.service.set_mode(session_id, given.mode, self.by)
+        self.answer_session(session_id)
 
 
 class ModelHandler(TurnHandler):
     @web.authenticated
     @authorized("execute", "kernels")
     async def put(self, session_id: str) -> None:
-        by, given = self.window(), self.given(ModelSet)
-        self.manager.service.set_model(session_id, given.model, by)
-        self.told(session_id)
+        given = self.given(ModelSet)
+        self.manager.service.set_model(session_id, given.model, self.by)
+        self.answer_session(session_id)
 
 
 class UndoHandler(TurnHandler):
     @web.authenticated
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
-        self.window()
         given = self.given(Undone)
-        await self.manager.service.undo(session_id, int(turn), given.cells, headless=True)
-        self.told(session_id)
+        service = self.manager.service
+        await service.undo(session_id, int(turn), given.cells, self.by, headless=True)
+        self.answer_session(session_id)

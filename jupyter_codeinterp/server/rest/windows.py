@@ -1,4 +1,4 @@
-"""Who has a window, or is another client that may do what a window does."""
+"""Registers windows and other clients with the same permissions."""
 
 from __future__ import annotations
 
@@ -9,35 +9,39 @@ from tornado import web
 
 from ...core.errors import CommandError
 from ..socket.handler import bearer_of
-from ..windows import Bearer
+from ..windows.windows import Bearer
 from .base import Handler, Nothing
 
 TOKEN_ONLY = (
-    "Windows are for browsers that have logged in: a request with the server's token gets none. "
-    "Leave the token out, and send the cookies of the login. "
-    "(An admin may allow it: c.CodeInterp.allow_token_windows.)"
+    "Only logged-in browsers get windows; requests with the server's token do not. Leave out "
+    "the token and send the login's cookies. (An admin can allow it: "
+    "c.CodeInterp.allow_token_windows.)"
 )
 
 
 class TicketsHandler(Handler):
+    needs_window = False
+
     @web.authenticated
     @authorized("read")
     async def post(self) -> None:
-        """A kernel can read the server's token, and not the browser's cookies: a window is
-        for who comes without the one and with the other."""
+        """Register a window. Needs the browser's cookies and no token: code in a kernel can read
+        the server's token, but not cookies."""
         bearer = _browser(self)
-        ticket, secret = self.manager.known.issue(bearer, self.text(self.body(), "secret"))
+        ticket, secret = self.manager.windows.issue(bearer, self.text(self.body(), "secret"))
         self.answer({"ticket": ticket, "secret": secret})
 
 
 class ClientsHandler(Handler):
+    needs_window = False
+
     @web.authenticated
     @authorized("read")
     async def post(self) -> None:
-        """For who has no socket: the same rule holds."""
-        _browser(self)
+        """Register a client without a socket, by the same rule."""
+        bearer = _browser(self)
         self.given(Nothing)
-        number, secret = self.manager.known.admit()
+        number, secret = self.manager.windows.admit(bearer)
         self.answer({"client": number, "secret": secret})
 
 
@@ -49,9 +53,11 @@ def _browser(handler: Handler) -> Bearer:
 
 
 class LeavingHandler(Handler):
+    needs_window = False
+
     @web.authenticated
     @authorized("read")
     async def post(self) -> None:
-        self.manager.goes(self.manager.known.number(self.text(self.body(), "secret")))
+        self.manager.departing(self.manager.windows.number(self.text(self.body(), "secret")))
         self.set_status(HTTPStatus.NO_CONTENT)
         self.finish()

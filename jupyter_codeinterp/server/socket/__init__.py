@@ -1,1 +1,1 @@
-"""A window's WebSocket: its bytes, its commands, and what waits to be sent."""
+"""A window's WebSocket: bytes, commands and the send queue."""

@@ -1,4 +1,4 @@
-"""One window's commands: decoded, authorised, carried out, answered. Knows no sockets."""
+"""Decodes, authorises, executes and answers one window's commands. Knows no sockets."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import msgspec
 from ...adapters.documents.live import WindowState
 from ...core import commands as c
 from ...core.errors import CodeInterpError, CommandError, StoreError
-from ..session_manager import SessionManager
+from ..files.paths import normalize
+from ..session_manager import SessionManager, changed
 from .send_queue import SendQueue
 
 if TYPE_CHECKING:
     from ...core.session.session import Session
 
 MAX_COMMAND = 1_000_000
-"""Bytes of a command. A snapshot may be larger: a notebook's sources and bounded outputs."""
+"""Bytes of a command, except for a snapshot (a notebook's sources and bounded outputs)."""
 MAX_SNAPSHOT = 32_000_000
 MAX_ID = 2**53
 
@@ -47,8 +48,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RemoveCell: (CHANGE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
-    # The window that the agent works in names the kernel, and what it says of a cell may
-    # become what runs there.
+    # The agent's window names the kernel, and its reports of a cell may become code that runs.
     c.OpenNotebook: (EXECUTE, CHANGE),
     c.FileState: (EXECUTE, CHANGE),
     c.KernelOf: (EXECUTE, CHANGE),
@@ -58,14 +58,22 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.CloseNotebook: (LOOK,),
     c.RenameNotebook: (CHANGE,),
     c.DraftGone: (CHANGE,),
+    c.PersonActed: (EXECUTE, CHANGE),
+    c.DraftRun: (EXECUTE, CHANGE),
 }
-"""What a command needs leave for, as (action, resource) of jupyter_server's authorizer."""
+"""A command's permissions, as (action, resource) of jupyter_server's authorizer."""
+
+NOT_ALLOWED = {
+    LOOK: "You are not allowed to read notebooks on this server.",
+    CHANGE: "You are not allowed to change notebooks on this server.",
+    EXECUTE: "You are not allowed to run code on this server.",
+}
 
 Allowed = Callable[[str, str], Awaitable[bool]]
 
 
 class WrittenEvent(msgspec.Struct, frozen=True, tag_field="type", tag="event"):
-    """An ``EventFrame`` whose event is JSON already."""
+    """An ``EventFrame`` with an event that is already JSON."""
 
     session_id: str
     seq: int
@@ -73,7 +81,7 @@ class WrittenEvent(msgspec.Struct, frozen=True, tag_field="type", tag="event"):
 
 
 class ClientConnection:
-    """Takes one window's commands in the order in which they come."""
+    """Executes one window's commands in order of arrival."""
 
     def __init__(
         self,
@@ -83,10 +91,10 @@ class ClientConnection:
         number: int = 0,
         close: Callable[[], None] = lambda: None,
     ) -> None:
-        """``number`` says which window it is; ``close`` closes its socket for good."""
+        """``number`` identifies the window; ``close`` closes its socket for good."""
         self.number = number
-        self.shut = close
-        self.goes = -math.inf
+        self._close = close
+        self.departed_at = -math.inf
         self._manager = manager
         self._send_queue = send_queue
         self._allowed = allowed
@@ -95,19 +103,25 @@ class ClientConnection:
         self._long: set[asyncio.Task[None]] = set()
         self._gone = False
 
+    def shut(self) -> None:
+        """Close for good, as another window asked: cancel the commands that still wait."""
+        for task in self._long:
+            task.cancel()
+        self._close()
+
     def send(self, frame: c.ServerFrame) -> None:
         self._send_queue.post(frame)
 
     async def receive(self, message: str | bytes) -> None:
-        """Carry out one command. Errors are answered; the window lives on."""
+        """Execute one command. Errors go back as replies."""
         try:
-            command = _decode(message)
+            command = _with_paths(_decode(message))
         except CommandError as error:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
         if isinstance(command, (c.Branch, c.UndoTurn, c.RemoveCell)):
-            # They wait for receipts, which come over this very socket.
+            # They wait for receipts, which arrive over this socket.
             task = asyncio.ensure_future(work)
             self._long.add(task)
             task.add_done_callback(self._long.discard)
@@ -118,16 +132,15 @@ class ClientConnection:
         try:
             for action, resource in NEEDS[type(command)]:
                 if not await self._allowed(action, resource):
-                    words = f"You have no leave to {action} {resource} on this server."
-                    raise CommandError("forbidden", words)
+                    raise CommandError("forbidden", NOT_ALLOWED[action, resource])
             if self._gone:
-                return  # The socket was closed while the authorizer was asked.
+                return  # The socket closed during the authorization.
             result = await self._carry_out(command)
         except CodeInterpError as error:
             self.send(c.Reply(command.id, error=error.code, message=error.message))
         except Exception:
             log.exception("A command failed: %s", type(command).__name__)
-            words = "This failed in the code interpreter itself. The server's log says more."
+            words = "The code interpreter had an internal error. See the server's log for details."
             self.send(c.Reply(command.id, error="internal", message=words))
         else:
             if command.id:
@@ -152,18 +165,20 @@ class ClientConnection:
             manager.rename(self, command.notebook, command.to)
         elif isinstance(command, c.DraftGone):
             manager.draft_gone(self, command.notebook, command.cell_id)
+        elif isinstance(command, c.DraftRun):
+            manager.draft_run(self, command)
         elif isinstance(command, c.NotMe):
-            manager.not_me(self, command.window)
+            manager.not_me(self)
         elif isinstance(
-            command, (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken)
+            command,
+            (c.FileState, c.KernelOf, c.TakeLease, c.OpReceipt, c.SnapshotTaken, c.PersonActed),
         ):
-            self._tell_notebook(command)
+            self._notebook_command(command)
         else:
-            await self._tell_session(command)
+            await self._session_command(command)
         return {}
 
-    async def _tell_session(self, command: c.Command) -> None:
-        """The commands that concern one session only."""
+    async def _session_command(self, command: c.Command) -> None:
         service = self._manager.service
         if isinstance(command, c.Decide):
             service.decide(
@@ -177,11 +192,11 @@ class ClientConnection:
                 command.reason,
             )
         elif isinstance(command, c.TakeBack):
-            service.take_back(command.session_id, command.number)
+            service.take_back(command.session_id, command.number, self.number)
         elif isinstance(command, c.Answer):
-            service.answer(command.session_id, command.call_id, command.text)
+            service.answer(command.session_id, command.call_id, command.text, self.number)
         elif isinstance(command, c.Cancel):
-            service.stop(command.session_id)
+            service.stop(command.session_id, self.number)
         elif isinstance(command, c.Retry):
             service.retry(command.session_id, self.number)
         elif isinstance(command, c.SetMode):
@@ -189,19 +204,24 @@ class ClientConnection:
         elif isinstance(command, c.SetModel):
             service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
-            await service.undo(command.session_id, command.turn, command.cells)
+            await service.undo(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepChanges):
-            service.keep(command.session_id, command.turn, command.cells)
+            service.keep(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.RemoveCell):
-            await service.remove(command.session_id, command.cell_id)
+            await service.remove(command.session_id, command.cell_id, self.number)
 
-    def _tell_notebook(
-        self, command: c.FileState | c.KernelOf | c.TakeLease | c.OpReceipt | c.SnapshotTaken
+    def _notebook_command(
+        self,
+        command: c.FileState
+        | c.KernelOf
+        | c.TakeLease
+        | c.OpReceipt
+        | c.SnapshotTaken
+        | c.PersonActed,
     ) -> None:
-        """What a window says of a notebook that it has open; of another it is out of date."""
         notebook = self._manager.opened(command.notebook)
         if notebook is None:
-            return
+            return  # Outdated: the notebook is closed.
         if isinstance(command, c.FileState):
             notebook.file_state(self, command)
         elif isinstance(command, c.KernelOf):
@@ -210,6 +230,8 @@ class ClientConnection:
             notebook.take(self)
         elif isinstance(command, c.OpReceipt):
             notebook.receive(self, command)
+        elif isinstance(command, c.PersonActed):
+            notebook.person_acted(self)
         else:
             notebook.answer(self, command)
 
@@ -226,10 +248,11 @@ class ClientConnection:
             after=command.after,
             references=command.references,
             rule_files=command.rule_files,
+            with_key=command.with_key,
             by=self.number,
         )
         if did == "begin":
-            self._works_here(session)
+            self._take_lease(session)
         if not command.session_id:
             self._subscribe(session, 0)
         return {"session_id": session.info.session_id, "did": did}
@@ -244,15 +267,16 @@ class ClientConnection:
             model=command.model,
             references=command.references,
             rule_files=command.rule_files,
+            with_key=command.with_key,
             by=self.number,
         )
-        self._works_here(branch)
+        self._take_lease(branch)
         if not self._gone:
             self._subscribe(branch, 0)
         return {"session_id": branch.info.session_id}
 
-    def _works_here(self, session: Session) -> None:
-        """The turn looks at the notebook as this window has it."""
+    def _take_lease(self, session: Session) -> None:
+        """Let the turn use this window's copy of the notebook."""
         notebook = self._manager.opened(session.info.notebook)
         if notebook is not None:
             notebook.take(self)
@@ -260,7 +284,7 @@ class ClientConnection:
     def _subscribe(self, session: Session, after: int) -> None:
         session_id = session.info.session_id
         self._unsubscribe(session_id)
-        self.send(c.SessionChanged(session.info, session.waiting, session.worked))
+        self.send(changed(session))
         events = self._manager.service.follow(session_id, after)
         self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, events))
 
@@ -271,7 +295,7 @@ class ClientConnection:
                 self._send_queue.post_event(self._encoder.encode(frame))
                 await self._send_queue.room()
         except StoreError:
-            log.exception("A window could not be shown more of %s", session_id)
+            log.exception("Could not send a window more of %s", session_id)
 
     def _unsubscribe(self, session_id: str) -> None:
         task = self._followed.pop(session_id, None)
@@ -284,13 +308,23 @@ class ClientConnection:
             self._unsubscribe(session_id)
 
 
+def _with_paths(command: c.Command) -> c.Command:
+    """The command with normalized paths."""
+    paths = {
+        name: normalize(path)
+        for name in ("notebook", "to")
+        if isinstance(path := getattr(command, name, None), str)
+    }
+    return msgspec.structs.replace(command, **paths)
+
+
 def _decode(message: str | bytes) -> c.Command:
     try:
         command: c.Command = _decoder.decode(message)
     except _UNREADABLE as error:
         raise CommandError("malformed", f"Not a command: {error}") from None
     if abs(command.id) > MAX_ID:
-        raise CommandError("malformed", "Not a command: its id is no number of JavaScript's.")
+        raise CommandError("malformed", "Not a command: its id is not a JavaScript number.")
     limit = MAX_SNAPSHOT if isinstance(command, (c.SnapshotTaken, c.OpReceipt)) else MAX_COMMAND
     if len(message) > limit:
         raise CommandError("too_large", f"The command is larger than {limit:,} bytes.")
@@ -298,7 +332,7 @@ def _decode(message: str | bytes) -> c.Command:
 
 
 def _id_of(message: str | bytes) -> int:
-    """The id of a malformed command, so that its sender hears what was wrong; else 0."""
+    """The id of a malformed command, for the error reply; 0 if unknown."""
     try:
         given = msgspec.json.decode(message)
     except _UNREADABLE:

@@ -1,12 +1,13 @@
-"""The window's WebSocket, ``/codeinterp/api/channel?ticket=…``: bytes in, bytes out.
+"""The window's WebSocket, ``/codeinterp/api/channel?ticket=…``.
 
-It opens with a one-time ticket from an XSRF-checked POST, because a WebSocket carries
-cookies from any page of the same origin, and on a JupyterHub with paths for users the
-pages of different users share one. The ticket says which window it is (``windows.py``).
+It needs a one-time ticket from an XSRF-checked POST. Cookies are not enough: any page of the same
+origin sends them, and users of a JupyterHub with path-based URLs share one origin. The ticket
+identifies the window (``windows.py``).
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Any
 
@@ -18,14 +19,14 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..session_manager import SessionManager
-from ..windows import CLOSED, Bearer, Windows
+from ..windows.windows import CLOSED, Bearer, Windows
 from .connection import MAX_SNAPSHOT, ClientConnection
 from .send_queue import SendQueue
 
 TRY_AGAIN = 1013
-"""Registered as "try again later": the browser opens another socket."""
+"""The registered code "try again later": the page connects again."""
 FOR_GOOD = 4001
-"""Of our own: the page does not connect again."""
+"""A private code: the page does not connect again."""
 
 
 def bearer_of(handler: JupyterHandler) -> Bearer:
@@ -46,7 +47,7 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         return MAX_SNAPSHOT
 
     def set_default_headers(self) -> None:
-        """JupyterHandler's default headers make no sense for a WebSocket."""
+        """Omit JupyterHandler's headers, which make no sense for a WebSocket."""
 
     def get_compression_options(self) -> Any:
         return self.settings.get("websocket_compression_options", None)
@@ -55,10 +56,12 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     async def get(self, *args: Any, **kwargs: Any) -> None:
         if not await self._allowed("read", "contents"):
             raise web.HTTPError(403)
-        windows: Windows = self.manager.known
+        windows: Windows = self.manager.windows
         self.number = windows.redeem(self.get_query_argument("ticket", ""), bearer_of(self))
         if not self.number:
-            raise web.HTTPError(403, "The ticket is used, too old, or somebody else's.")
+            raise web.HTTPError(403, "The ticket is already used, expired, or another user's.")
+        seen = self.get_query_argument("seen", "")
+        self.seen = int(seen) if re.fullmatch("[0-9]{1,15}", seen) else None
         await super().get(*args, **kwargs)
 
     async def _allowed(self, action: str, resource: str) -> bool:
@@ -70,14 +73,18 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     def open(self, *args: Any, **kwargs: Any) -> None:
         super().open(*args, **kwargs)
-        # A step sends several small frames in a row; held back for the acknowledgement of
-        # the one before, each would take 40 ms.
+        if not self.manager.windows.is_open(self.number):
+            # Another window closed it meanwhile.
+            self.close(FOR_GOOD, CLOSED)
+            return
+        # A step sends several small frames in a row. With Nagle's algorithm each would wait up
+        # to 40 ms for an acknowledgement.
         self.set_nodelay(True)
         self.send_queue = SendQueue(self._write, self._give_up)
         self.client = ClientConnection(
             self.manager, self.send_queue, self._allowed, self.number, self._close_for_good
         )
-        self.manager.join(self.client)
+        self.manager.join(self.client, self.seen)
 
     async def on_message(self, message: str | bytes) -> None:
         await self.client.receive(message)
@@ -92,19 +99,16 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self.manager.leave(self.client)
 
     async def _write(self, message: bytes) -> None:
-        """One for a socket that has just closed goes nowhere: the window attaches again and
-        asks for what it missed."""
+        """Write a message. A just-closed socket drops it: the window reattaches and asks again."""
         with suppress(WebSocketClosedError):
             await self.write_message(message)
 
     def _close_for_good(self) -> None:
-        """Another window has closed this one."""
         self._leave()
         self.close(FOR_GOOD, CLOSED)
 
     def _give_up(self, reason: str) -> None:
-        """Others can have the notebooks at once: a socket whose window does not answer
-        takes five seconds to close."""
-        self.log.warning("%s Its socket is closed.", reason)
+        """Close a stuck socket. Release its notebooks first: the close takes five seconds."""
+        self.log.warning("%s Closing its socket.", reason)
         self._leave()
         self.close(TRY_AGAIN, reason)

@@ -1,16 +1,15 @@
-"""One window's frames on their way to its socket: in order, one message after the other.
+"""The send queue of one window's socket: ordered, one message at a time.
 
-A message holds one frame a line, and the next one is begun when the socket has taken the
-last. So what a slow window has not taken yet waits here, where it is kept small:
+A message holds one frame per line. The next one starts once the socket took the last. Frames for
+a slow window wait here, and the queue stays small:
 
-events      are read from the journal when there is room for them, not before
-outputs     of one run wait in one frame, the newest state; none once the run has ended
-code        of one draft waits in one frame
-displays    only the newest data of each
-the others  wait as they are: ops, replies, reads, leases
+events      are read from the journal only when there is room
+outputs     of one run merge into one frame; the end of the run replaces it
+code        of one draft merges into one frame
+displays    keep only the newest data
+others      wait unchanged: ops, replies, reads, leases
 
-A window that takes nothing is given up: its browser opens another socket, attaches again
-and gets what it missed.
+A window that stops reading loses its socket. Its page reconnects and gets what it missed.
 """
 
 from __future__ import annotations
@@ -19,31 +18,31 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Iterator
-from typing import Union
+from collections.abc import Awaitable, Callable, Hashable
+from typing import NamedTuple, Union
 
 import msgspec
 
 from ...core.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
 from ...core.document.ops import FinishRun
+from .encoding import AT_ONCE, encode, encode_large, outputs_weight
 
 MESSAGE = 64_000
-"""Bytes; a message is filled until it has as many."""
+"""Target size of a message in bytes."""
 ROOM = 256_000
-"""Bytes that may wait before no more events are read for the window."""
-MOST = 32_000_000
-"""Bytes that may wait for long."""
-PATIENCE = 60.0
+"""Waiting bytes above which no more events are read from the journal."""
+OVERLOAD = 32_000_000
+"""Waiting bytes above which the shorter timeout applies."""
+TIMEOUT = 60.0
 """Seconds that a window may take for a message."""
-NO_PATIENCE = 5.0
-"""The same, while more than ``MOST`` wait."""
-COMPANY = 0.01
-"""Seconds that events, code and outputs wait for others: a message costs both ends half a
-millisecond. What is answered (an op, a read) does not wait, and takes along what does."""
-SLOWEST = 100_000
-"""Bytes a second; a window has that much more time for a large message."""
-LOOK = 1.0
-"""Seconds between two looks at a window that has not taken a message."""
+OVERLOAD_TIMEOUT = 5.0
+BATCH_DELAY = 0.005
+"""Seconds that events, code and outputs wait for more: a message costs each end 0.5 ms. Frames
+that need an answer (ops, reads) do not wait, and take the waiting ones along."""
+MIN_RATE = 100_000
+"""Bytes per second; a large message extends the timeout accordingly."""
+POLL = 1.0
+"""Seconds between checks of an unfinished write."""
 
 Write = Callable[[bytes], Awaitable[None]]
 HintFrame = Union[OutputsFrame, StreamFrame, DisplayFrame]
@@ -52,16 +51,16 @@ log = logging.getLogger(__name__)
 
 
 class Hint:
-    """What is shown of something in progress, until an op brings it: later ones join it.
+    """The progress of a run, draft or display; later frames merge into it.
 
-    They weigh nothing: of each thing one waits, and what it shows is kept elsewhere anyway.
+    Hints do not count towards the queue's size: at most one waits per run, draft or display.
     """
 
     def __init__(self, frame: HintFrame) -> None:
         self.frames: list[HintFrame] = [frame]
 
     def join(self, later: HintFrame) -> bool:
-        """False if it does not fit: it must wait by itself, behind."""
+        """Merge a later frame. False if that is impossible, so that it must wait separately."""
         last = self.frames[-1]
         if isinstance(later, OutputsFrame) and isinstance(last, OutputsFrame):
             kept = last.outputs[: max(0, later.start - last.start)]
@@ -83,14 +82,21 @@ class Hint:
         return first
 
 
+class Large(NamedTuple):
+    """An op with large outputs, encoded only when its message is next."""
+
+    frame: OpFrame
+    size: int
+    """Approximate bytes."""
+
+
 class SendQueue:
     def __init__(self, write: Write, give_up: Callable[[str], None]) -> None:
-        """``write`` hands a message to the socket and returns when it has taken it.
-        ``give_up`` is called, with the reason in words, when the window takes nothing."""
+        """``write`` returns once the socket took a message. ``give_up`` gets the reason when the
+        window stops reading."""
         self._write = write
         self._give_up = give_up
-        self._encoder = msgspec.json.Encoder()
-        self._waiting: deque[bytes | Hint] = deque()
+        self._waiting: deque[bytes | Large | Hint] = deque()
         self._hints: dict[Hashable, Hint] = {}
         self._size = 0
         self._closed = False
@@ -101,8 +107,8 @@ class SendQueue:
         self._delivery = asyncio.ensure_future(self._deliver())
 
     def post(self, frame: ServerFrame) -> None:
-        """Queue a frame; never waits. Nothing happens once the queue is closed: a window
-        that attaches again asks for what it missed."""
+        """Queue a frame without waiting. A closed queue drops it: the window asks again when it
+        reattaches."""
         if self._closed:
             return
         if isinstance(frame, (OutputsFrame, StreamFrame, DisplayFrame)):
@@ -110,11 +116,16 @@ class SendQueue:
         else:
             if isinstance(frame, OpFrame):
                 self._make_way(frame)
-            self.post_event(self._encoder.encode(frame))
+            size = outputs_weight(frame)
+            if isinstance(frame, OpFrame) and size > AT_ONCE:
+                self._waiting.append(Large(frame, size))
+                self._resize(size)
+            else:
+                self.post_event(encode(frame))
             self._due.set()
 
     def post_event(self, data: bytes) -> None:
-        """The same for an event's frame that is JSON already."""
+        """Queue an event's frame that is already JSON."""
         if self._closed:
             return
         self._waiting.append(data)
@@ -125,10 +136,10 @@ class SendQueue:
         if self._size >= MESSAGE:
             self._due.set()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(COMPANY, self._due.set)
+            self._timer = asyncio.get_running_loop().call_later(BATCH_DELAY, self._due.set)
 
     async def room(self) -> None:
-        """Wait until there is room for more events."""
+        """Wait for room for more events."""
         await self._roomy.wait()
 
     def _no_timer(self) -> None:
@@ -137,28 +148,27 @@ class SendQueue:
             self._timer = None
 
     def close(self) -> None:
-        """Nothing is sent any more."""
         self._closed = True
         self._no_timer()
         self._waiting.clear()
         self._hints.clear()
         self._delivery.cancel()
 
-    # --- what waits ------------------------------------------------------------------
+    # --- queue -----------------------------------------------------------------------
 
     def _post_hint(self, frame: HintFrame) -> None:
         key = _key(frame)
         waiting = self._hints.get(key)
         if waiting is None or not waiting.join(frame):
             if waiting is not None and isinstance(frame, DisplayFrame):
-                # The newest data goes last: outputs that wait may be what shows it.
+                # The newest data goes last: waiting outputs may create its display.
                 self._waiting.remove(waiting)
             self._hints[key] = Hint(frame)
             self._waiting.append(self._hints[key])
         self._soon()
 
     def _make_way(self, frame: OpFrame) -> None:
-        """The end of a run brings all its outputs. Code is not joined across an op."""
+        """Drop the outputs of a run that ends with this op. Code does not merge across an op."""
         ended = frame.op.run_id if isinstance(frame.op, FinishRun) else None
         for key, hint in list(self._hints.items()):
             shown = hint.frames[0]
@@ -175,24 +185,29 @@ class SendQueue:
         else:
             self._roomy.set()
 
-    def _take(self) -> Iterator[bytes]:
-        """The frames of the next message."""
+    async def _message(self) -> bytes:
+        """The next message; b"" if nothing waits."""
+        frames: list[bytes] = []
         size = 0
         while self._waiting and size < MESSAGE:
-            data = self._encoded(self._waiting.popleft())
+            data = await self._encoded(self._waiting.popleft())
             size += len(data)
-            yield data
+            frames.append(data)
+        return b"\n".join(frames)
 
-    def _encoded(self, waiting: bytes | Hint) -> bytes:
+    async def _encoded(self, waiting: bytes | Large | Hint) -> bytes:
         if isinstance(waiting, bytes):
             self._resize(-len(waiting))
             return waiting
+        if isinstance(waiting, Large):
+            self._resize(-waiting.size)
+            return await encode_large(waiting.frame)
         frame = waiting.frame()
         if self._hints.get(_key(frame)) is waiting:
-            del self._hints[_key(frame)]  # On its way, it takes no others in.
-        return self._encoder.encode(frame)
+            del self._hints[_key(frame)]  # Later frames must not merge into a sent one.
+        return encode(frame) if outputs_weight(frame) <= AT_ONCE else await encode_large(frame)
 
-    # --- on their way ----------------------------------------------------------------
+    # --- delivery --------------------------------------------------------------------
 
     async def _deliver(self) -> None:
         try:
@@ -200,22 +215,22 @@ class SendQueue:
                 await self._due.wait()
                 self._due.clear()
                 self._no_timer()
-                while message := b"\n".join(self._take()):
+                while message := await self._message():
                     await self._send(message)
         except asyncio.TimeoutError:
-            self._stop("The window takes nothing any more.")
+            self._stop("The window stopped reading.")
         except Exception:
-            log.exception("A message could not be sent")
-            self._stop("A message could not be sent.")
+            log.exception("Could not send a message")
+            self._stop("Could not send a message.")
 
     async def _send(self, message: bytes) -> None:
-        """Return when the socket has taken it. TimeoutError if it does not."""
+        """Return when the socket took the message. Raises TimeoutError."""
         began = time.monotonic()
         written = asyncio.ensure_future(self._write(message))
         while not written.done():
-            await asyncio.wait({written}, timeout=LOOK)
-            patience = PATIENCE if self._size <= MOST else NO_PATIENCE
-            if time.monotonic() - began > patience + len(message) / SLOWEST:
+            await asyncio.wait({written}, timeout=POLL)
+            timeout = TIMEOUT if self._size <= OVERLOAD else OVERLOAD_TIMEOUT
+            if time.monotonic() - began > timeout + len(message) / MIN_RATE:
                 written.cancel()
                 raise asyncio.TimeoutError
         written.result()
@@ -226,7 +241,7 @@ class SendQueue:
 
 
 def _key(frame: HintFrame) -> Hashable:
-    """What it shows; the epoch is in it, as hints of an older one are dropped."""
+    """The identity of what a hint shows. Includes the epoch: pages drop hints of older ones."""
     place = (type(frame), frame.notebook, frame.epoch)
     if isinstance(frame, OutputsFrame):
         return (*place, frame.cell_id, frame.run_id)

@@ -1,7 +1,7 @@
-"""What works in notebooks, without a web server.
+"""All objects for work in notebooks, without a web server.
 
-settings.py    what an admin sets
-config.py      where it stands, for programs that are no server
-models.py      the models of all providers, by that
-workbench.py   all objects, wired on one screen
+settings.py    the admin's settings
+config.py      loads them for programs other than the server
+models.py      makes the models from them
+workbench.py   wires all objects
 """

@@ -1,8 +1,8 @@
-"""The settings that a server started here would have: a limit that an admin has set for it holds
-on the command line and in `%%ai` as well.
+"""Loads the server's settings, so that an admin's limits also hold on the command line and in
+`%%ai`.
 
-Configuration beside the person's notebooks is not read (a server reads the folder that it is
-started in): it may have come with the notebooks.
+Unlike a server, it does not read configuration in the current folder: that may have come with
+untrusted notebooks.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from traitlets.config.loader import (
     PyFileConfigLoader,
 )
 
+from ...core.errors import CodeInterpError
 from .settings import CodeInterpSettings
 
 FILES = (
@@ -30,26 +31,29 @@ FILES = (
     "jupyter_notebook_config",
     "jupyter_jupyter_codeinterp_config",
 )
-"""What applications that run the extension read, without suffixes; the last one counts most."""
+"""Configuration files of the applications that run the extension; the last one wins."""
 LOADERS: dict[str, type[FileConfigLoader]] = {
     ".py": PyFileConfigLoader,
     ".json": JSONFileConfigLoader,
 }
 
 
-class BadConfig(Exception):
-    """The words say which file, and what is wrong with it."""
+class BadConfig(CodeInterpError):
+    """A wrong setting, or a file that cannot be read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("bad_config", message)
 
 
 class CodeInterp(CodeInterpSettings):
-    """Has the server extension's name, and so its settings."""
+    """Has the server extension's name, so traitlets gives it the same settings."""
 
 
 def load() -> Config:
-    """Raises BadConfig for a file that cannot be read: a limit may stand there."""
+    """Raises BadConfig for a file that cannot be read, because it may set a limit."""
     config = Config()
     for name in FILES:
-        # The person's own folder comes first, and counts most.
+        # The person's own folder is first in the path and wins.
         for folder in reversed(jupyter_config_path()):
             for suffix, loader in LOADERS.items():
                 file = Path(folder, name + suffix)
@@ -60,12 +64,12 @@ def load() -> Config:
 
 def _load(loader: type[FileConfigLoader], file: Path) -> Config:
     try:
-        # It may print what it likes: our output is for events alone.
+        # Configuration may print; standard output is for events only.
         with contextlib.redirect_stdout(sys.stderr):
             return Config(loader(file.name, path=str(file.parent)).load_config())
     except (Exception, SystemExit) as error:
         kind = "" if isinstance(error, ConfigError) else f"{type(error).__name__}: "
-        words = f"{file} cannot be read, and may set a limit: {kind}{error}"
+        words = f"Cannot read {file}, which may set a limit: {kind}{error}"
         raise BadConfig(words) from None
 
 

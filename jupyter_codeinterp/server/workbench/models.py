@@ -1,4 +1,4 @@
-"""The models of all providers, by what an admin has set."""
+"""Makes the models of all providers from the settings."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def make_models(
         recording=recording,
         limits=settings.models_allowed,
         local_addresses=settings.local_addresses,
+        allowed_packages=settings.allowed_packages,
         max_tokens=settings.max_tokens,
         prices=settings.prices,
     )

@@ -1,26 +1,30 @@
-"""What an admin sets, whichever front it is for: the server extension, the command line."""
+"""The admin's settings, for the server extension and the command line.
+
+The server imports this at its start: keep the imports few.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_core.paths import jupyter_data_dir
-from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode
+from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
 from traitlets.config import Configurable
 
-from ...adapters.providers.anthropic.provider import DEFAULT_MODEL
-from ...adapters.storage.sqlite import Retention
 from ...core.approval.modes import BY_RANK, HIGHEST
-from ...core.turn.limits import Limits
-from ..models import Limits as Allowed
+
+if TYPE_CHECKING:
+    from ...adapters.storage.sqlite import Retention
+    from ...core.turn.limits import Limits
+    from ..models import Limits as Allowed
 
 
 class CodeInterpSettings(Configurable):
-    """Those that are set as ``c.CodeInterp…``: who takes part in them is called so."""
+    """Settings ``c.CodeInterp…``. Subclasses must have that name."""
 
     model = Unicode(
-        DEFAULT_MODEL,
-        help="The model that answers by default: an id of the default provider, or provider/model.",
+        help="The default model: an id of the default provider, or provider/model.",
     ).tag(config=True)
     base_url = Unicode(
         None,
@@ -32,155 +36,176 @@ class CodeInterpSettings(Configurable):
         Unicode(),
         None,
         allow_none=True,
-        help="Providers whose models may be used, by name, as in the ids of their models "
-        "(anthropic, ollama, …). None: all.",
+        help="Allowed providers, by name as in their model ids (anthropic, ollama, …). None: all.",
     ).tag(config=True)
     allowed_models = List(
         Unicode(),
         None,
         allow_none=True,
-        help="Models that may be used, in windows, by clients and by kernels: provider/model, "
-        "where * stands for anything. None: all of the allowed providers.",
+        help="Allowed models for windows, clients and kernels, as provider/model with * as "
+        "wildcard. None: all models of the allowed providers.",
+    ).tag(config=True)
+    allowed_packages = List(
+        Unicode(),
+        None,
+        allow_none=True,
+        help="Installed Python packages that may add tools, checks and providers, by name. Their "
+        "code runs in the server, in every mode. None: all; []: no package.",
     ).tag(config=True)
     keys_from_environment = Bool(
         False,
-        help="Whether keys and addresses come from the server's environment and configuration "
-        "alone: a person can enter none, and what was entered before is not used.",
+        help="Take keys and addresses only from the server's environment and configuration. "
+        "People cannot enter any, and earlier entries are ignored.",
     ).tag(config=True)
     find_local_servers = Bool(
         None,
         allow_none=True,
-        help="Whether a person may have model servers looked for on this machine. None: where "
-        "the server listens on this machine alone and is not JupyterHub's.",
+        help="Allow people to search this machine for model servers. None: only if the server "
+        "listens on this machine alone and JupyterHub did not start it.",
     ).tag(config=True)
     local_addresses = Dict(
         Unicode(),
-        help="Where model servers of this machine answer, by provider, if not at their usual "
+        help="Addresses of model servers on this machine, by provider, if not at their usual "
         "ports: {'ollama': 'http://127.0.0.1:11435'}.",
     ).tag(config=True)
     highest_mode = Enum(
         BY_RANK,
         HIGHEST,
-        help="The most that a person may allow: plan (nothing runs), review (each run is "
-        "asked for) or auto (runs without asking).",
+        help="The most permissive mode that a person may choose: plan (nothing runs), review "
+        "(asks before each run) or auto (runs without asking).",
     ).tag(config=True)
     read_rule_files = Bool(
         True,
-        help="Whether AGENTS.md and .codeinterp/rules.md, beside a notebook and above it, are "
-        "told to the model as the person's wishes.",
+        help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "
+        "folders above it, to the model as the person's instructions.",
     ).tag(config=True)
-    max_steps = Integer(25, min=1, help="Model calls in one turn at most.").tag(config=True)
-    max_tokens = Integer(16_000, min=256, help="Tokens of one answer at most.").tag(config=True)
+    max_steps = Integer(25, min=1, help="Maximum number of model calls in a turn.").tag(config=True)
+    max_tokens = Integer(16_000, min=256, help=("Maximum number of tokens in an answer.")).tag(
+        config=True
+    )
     max_cost = Float(
         None,
         allow_none=True,
         min=0,
-        help="US dollars a turn may cost at most. Needs known prices (see prices).",
+        help="Maximum cost of a turn in US dollars. Needs known prices (see prices).",
     ).tag(config=True)
     prices = Dict(
-        help="Prices by model id, in US dollars a million tokens: (input, output, cache write, "
-        "cache read)."
+        help="Prices by model id, in US dollars per million tokens: (input, output, cache "
+        "write, cache read)."
     ).tag(config=True)
     kernel_models = List(
         Unicode(),
         None,
         allow_none=True,
-        help="Models that code in kernels (%%ai) may ask through this server. None: all.",
+        help="Models that code in kernels (%%ai) may use through this server. None: all.",
     ).tag(config=True)
     kernel_cost = Float(
         None,
         allow_none=True,
         min=0,
-        help="US dollars that the model calls of one kernel (%%ai) may cost through this "
+        help="Maximum cost in US dollars of one kernel's model calls (%%ai) through this "
         "server. Needs known prices (see prices).",
     ).tag(config=True)
     day_cost = Float(
         None,
         allow_none=True,
         min=0,
-        help="US dollars that all model calls of a day (UTC) may cost, whoever asks: windows, "
-        "clients, kernels. Needs known prices (see prices).",
+        help="Maximum cost in US dollars of all model calls in a day (UTC), from windows, "
+        "clients and kernels. Needs known prices (see prices).",
     ).tag(config=True)
     kernels_keep_keys = Bool(
         True,
-        help="Whether kernels get the variables of the server's environment that hold keys of "
-        "models, such as ANTHROPIC_API_KEY, for code of the person's own. %%ai does not need "
-        "them.",
+        help="Pass model keys in the server's environment, such as ANTHROPIC_API_KEY, to "
+        "kernels for people's own code. %%ai does not need them.",
     ).tag(config=True)
     inline_completion = Bool(
         True,
-        help="Whether a person may switch on completions while typing, each of which is a "
-        "small request to a model. Nobody has them before that.",
+        help="Allow people to turn on completions while typing, which send small requests to a "
+        "model. Off until a person turns them on.",
     ).tag(config=True)
     kernel_env_remove = List(
         Unicode(),
-        help="Names of variables of the server's environment that kernels do not get, whatever "
-        "they hold: ['JUPYTERHUB_API_TOKEN', 'DATABASE_URL'].",
+        help="Environment variables of the server that kernels never get, by name: "
+        "['JUPYTERHUB_API_TOKEN', 'DATABASE_URL'].",
     ).tag(config=True)
     cell_timeout = Float(
-        600.0, allow_none=True, min=0, help="Seconds a cell may run in Auto mode. None: no limit."
+        600.0,
+        allow_none=True,
+        min=0,
+        help=("Time limit of a cell in Auto mode, in seconds. None: no limit."),
     ).tag(config=True)
     turn_timeout = Float(
-        3600.0, allow_none=True, min=0, help="Seconds a turn may take in Auto mode."
+        3600.0, allow_none=True, min=0, help="Time limit of a turn in Auto mode, in seconds."
     ).tag(config=True)
     window_grace = Float(
         30.0,
         min=0,
-        help="Seconds that a turn waits for a window that is gone. Then it goes on in the "
-        "notebook's file, if nothing that a person has written is missing there.",
+        help="Seconds that a turn waits for a departed window. Then it continues in the "
+        "notebook's file, unless the file lacks a person's edits.",
     ).tag(config=True)
     leave_grace = Float(
         5.0,
         min=0,
-        help="The same for a window that has said that it goes: a page that is loaded anew is "
-        "back by then. Never longer than window_grace.",
+        help="The same for a window that announced its departure, so that a reloading page can "
+        "return. Never longer than window_grace.",
     ).tag(config=True)
     allow_token_windows = Bool(
         False,
-        help="Whether a client that has the server's token, but no cookies of a login, may "
-        "decide and change modes and keys as a window does. Code in a kernel can read that "
-        "token. Needed only where the page is served from another host than the server.",
+        help="Allow clients with the server's token, but no login cookies, to decide and to "
+        "change modes and keys. Code in a kernel can read that token. Needed only if "
+        "another host serves the page.",
     ).tag(config=True)
     wait_keeps_kernel = Float(
         3600.0,
         min=0,
-        help="Seconds for which a turn that waits for a person keeps its kernel, and the "
-        "server, from being shut down as idle. A turn that works always does.",
+        help="Seconds that a turn waiting for a person keeps its kernel and the server from "
+        "being culled as idle. A working turn always does.",
     ).tag(config=True)
     data_dir = Unicode(
-        help="Where conversations and a pasted key are kept. Default: codeinterp in Jupyter's "
-        "data directory."
+        help="Folder of conversations and pasted keys. Default: codeinterp in Jupyter's data "
+        "directory."
     ).tag(config=True)
     keep_conversations_days = Float(
         None,
         allow_none=True,
         min=0,
-        help="Days after its last change for which a conversation is kept. None: for ever.",
+        help="Days to keep a conversation after its last change. None: forever.",
     ).tag(config=True)
     keep_outputs_days = Float(
         None,
         allow_none=True,
         min=0,
-        help="Days for which conversations keep outputs that the model may read again. "
-        "(Notebooks keep their own.) None: as long as the conversation.",
+        help="Days to keep outputs that the model may read again. (Notebooks keep their own.) "
+        "None: as long as the conversation.",
     ).tag(config=True)
     keep_outputs_size = Integer(
         1_000_000_000,
         allow_none=True,
         min=0,
-        help="Bytes that the outputs of all conversations take at most; the oldest go first.",
+        help=(
+            "Maximum size in bytes of the outputs of all conversations. The oldest are deleted "
+            "first."
+        ),
     ).tag(config=True)
     demo_pace = Float(
-        None, allow_none=True, help="Words a second of the offline demo; 0: at once."
+        None, allow_none=True, help="Words per second of the offline demo. 0: all at once."
     ).tag(config=True)
+
+    @default("model")
+    def _default_model(self) -> str:
+        from ...adapters.providers.anthropic.provider import DEFAULT_MODEL
+
+        return DEFAULT_MODEL
 
     @property
     def folder(self) -> Path:
-        """Where conversations and a pasted key are kept."""
+        """The folder of conversations and saved keys."""
         return Path(self.data_dir or Path(jupyter_data_dir()) / "codeinterp")
 
     @property
     def models_allowed(self) -> Allowed:
+        from ..models import Limits as Allowed
+
         return Allowed(
             None if self.allowed_providers is None else tuple(self.allowed_providers),
             None if self.allowed_models is None else tuple(self.allowed_models),
@@ -190,6 +215,8 @@ class CodeInterpSettings(Configurable):
 
     @property
     def limits(self) -> Limits:
+        from ...core.turn.limits import Limits
+
         return Limits(
             steps=self.max_steps,
             cell_timeout=self.cell_timeout,
@@ -199,6 +226,8 @@ class CodeInterpSettings(Configurable):
 
     @property
     def retention(self) -> Retention:
+        from ...adapters.storage.sqlite import Retention
+
         return Retention(
             self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
         )

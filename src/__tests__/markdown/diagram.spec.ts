@@ -104,6 +104,6 @@ describe('what is shown of a diagram', () => {
   it('is its code and the reason, where it may load something', () => {
     const { place } = shown(`graph TD\n  A["<img src='${URL}'>"]`);
     expect(place.querySelector('button')).toBeNull();
-    expect(place.textContent).toContain('it is shown as code');
+    expect(place.textContent).toContain('Shown as code');
   });
 });

@@ -61,10 +61,10 @@ describe('a conversation whose rendering did not end', () => {
     const container = log();
     expect(container.textContent).toContain('It is **bold**.');
     expect(container.querySelector('strong')).toBeNull();
-    fireEvent.click(screen.getByRole('button', { name: 'Show it formatted' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Show formatted' }));
     await act(settled);
     expect((await screen.findByText('bold')).localName).toBe('strong');
-    expect(screen.queryByText('Show it formatted')).toBeNull();
+    expect(screen.queryByText('Show formatted')).toBeNull();
     await unmarked();
   });
 

@@ -4,10 +4,23 @@ import { LARGEST, namesFor, saveBeside } from '../../notebook/attach';
 
 const trans = nullTranslator.load('');
 
+/** In base64. */
+const THEIRS = btoa('theirs');
+
 /** The contents of a folder: no file is renamed to a name that is taken. */
 function folder(...taken: string[]) {
-  const files = new Map(taken.map(name => [`work/${name}`, 'theirs']));
+  const files = new Map(taken.map(name => [`work/${name}`, THEIRS]));
   const contents = {
+    get: async (path: string) => {
+      const content = files.get(path);
+      if (content === undefined) {
+        throw new ServerConnection.ResponseError(
+          { status: 404, statusText: '' } as Response,
+          'No such file'
+        );
+      }
+      return { type: 'file', size: atob(content).length, content };
+    },
     newUntitled: async () => {
       files.set('work/untitled', '');
       return { path: 'work/untitled' };
@@ -35,10 +48,18 @@ it('a file is saved as it is, and never over another', async () => {
   const file = new File(['x,y\n'], 'a.csv');
   expect(await saveBeside(contents, 'work', file, trans)).toBe('a (2).csv');
   expect(Object.fromEntries(files)).toEqual({
-    'work/a.csv': 'theirs',
-    'work/a (1).csv': 'theirs',
+    'work/a.csv': THEIRS,
+    'work/a (1).csv': THEIRS,
     'work/a (2).csv': btoa('x,y\n')
   });
+});
+
+it('an identical file is not saved again', async () => {
+  const { files, contents } = folder('a.csv');
+  files.set('work/a (1).csv', btoa('x,y\n'));
+  const file = new File(['x,y\n'], 'a.csv');
+  expect(await saveBeside(contents, 'work', file, trans)).toBe('a (1).csv');
+  expect(files.size).toBe(2);
 });
 
 it('what cannot be saved leaves nothing behind', async () => {

@@ -1,5 +1,5 @@
 import type { ICodeCellModel } from '@jupyterlab/cells';
-import { digest } from '../../notebook/document/digest';
+import { digest } from '../../notebook/document/sources';
 import type { Op } from '../../notebook/document/ops';
 import { BEGIN, INSERT, PATH, Stage, cell, draft, until } from './stage';
 
@@ -9,13 +9,15 @@ function setSource(source: string, expect: string): Op {
     cell_id: 'd',
     source,
     expect,
-    cell_type: null
+    cell_type: null,
+    last_run: null
   };
 }
 
 function finish(outputs: object[], cell_id = 'a'): Op {
   return {
     op: 'finish_run',
+    kept: '',
     cell_id,
     run_id: 'r1',
     outputs: outputs as never,

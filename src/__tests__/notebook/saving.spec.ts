@@ -1,11 +1,13 @@
 import { dismissDialog, waitForDialog } from '@jupyterlab/testing';
 import type { Op } from '../../notebook/document/ops';
 import { Saver } from '../../notebook/saving/saver';
+import { ended } from '../panel/panel-fakes';
 import { BEGIN, INSERT, PATH, Stage, cell, until } from './stage';
 
 function finish(outputs: object[], cell_id = 'a'): Op {
   return {
     op: 'finish_run',
+    kept: '',
     cell_id,
     run_id: 'r1',
     outputs: outputs as never,
@@ -36,6 +38,28 @@ describe('saving', () => {
     stage.op(finish([{ output_type: 'stream', name: 'stdout', text: 'here' }]));
     await until('saved', () => !stage.model.dirty);
     expect(await saved()).toContain('here');
+  });
+
+  it('happens once for runs in a row, and at once when their turn ends', async () => {
+    await stage.context.save();
+    stage.lease();
+    const { contents } = stage.manager;
+    const save = jest.spyOn(contents, 'save').mockClear();
+    const look = jest.spyOn(contents, 'get').mockClear();
+    for (const run_id of ['r1', 'r2', 'r3']) {
+      stage.op({ ...BEGIN, run_id } as Op);
+      stage.op({ ...finish([]), run_id } as Op);
+      stage.read(0, true);
+    }
+    expect(look).not.toHaveBeenCalled();
+    const event = ended();
+    stage.receive({ type: 'event', session_id: 's1', seq: 1, event });
+    // A save begins with a look at the file.
+    expect(look).toHaveBeenCalledTimes(1);
+    await until('saved', () => !stage.model.dirty);
+    // The person's own save comes after those that wait.
+    await stage.context.save();
+    expect(save).toHaveBeenCalledTimes(2);
   });
 
   it('happens when the page is hidden, if the agent has worked here', async () => {

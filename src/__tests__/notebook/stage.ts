@@ -13,7 +13,7 @@ import { ServiceManagerMock } from '@jupyterlab/services/lib/testutils';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
-import { digest } from '../../notebook/document/digest';
+import { digest } from '../../notebook/document/sources';
 import type { Op } from '../../notebook/document/ops';
 import { Notebooks } from '../../notebook/notebooks';
 import type {
@@ -68,9 +68,9 @@ export class TestDrafts implements IDrafts {
     id: string,
     action: 'run' | 'reject',
     runAll?: boolean
-  ): Promise<void> {
+  ): Promise<boolean> {
     this.decided.push([id, action, runAll]);
-    return Promise.resolve();
+    return Promise.resolve(true);
   }
 
   set(drafts: IDraftView[]): void {
@@ -123,6 +123,7 @@ export const INSERT: Insert = {
 export const BEGIN: BeginRun = {
   op: 'begin_run',
   cell_id: 'a',
+  last_run: null,
   digest: digest('x = 1'),
   run_id: 'r1',
   metadata: {},

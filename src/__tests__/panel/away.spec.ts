@@ -42,7 +42,7 @@ async function running(panelShown = true) {
   await settled();
   const end = async (change: Partial<TurnEnded> = {}) => {
     made.client.play('s1', ended(change));
-    made.client.session({ running: false });
+    made.client.session({ running: false }, [], ended(change).stop_reason);
     await settled();
   };
   return { ...made, shown, end };
@@ -131,12 +131,9 @@ describe('a turn that ends', () => {
     expect(told()).toEqual([]);
   });
 
-  it('is told once its event has come, though the server says earlier that it is over', async () => {
+  it('is told without its events', async () => {
     const { client } = await running(false);
-    client.session({ running: false });
-    await settled();
-    expect(told()).toEqual([]);
-    client.play('s1', ended());
+    client.session({ running: false }, [], 'end_turn');
     expect(told()).toEqual(['The turn in sales.ipynb has ended']);
   });
 });

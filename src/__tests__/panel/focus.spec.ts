@@ -1,4 +1,4 @@
-import { keepFocus } from '../../plugins/doors/focus';
+import { keepFocus } from '../../panel/page/focus';
 
 let next: jest.Mock;
 let keeper: ReturnType<typeof keepFocus>;

@@ -1,4 +1,4 @@
-import { person } from '../../panel/store/by-person';
+import { person } from '../../notebook/review/gate/person';
 import { CodeInterpreter } from '../../panel/interpreter';
 import type { ISessionEvent } from '../../tokens';
 import { info, makeStore, settled, started } from './panel-fakes';
@@ -29,7 +29,7 @@ it('sends what a person has asked for, and knows the conversation', async () => 
 it('sends nothing that no person has asked for', async () => {
   const { client, interpreter } = make();
   acts.mockReturnValue(false);
-  await expect(interpreter.send('Count')).rejects.toThrow('and not you');
+  await expect(interpreter.send('Count')).rejects.toThrow('not you');
   expect(client.ofType('send_message')).toEqual([]);
 });
 
@@ -56,7 +56,7 @@ it('lists the conversations of a notebook', async () => {
 
 it('follows a conversation from its first event, each once and in order', async () => {
   const { client, interpreter } = make();
-  const title = { type: 'title_changed', title: 'x' } as const;
+  const title = { type: 'title_changed', title: 'x', window: 1 } as const;
   client.play('s1', started, title);
   const seen: number[] = [];
   const iterate = async () => {
@@ -122,7 +122,7 @@ it('follows a conversation whose numbers have holes, as journals have', async ()
   };
   const over = iterate();
   await settled();
-  const title = { type: 'title_changed', title: 'x' } as const;
+  const title = { type: 'title_changed', title: 'x', window: 1 } as const;
   for (const seq of [1, 4, 5, 5, 4, 9]) {
     client.frames.emit({ type: 'event', session_id: 's1', seq, event: title });
   }

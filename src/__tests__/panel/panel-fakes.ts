@@ -3,11 +3,11 @@ import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import { ModelMarkdown } from '../../markdown/markdown';
-import { Seen } from '../../notebook/review/seen';
+import { Seen } from '../../notebook/review/gate/seen';
 import type { IPanelContext } from '../../panel/components/elements/context';
 import { ToolRenderers } from '../../panel/renderers';
 import { SlashCommands } from '../../panel/slash';
-import { person } from '../../panel/store/by-person';
+import { person } from '../../notebook/review/gate/person';
 import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
@@ -40,7 +40,7 @@ import type {
   IFigure,
   IOutline,
   IPlaces,
-  IRoom
+  IViewZone
 } from '../../tokens';
 
 // jsdom has no layout, so nothing in it has a size.
@@ -127,6 +127,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     files_left_out: 0,
     retry: false,
     cost: null,
+    window: 0,
     ...change
   };
 }
@@ -232,13 +233,36 @@ export class FakeClient implements IClient {
     }
   }
 
-  session(change: Partial<SessionInfo> = {}, worked: string[] = []): void {
+  session(
+    change: Partial<SessionInfo> = {},
+    worked: string[] = [],
+    stop_reason = ''
+  ): void {
     this.frames.emit({
       type: 'session',
       session: info(change),
       waiting: false,
-      worked
+      worked,
+      stop_reason
     });
+  }
+
+  /** A session begins or stops waiting for the person. */
+  waits(session_id: string, waiting = true): void {
+    this.frames.emit({ type: 'waiting', session_id, waiting });
+  }
+
+  /** The sessions whose events the server sends to this window, sorted. */
+  get streams(): string[] {
+    const ids = new Set<string>();
+    for (const command of this.sent) {
+      if (command.type === 'subscribe') {
+        ids.add(command.session_id);
+      } else if (command.type === 'unsubscribe') {
+        ids.delete(command.session_id);
+      }
+    }
+    return [...ids].sort();
   }
 
   ofType<T extends Command['type']>(type: T): Extract<Command, { type: T }>[] {
@@ -262,8 +286,12 @@ export class FakeNotebooks implements INotebooks {
   lease: boolean | undefined = true;
   readonly seen = new Seen();
 
-  isShown(): boolean {
-    return true;
+  readonly shownChanged = new Signal<this, void>(this);
+  /** Paths of the notebooks in view; by default the one in front. */
+  shown: string[] | null = null;
+
+  isShown(path: string): boolean {
+    return this.shown?.includes(path) ?? path === this.currentPath;
   }
 
   sourceOf({ cell_id }: IDraftView): string | null {
@@ -274,8 +302,8 @@ export class FakeNotebooks implements INotebooks {
     return this.sources;
   }
 
-  holdsLease(): boolean | undefined {
-    return this.lease;
+  holdsLease(path: string): boolean | undefined {
+    return path === this.currentPath ? this.lease : undefined;
   }
 
   async reveal(_: string, cellId: string): Promise<boolean> {
@@ -291,11 +319,11 @@ export class FakeNotebooks implements INotebooks {
   }
 
   /** Places in the notebook, by the cell that they are below; none unless there is one. */
-  readonly rooms = new Map<string, HTMLElement>();
+  readonly viewZones = new Map<string, HTMLElement>();
   readonly roomsShown: string[] = [];
 
-  makeRoom(_: string, cellId: string): IRoom | null {
-    const node = this.rooms.get(cellId);
+  makeViewZone(_: string, cellId: string): IViewZone | null {
+    const node = this.viewZones.get(cellId);
     return node
       ? {
           node,

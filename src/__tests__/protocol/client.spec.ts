@@ -58,6 +58,63 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+describe('a message that is larger than the server takes', () => {
+  const large = 'é'.repeat(16_000_001);
+
+  it('a receipt goes out without the cell as it was', async () => {
+    const { client, socket } = await connected();
+    const receipt = {
+      status: 'done' as const,
+      source: '',
+      reason: '',
+      before: { source: large },
+      after: [],
+      left_out: false,
+      outputs: ''
+    };
+    const [notebook, session_id] = ['a.ipynb', 's'];
+    const names = { notebook, session_id, epoch: 1, seq: 2 };
+    client.post({ type: 'receipt', ...names, receipt });
+    expect(socket.sent[0]).toMatchObject({
+      ...names,
+      receipt: { status: 'done', before: null }
+    });
+  });
+
+  it('a snapshot says that the notebook is too large', async () => {
+    const { client, socket } = await connected();
+    const cell = {
+      cell_id: 'a',
+      cell_type: 'code',
+      source: large,
+      outputs: [],
+      execution_count: null,
+      tags: [],
+      assigns: [],
+      run_id: ''
+    };
+    client.post({
+      type: 'snapshot',
+      notebook: 'a.ipynb',
+      epoch: 1,
+      request_id: 1,
+      cells: [cell],
+      active_cell_id: '',
+      gone_to: '',
+      acted_in: '',
+      too_large: false
+    });
+    expect(socket.sent[0]).toMatchObject({ cells: [], too_large: true });
+  });
+
+  it('a command is refused in words', async () => {
+    const { client, socket } = await connected();
+    const sent = client.send({ type: 'cancel', session_id: large });
+    await expect(sent).rejects.toMatchObject({ code: 'too_large' });
+    expect(socket.sent).toEqual([]);
+  });
+});
+
 describe('the socket', () => {
   it('opens with a ticket and the token', async () => {
     const { socket } = await connected();
@@ -121,6 +178,24 @@ describe('the socket', () => {
     expect(Socket.all).toHaveLength(2);
     Socket.all[1].onopen();
     expect(changes).toEqual([false, true]);
+  });
+
+  it('says which actions of others it has heard of when it comes back', async () => {
+    const { socket } = await connected();
+    expect(socket.url).not.toContain('seen');
+    socket.receive({ type: 'you_are', window: 2, seen: 7, missed: false });
+    const action = { type: 'done_elsewhere', window: 3, what: 'stop' };
+    socket.receive({ ...action, number: 9 });
+    socket.onclose({ code: 1006, reason: '' });
+    await jest.advanceTimersByTimeAsync(250);
+    const [, again] = Socket.all;
+    expect(again.url).toContain('seen=9');
+    again.onopen();
+    // What came meanwhile follows; it is not heard of yet.
+    again.receive({ type: 'you_are', window: 2, seen: 30, missed: false });
+    again.onclose({ code: 1006, reason: '' });
+    await jest.advanceTimersByTimeAsync(250);
+    expect(Socket.all[2].url).toContain('seen=9');
   });
 
   it('tries again, ever more slowly, while the server is away', async () => {

@@ -1,7 +1,7 @@
 /**
- * The names that a cell's code assigns, so that their values can be kept private with it; by
- * a pattern, linear in the source. Rather a name too many than one too few; what `exec` or
- * an `import *` assigns nobody can see. `core/redaction/assigned.py` does the same.
+ * The names that a private cell's code assigns, so that their values stay private too. Uses
+ * patterns, in time linear in the source, and returns rather too many names than too few. Names
+ * from `exec` or `import *` cannot be found. The same as `core/redaction/assigned.py`.
  */
 export function assigned(source: string): string[] {
   return [...new Set(statements(source).flatMap(names))].map(name =>
@@ -33,7 +33,7 @@ function names(statement: string): string[] {
   return found;
 }
 
-/** Where the last `=` is that compares nothing; -1 if there is none. */
+/** Index of the last `=` that is no comparison; -1 if there is none. */
 function lastEquals(statement: string): number {
   for (let at = statement.length - 1; at >= 0; at--) {
     const compares =
@@ -45,7 +45,7 @@ function lastEquals(statement: string): number {
   return -1;
 }
 
-/** Lines, with those that brackets continue. */
+/** Statements: lines, joined where brackets continue them. */
 function statements(source: string): string[] {
   const whole: string[] = [];
   let begun: string[] = [];

@@ -1,4 +1,4 @@
-/** A notebook's cells, as ops change them: by place, with one transaction for each op. */
+/** Changes a notebook's cells by index, in one transaction per op. */
 import type { ISharedBaseCell, YNotebook } from '@jupyter/ydoc';
 import type { INotebookModel } from '@jupyterlab/notebook';
 import { fields } from './shapes';
@@ -6,20 +6,25 @@ import { updateSource } from './sources';
 
 export type CellType = 'code' | 'markdown' | 'raw';
 
-/** Origin of all our transactions; no undo manager of Lab's tracks it. */
+/** Origin of all our transactions; Lab's undo managers do not track it. */
 export const ORIGIN = 'codeinterp';
 
-/** Run `change` and the marker in one transaction that leaves no step to undo. */
+/** Run `change` in one transaction that adds no undo step. */
 export function transact(model: INotebookModel, change: () => void): void {
   (model.sharedModel as YNotebook).ydoc.transact(change, ORIGIN);
 }
 
-export function runIdOf(cell: ISharedBaseCell): string | undefined {
-  const runId = provenance(cell)['run_id'];
-  return typeof runId === 'string' ? runId : undefined;
+/** The id of the agent's run in the cell's metadata; '' if none. */
+export function runIdOf(cell: ISharedBaseCell): string {
+  return runIdIn(fields(cell.getMetadata()));
 }
 
-/** The tool call that has run the cell last. */
+export function runIdIn(metadata: Record<string, unknown>): string {
+  const runId = fields(metadata['codeinterp'])['run_id'];
+  return typeof runId === 'string' ? runId : '';
+}
+
+/** The id of the tool call that last ran the cell. */
 export function toolCallOf(cell: ISharedBaseCell): unknown {
   return provenance(cell)['tool_call'];
 }
@@ -38,7 +43,7 @@ export function rewrite(
 ): void {
   const cell = model.sharedModel.cells[index];
   if (cell.getSource().includes('\r') || source.includes('\r')) {
-    // Editor and document count such line ends differently: no part can be replaced.
+    // Editor and document count these line ends differently, so replace the whole cell.
     const json = retyped(cellJSON(cell), cellType ?? cell.cell_type);
     model.sharedModel.deleteCell(index);
     insertCell(model, index, { ...json, source });
@@ -47,7 +52,7 @@ export function rewrite(
   updateSource(retype(model, index, cellType), source);
 }
 
-/** The cell with another type: a new one in the same place with the same id. */
+/** Change a cell's type: replace it by a new cell with the same index and id. */
 export function retype(
   model: INotebookModel,
   index: number,
@@ -80,7 +85,7 @@ export function insertCell(
   index: number,
   json: Record<string, unknown>
 ): ISharedBaseCell {
-  // The JSON of a cell is what nbformat says; its type there cannot express a union.
+  // The JSON follows nbformat; the parameter's type cannot express that union.
   return model.sharedModel.insertCell(index, json as never);
 }
 
@@ -92,7 +97,7 @@ export function cellJSON(cell: ISharedBaseCell): Record<string, unknown> {
   return { ...json, metadata: fields(json['metadata']) };
 }
 
-/** Our metadata of the cell; the file may hold anything in its place. */
+/** Our metadata of the cell; {} if the file has anything else there. */
 export function provenance(cell: ISharedBaseCell): Record<string, unknown> {
   return { ...fields(cell.getMetadata('codeinterp')) };
 }

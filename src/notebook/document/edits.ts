@@ -1,39 +1,55 @@
-/** Notices when a notebook changes by other hands than the agent's. */
+/** Detects the person's edits of a notebook. */
 import type { YNotebook } from '@jupyter/ydoc';
 import type { INotebookModel } from '@jupyterlab/notebook';
 import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 
-/** What a kernel, or we, write there; the person's own is all the rest. */
-const NOT_THEIRS = ['kernelspec', 'language_info', 'codeinterp'];
-/** Of a cell, and never saved. */
-const PASSING = ['execution_state'];
+/** Notebook metadata that a kernel or we write; the person edits all the rest. */
+const NOT_EDITS = ['kernelspec', 'language_info', 'codeinterp'];
+/** Cell fields that are never saved. */
+const TRANSIENT = ['execution_state'];
 
-/** The parts of a Yjs event that say what has changed. */
+/** The parts of a Yjs event that this module needs. */
 interface IChange {
-  readonly target: unknown;
-  readonly keys?: Iterable<string>;
   readonly keysChanged?: ReadonlySet<string>;
+  /** From the cells, or the metadata, to what has changed. */
+  readonly path: readonly (string | number)[];
+  readonly changes: {
+    readonly delta: readonly { retain?: number; insert?: unknown }[];
+  };
 }
 
-/** Calls `edited` for each change that comes while `ours()` is false. */
+/**
+ * Call `edited` for each change made while `ours()` is false, with the id of the cell that the
+ * person writes into or inserts; '' for any other change.
+ */
 export function watchEdits(
   model: INotebookModel,
   ours: () => boolean,
-  edited: () => void
+  edited: (cellId: string) => void
 ): IDisposable {
-  const { ydoc } = model.sharedModel as YNotebook;
+  const { sharedModel } = model;
+  const { ydoc } = sharedModel as YNotebook;
   const cells = ydoc.getArray('cells');
   const meta = ydoc.getMap('meta');
-  const watch = (ignored: readonly string[]) => (events: IChange[]) => {
-    const counts = ({ keysChanged }: IChange) =>
-      !keysChanged?.size || [...keysChanged].some(k => !ignored.includes(k));
-    if (!ours() && events.some(counts)) {
-      edited();
-    }
-  };
-  const onCells = watch(PASSING) as never;
-  const onMeta = watch([...NOT_THEIRS, 'nbformat_minor']) as never;
+  const counted = (events: IChange[], ignored: readonly string[]) =>
+    events.filter(
+      ({ keysChanged }) =>
+        !keysChanged?.size || [...keysChanged].some(k => !ignored.includes(k))
+    );
+  const watch =
+    (ignored: readonly string[], idOf: (event: IChange) => string) =>
+    (events: IChange[]) => {
+      const counting = ours() ? [] : counted(events, ignored);
+      if (counting.length) {
+        edited(counting.map(idOf).find(id => id) ?? '');
+      }
+    };
+  const onCells = watch(TRANSIENT, event => {
+    const at = placeOf(event);
+    return at === undefined ? '' : sharedModel.cells[at].getId();
+  }) as never;
+  const onMeta = watch([...NOT_EDITS, 'nbformat_minor'], () => '') as never;
   cells.observeDeep(onCells);
   meta.observeDeep(onMeta);
   return new DisposableDelegate(() => {
@@ -42,9 +58,21 @@ export function watchEdits(
   });
 }
 
+/** The index of the cell whose source has changed, or of the only cell that is new. */
+function placeOf({ path, changes }: IChange): number | undefined {
+  if (path.length) {
+    return path[1] === 'source' ? Number(path[0]) : undefined;
+  }
+  const [first, second] = changes.delta;
+  const insert = first?.retain === undefined ? first : second;
+  return Array.isArray(insert?.insert) && insert.insert.length === 1
+    ? (first.retain ?? 0)
+    : undefined;
+}
+
 /**
- * Keeps what is typed into cells until it is disposed: for a notebook that is read anew,
- * which replaces them all. `putBack` writes it into the cells that are there then.
+ * Record what the person types until disposed, as a reload replaces all cells. `putBack` writes
+ * it into the new cells.
  */
 export function keepTyping(
   model: INotebookModel

@@ -1,4 +1,4 @@
-/** How this window's copy of a notebook stands to its file. */
+/** Tracks how this window's copy of a notebook differs from its file. */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookModel } from '@jupyterlab/notebook';
 import type { PartialJSONObject } from '@lumino/coreutils';
@@ -13,23 +13,27 @@ export class FileState implements IDisposable {
   constructor(
     private readonly _context: Context,
     private readonly _holder: {
-      /** Whether a change that is being made is the agent's. */
+      /** Whether the agent makes the current change. */
       ours: () => boolean;
-      /** There is something to tell: a save, or the first edit since. */
+      /** Called on each edit of the person, with the cell as `watchEdits` tells it. */
+      edited: (cellId: string) => void;
+      /** Called on a save, and on the first edit after it. */
       changed: () => void;
-      /** The copy is that of the file now, whatever it held before. */
+      /** Called when the file has replaced the copy. */
       replaced: () => void;
-      /** The person has done that; what is known of the file is set. */
+      /** Called when the person has reverted to the file or a checkpoint, after `replaced`. */
       reverted: () => void;
     }
   ) {
     const { model, saveState } = _context;
     saveState.connect(this._onSaveState, this);
     model.metadataChanged.connect(this._onMetadata, this);
-    this._watch = watchEdits(model, _holder.ours, () => this._setEdited());
+    this._watch = watchEdits(model, _holder.ours, cellId =>
+      this._setEdited(cellId)
+    );
   }
 
-  /** For each session the number of the last op that the document holds. */
+  /** By session: the number of the last op in the document. */
   get applied(): Record<string, number> {
     const ours = fields(this._context.model.getMetadata('codeinterp'));
     const marks = Object.entries(fields(ours['applied']));
@@ -37,7 +41,7 @@ export class FileState implements IDisposable {
     return Object.fromEntries(known) as Record<string, number>;
   }
 
-  /** Write into the document that it holds this op; part of the op's transaction. */
+  /** Record this op in the document, as part of the op's transaction. */
   mark(sessionId: string, seq: number): void {
     const { model } = this._context;
     const ours = fields(model.getMetadata('codeinterp'));
@@ -45,7 +49,7 @@ export class FileState implements IDisposable {
     model.setMetadata('codeinterp', { ...ours, applied } as PartialJSONObject);
   }
 
-  /** What the server is told of it. */
+  /** The file's state for the server. */
   get known(): {
     saved: Record<string, number>;
     version: string;
@@ -58,12 +62,12 @@ export class FileState implements IDisposable {
     };
   }
 
-  /** The copy has just been read from the file. */
+  /** Record that the copy was just read from the file. */
   noteRead(): void {
     this._note(this.applied);
   }
 
-  /** Show the file, unless there is something here that the person has written. */
+  /** Reload the file, unless the copy has unsaved edits of the person. */
   async reload(): Promise<void> {
     if (this._edited) {
       return;
@@ -100,7 +104,7 @@ export class FileState implements IDisposable {
     }
   }
 
-  /** The file as this window has just read or written it. */
+  /** Record the file's version after a read or write. */
   private _note(saved: Record<string, number>): void {
     const file = this._context.contentsModel;
     this._saved = saved;
@@ -109,27 +113,28 @@ export class FileState implements IDisposable {
     this._editedSince = false;
   }
 
-  private _setEdited(): void {
+  private _setEdited(cellId: string): void {
     if (this._reloading || !this._context.isReady) {
       return;
     }
     this._editedSince = true;
+    this._holder.edited(cellId);
     if (!this._edited) {
       this._edited = true;
       this._holder.changed();
     }
   }
 
-  /** The marker goes down when the person goes back to the file, or to a checkpoint. */
+  /** Detect a revert to the file or a checkpoint: the op numbers decrease. */
   private _onMetadata(): void {
     const now = this.applied;
     const before = this._marker;
     this._marker = now;
     const back = Object.keys(before).some(id => (now[id] ?? 0) < before[id]);
-    const theirs = !this._reloading && !this._holder.ours();
-    if (back && theirs && this._context.isReady) {
+    const byPerson = !this._reloading && !this._holder.ours();
+    if (back && byPerson && this._context.isReady) {
       this._holder.replaced();
-      // The rest of the notebook, and what is known of the file, is set by then.
+      // By then Lab has replaced the rest of the notebook and the file's metadata.
       queueMicrotask(() => {
         this._editedSince = false;
         this.noteRead();
@@ -139,12 +144,12 @@ export class FileState implements IDisposable {
   }
 
   private readonly _watch: IDisposable;
-  /** The marker in the file, and the file's version, as last read or written here. */
+  /** The op numbers in the file, and its version, at this window's last read or write. */
   private _saved: Record<string, number> = {};
   private _version = '';
   private _saving: Record<string, number> = {};
   private _marker: Record<string, number> = {};
-  /** Whether there are changes that are not the agent's and not in the file. */
+  /** Whether the copy has unsaved edits of the person. */
   private _edited = false;
   private _editedSince = false;
   private _reloading = false;

@@ -1,4 +1,4 @@
-/** Code of a new draft as it is written: in its cell before the op that will hold it. */
+/** Streams a new draft's code into its cell, before the op with the complete code. */
 import type { INotebookModel } from '@jupyterlab/notebook';
 import { transact } from './ops';
 import { normalise } from './sources';
@@ -6,7 +6,7 @@ import { normalise } from './sources';
 export class Hints {
   constructor(private readonly _model: INotebookModel) {}
 
-  /** False if the code is dropped: it does not fit, or the person has typed. */
+  /** False if it dropped the code: parts are missing, or the person has typed. */
   append(cellId: string, start: number, text: string): boolean {
     const cell = this._model.sharedModel.cells.find(c => c.getId() === cellId);
     const source = cell?.getSource() ?? '';
@@ -23,7 +23,7 @@ export class Hints {
     return true;
   }
 
-  /** Whether hints alone have made this source. */
+  /** Whether the source consists of hints alone. */
   made(cellId: string, source: string): boolean {
     return this._made.get(cellId) === source;
   }
@@ -32,6 +32,6 @@ export class Hints {
     this._made.delete(cellId);
   }
 
-  /** What hints alone have made of a draft's source, by cell id. */
+  /** Sources that consist of hints alone, by cell id. */
   private readonly _made = new Map<string, string>();
 }

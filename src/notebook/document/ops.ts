@@ -6,7 +6,11 @@
  * also writes the marker that it has been applied. Outputs need a transaction of their
  * own; it comes first, within the same task, so that no save can fall between the two.
  */
-import type { ISharedMarkdownCell, YNotebook } from '@jupyter/ydoc';
+import type {
+  ISharedCell,
+  ISharedMarkdownCell,
+  YNotebook
+} from '@jupyter/ydoc';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type * as nbformat from '@jupyterlab/nbformat';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -22,21 +26,29 @@ import type {
   SetSource
 } from '../../protocol/protocol';
 import {
-  cellJSON,
   insertCell,
   placesOf,
   provenance,
   retype,
   rewrite,
+  runIdIn,
   runIdOf,
   transact
 } from './cells';
 import type { CellType } from './cells';
-import { digest } from './digest';
 import { isCode, showOutputs } from './outputs';
 import type { Output } from './outputs';
+import {
+  answer,
+  conflict,
+  lockedCell,
+  missing,
+  standing,
+  stands
+} from './receipts';
+import { digest } from './sources';
 
-export { ORIGIN, runIdOf, transact } from './cells';
+export { ORIGIN, transact } from './cells';
 export type Op = OpFrame['op'];
 
 const UNSHOWN = 'JupyterLab cannot show this cell';
@@ -64,6 +76,12 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
   if (places.length === 0) {
     return withoutCell(target, op);
   }
+  if (op.op !== 'insert' && op.op !== 'finish_run') {
+    const cell = target.model.sharedModel.cells[places[0]];
+    if (wasRunSince(cell, op)) {
+      return conflict(cell.getSource());
+    }
+  }
   switch (op.op) {
     case 'insert':
       return unchanged(target);
@@ -78,12 +96,6 @@ export function applyOp(target: IOpTarget, op: Op): Receipt {
     case 'restore':
       return restore(target, places[0], op);
   }
-}
-
-/** What to answer to an op that was applied before, if its receipt is not known any more. */
-export function readBack(model: INotebookModel, op: Op): Receipt {
-  const gone = placesOf(model, op.cell_id).length === 0;
-  return gone && op.op !== 'delete' ? missing() : answer('done');
 }
 
 function edit(target: IOpTarget, change: () => void): void {
@@ -315,52 +327,24 @@ interface IWas {
   readonly attachments?: nbformat.IAttachments;
 }
 
-// --- receipts -----------------------------------------------------------------------
-
-function answer(status: Receipt['status']): Receipt {
-  return { status, source: '', reason: '', before: null, after: [] };
-}
-
-/** What is said of a cell that has been changed: it is read back. */
-function stands(model: INotebookModel, index: number, source: string): Receipt {
-  const now = model.sharedModel.cells[index].getSource();
-  return now === source ? answer('done') : conflict(now);
-}
-
-function missing(): Receipt {
-  return { ...answer('missing'), reason: 'the cell is not in the notebook' };
-}
-
-function conflict(source: string): Receipt {
-  const reason = 'the cell has changed since';
-  return { ...answer('conflict'), source, reason };
-}
-
-function lockedCell(key: string): Receipt {
-  const reason = `the cell is locked: its metadata says ${key}: false`;
-  return { ...answer('refused'), reason };
-}
-
 function unchanged(target: IOpTarget): Receipt {
   edit(target, () => undefined);
   return answer('done');
 }
 
-/** The cell as it stands, and the ids above it, nearest first: what undo puts back. */
-function standing(
-  model: INotebookModel,
-  index: number
-): Pick<Receipt, 'before' | 'after'> {
-  const cells = model.sharedModel.cells;
-  const above = cells.slice(0, index).map(cell => cell.getId());
-  const before = cellJSON(cells[index]);
-  const { trusted: _, ...metadata } = before['metadata'] as object & {
-    trusted?: unknown;
-  };
-  // Lab keeps its trust beside the document.
-  const trusted = model.cells.get(index)?.trusted ? { trusted: true } : {};
-  return {
-    before: { ...before, metadata: { ...metadata, ...trusted } },
-    after: above.reverse()
-  };
+/** Whether somebody has run the cell since the run that the op names. */
+function wasRunSince(
+  cell: ISharedCell,
+  op: SetSource | BeginRun | Delete | Restore
+): boolean {
+  if (typeof op.last_run !== 'string') {
+    return false;
+  }
+  const runs = [op.last_run];
+  if (op.op === 'begin_run') {
+    runs.push(op.run_id); // applied before
+  } else if (op.op === 'restore') {
+    runs.push(runIdIn((op.cell as unknown as IWas).metadata));
+  }
+  return !runs.includes(runIdOf(cell));
 }

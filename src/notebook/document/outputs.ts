@@ -1,8 +1,8 @@
 /**
- * Outputs of the agent's runs, put into the cell's output model.
+ * Writes outputs of the agent's runs into the cell's output model.
  *
- * Always in a transaction of origin `silent-change` with nothing else in it: with any
- * other, Lab mirrors the change back from the shared model and outputs are doubled.
+ * Always in a transaction of its own with origin `silent-change`: with any other origin, Lab
+ * mirrors the change back from the shared model, and outputs appear twice.
  */
 import type { YNotebook } from '@jupyter/ydoc';
 import { CodeCellModel } from '@jupyterlab/cells';
@@ -12,17 +12,34 @@ import type { INotebookModel } from '@jupyterlab/notebook';
 import { JSONExt } from '@lumino/coreutils';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-/** An nbformat output as it comes from the server; may carry `transient.display_id`. */
+/** An nbformat output from the server; may have a `transient.display_id`. */
 export type Output = Record<string, unknown>;
 
-/** Of a cell that it cannot show, Lab has no model. */
+/** Also false for a cell without a model: Lab makes none for a cell that it cannot show. */
 export function isCode(cell?: ICellModel): cell is ICodeCellModel {
   return cell?.type === 'code';
 }
 
+export function isError({ type }: { readonly type: string }): boolean {
+  return type === 'error';
+}
+
+/** Whether the cell shows an error. A model that is disposed has no outputs any more. */
+export function hasError(cell?: ICellModel): boolean {
+  if (!isCode(cell) || cell.isDisposed) {
+    return false;
+  }
+  for (let index = 0; index < cell.outputs.length; index++) {
+    if (isError(cell.outputs.get(index))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /**
- * From index `start` on, the outputs of the cell are now `outputs`. What is already shown
- * stays untouched, so that a widget or a plot is not drawn again. False if there is a gap.
+ * Replace the cell's outputs from index `start` on. Equal outputs stay untouched, so that Lab
+ * does not redraw a widget or a plot. False if outputs before `start` are missing.
  */
 export function showOutputs(
   notebook: INotebookModel,
@@ -37,7 +54,7 @@ export function showOutputs(
   }
   (notebook.sharedModel as YNotebook).ydoc.transact(() => {
     if (start + settled.length < area.length) {
-      // Lab cannot remove one output safely: clear all and add them again.
+      // Lab cannot remove a single output safely.
       const kept = area.toJSON().slice(0, start);
       area.clear();
       [...kept, ...settled].forEach(output => area.add(output));
@@ -56,8 +73,8 @@ export function showOutputs(
 }
 
 /**
- * The outputs as an output area keeps them: `transient` gone, carriage returns carried
- * out, neighbouring parts of one stream joined.
+ * Normalise outputs as an output area does: without `transient`, carriage returns applied,
+ * adjacent parts of a stream joined.
  */
 function settle(outputs: readonly Output[]): nbformat.IOutput[] {
   const values = outputs.map(output => {
@@ -73,7 +90,7 @@ function settle(outputs: readonly Output[]): nbformat.IOutput[] {
   return settled;
 }
 
-/** Whether Lab would glue the first new output to the last one that stays. */
+/** Whether Lab would join the first new output to the last one that stays. */
 function continuesStream(
   cell: ICodeCellModel,
   start: number,
@@ -94,11 +111,11 @@ interface IShown {
 }
 
 /**
- * Where outputs with a display id stand, for `update_display_data`. An entry holds good as
- * long as the output at its place still has the data that was put there.
+ * The positions of outputs with a display id, for `update_display_data`. An entry is valid as
+ * long as the output at its position still has the recorded data.
  */
 export class Displays {
-  /** Remember the display ids among `outputs`, which now stand in the cell from `start`. */
+  /** Record the display ids of `outputs`, shown in the cell from index `start`. */
   remember(cellId: string, start: number, outputs: readonly Output[]): void {
     for (const [id, places] of this._places) {
       const kept = places.filter(p => p.cellId !== cellId || p.index < start);
@@ -115,7 +132,7 @@ export class Displays {
     });
   }
 
-  /** Give every output that was shown with this id the new data. */
+  /** Replace the data of all outputs with this display id. */
   update(
     notebook: INotebookModel,
     displayId: string,

@@ -1,17 +1,17 @@
 /**
- * What a notebook holds, in the types that nbformat has for it. JupyterLab opens notebooks
- * with anything in these places: a field of the wrong type counts as absent.
+ * Reads notebook fields with the types that nbformat defines. JupyterLab opens notebooks with
+ * any value there, so a field of the wrong type counts as absent.
  */
 
 export type Fields = Record<string, unknown>;
 
-/** The object itself; an empty one for anything else. */
+/** The object itself; {} for anything else. */
 export function fields(value: unknown): Fields {
   const isObject = typeof value === 'object' && !Array.isArray(value);
   return isObject && value !== null ? (value as Fields) : {};
 }
 
-/** A text: a string, or a list of lines. No half of a character goes to the server. */
+/** A string, or a list of lines, as a string without halves of surrogate pairs. */
 export function joined(value: unknown): string {
   const lines = Array.isArray(value) ? value : [value];
   return lines
@@ -24,15 +24,12 @@ export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A count of runs; null for what is none. */
+/** An execution count; null for anything else. */
 export function count(value: unknown): number | null {
   return Number.isSafeInteger(value) ? (value as number) : null;
 }
 
-/**
- * Tags that are words. One string counts as the words in it: who wrote that a cell is
- * private meant it.
- */
+/** Tags as words. A string instead of a list counts too: it may mark a cell as private. */
 export function words(value: unknown): string[] {
   return typeof value === 'string'
     ? joined(value)

@@ -1,7 +1,9 @@
-/** The notebook as the server gets to see it: ids, sources, and outputs within bounds. */
+/** The notebook as the server gets it: ids, sources, and outputs within limits. */
 import type { ISharedBaseCell } from '@jupyter/ydoc';
 import type { CellView } from '../../protocol/protocol';
 import { assigned } from './assigned';
+import { fits, sizeOf } from './bounds';
+import { runIdOf } from './cells';
 import { isCode } from './outputs';
 import type { ICellModel, ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -9,25 +11,44 @@ import type { Output } from './outputs';
 import { count, fields, joined, words } from './shapes';
 import { head, tail } from './sources';
 
-/** A cell with this tag goes to nobody: neither source nor outputs leave the window. */
+/** Neither source nor outputs of a cell with this tag leave the window. */
 const PRIVATE = 'codeinterp-private';
-/** Characters of one output. The server bounds further; this bounds the frame. */
+/** Characters of one output, to limit the frame. The server cuts further. */
 const TEXT_LIMIT = 20_000;
-/** Bytes of one image (the Messages API takes no more than a few of this size). */
+/** Bytes of one image (the Messages API accepts only a few of this size). */
 const IMAGE_LIMIT = 1_000_000;
+/** Characters of all outputs. */
+const MOST_OUTPUTS = 12_000_000;
+const LEFT_OUT: Output = {
+  output_type: 'stream',
+  name: 'stderr',
+  text: '[These outputs are left out: the notebook has too many.]'
+};
 const IMAGES = ['image/png', 'image/jpeg'];
 
-/** All cells, or those with these ids. */
+/**
+ * All cells, or those with these ids. If the outputs exceed one message, those of upper cells
+ * are omitted.
+ */
 export function takeSnapshot(
   model: INotebookModel,
   ids: readonly string[] = []
 ): CellView[] {
   const wanted = new Set(ids);
-  return model.sharedModel.cells.flatMap((cell, index) =>
+  const views = model.sharedModel.cells.flatMap((cell, index) =>
     !ids.length || wanted.has(joined(cell.getId()))
       ? [view(cell, model.cells.get(index))]
       : []
   );
+  let room = MOST_OUTPUTS;
+  for (let i = views.length - 1; i >= 0; i--) {
+    if (fits(views[i].outputs, room)) {
+      room -= sizeOf(views[i].outputs);
+    } else {
+      views[i] = { ...views[i], outputs: [LEFT_OUT] };
+    }
+  }
+  return views;
 }
 
 export function isPrivate(cell: ISharedBaseCell): boolean {
@@ -35,7 +56,7 @@ export function isPrivate(cell: ISharedBaseCell): boolean {
 }
 
 /**
- * One cell, whatever it holds: it must not cost the others. `shown` is none where Lab
+ * One cell. Never throws: a bad cell must not block the others. `shown` is undefined if Lab
  * could not make a model of it.
  */
 function view(cell: ISharedBaseCell, shown?: ICellModel): CellView {
@@ -49,7 +70,8 @@ function view(cell: ISharedBaseCell, shown?: ICellModel): CellView {
     outputs: code ? outputsOf(code) : [],
     execution_count: code ? count(code.executionCount) : null,
     tags,
-    assigns: hidden ? assigned(joined(cell.getSource())) : []
+    assigns: hidden ? assigned(joined(cell.getSource())) : [],
+    run_id: runIdOf(cell)
   };
 }
 
@@ -69,7 +91,7 @@ function attempt<T>(work: () => T, otherwise: T): T {
   }
 }
 
-/** What the model may see of an output, its texts cut in the middle. */
+/** The parts of an output that the model may see, with long texts cut in the middle. */
 export function bounded(output: Output): Output {
   const output_type = joined(output['output_type']);
   switch (output_type) {
@@ -109,7 +131,7 @@ function boundedBundle(bundle: Output): Output {
       kept[mime] = joined(data);
     } else if (IMAGES.includes(mime)) {
       const size = (bytes(joined(data)) / 1e6).toFixed(1);
-      notes.push(`[${mime} of ${size} MB left out]`);
+      notes.push(`[${mime} of ${size} MB omitted]`);
     }
   }
   const plain = kept['text/plain'];
@@ -125,7 +147,7 @@ function cut(whole: string): string {
   if (whole.length <= TEXT_LIMIT) {
     return whole;
   }
-  // Room for the line that says how much is missing.
+  // Leaves room for the line with the number of missing characters.
   const room = TEXT_LIMIT - 60;
   const start = head(whole, Math.floor(room * 0.6));
   const end = tail(whole, Math.floor(room * 0.4));

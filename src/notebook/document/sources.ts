@@ -1,10 +1,13 @@
 /**
- * The source of a cell, changed as little as possible, so that carets, selections
- * and scroll positions of the person stay where they are.
+ * Changes a cell's source as little as possible, so that the person's carets, selections and
+ * scroll positions stay; and names it without repeating it.
  */
 import type { ISharedText } from '@jupyter/ydoc';
+import { digest as sha256 } from 'lib0/hash/sha256';
 
-/** Line ends as CodeMirror keeps them; with others, positions drift apart from Yjs. */
+const UTF8 = new TextEncoder();
+
+/** Convert line ends to CodeMirror's; with others, its positions differ from those of Yjs. */
 export function normalise(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
@@ -41,11 +44,7 @@ export function updateSource(shared: ISharedText, text: string): void {
 }
 
 function splitsPair(text: string, at: number): boolean {
-  return /[\uD800-\uDBFF]/.test(text[at - 1] ?? '') && isLow(text[at] ?? '');
-}
-
-function isLow(unit: string): boolean {
-  return /[\uDC00-\uDFFF]/.test(unit);
+  return /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(at - 1, at + 1));
 }
 
 /** Cut without halving a surrogate pair: the first `length` units or one less. */
@@ -57,4 +56,13 @@ export function head(text: string, length: number): string {
 export function tail(text: string, length: number): string {
   const at = text.length - length;
   return text.slice(splitsPair(text, at) ? at + 1 : at);
+}
+
+/**
+ * SHA-256 of the text's UTF-8, in hexadecimal, as `digest` in `core/document/ops.py` makes it.
+ * Synchronous; needs no secure context.
+ */
+export function digest(text: string): string {
+  const bytes = sha256(UTF8.encode(text));
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,4 @@
-/** What stands under a draft cell: the diff of an edit, and the controls. */
+/** The bar under a draft cell: the diff of an edit, and the controls. */
 import { EditorView } from '@codemirror/view';
 import type { ISharedText } from '@jupyter/ydoc';
 import type { Cell } from '@jupyterlab/cells';
@@ -7,13 +7,13 @@ import type { Notebook } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Panel } from '@lumino/widgets';
-import type { IDraftView, ISeen, IStretch } from '../../tokens';
-import { standInPlace } from '../viewport/in-place';
+import type { IDraftView, ILines, ISeen } from '../../tokens';
+import { showInPlace } from '../viewport/in-place';
 import { Controls } from './controls';
 import { DiffView, editorView } from './diff';
-import { Gate } from './gate';
-import { linesOfEditor, watchView } from './in-view';
-import type { IView } from './in-view';
+import { Glance } from './gate/glance';
+import { linesOfEditor, watchView } from './gate/in-view';
+import { KeyGate } from './gate/keys';
 import type { Proposal } from './proposal';
 
 export type Decide = (
@@ -24,15 +24,15 @@ export type Decide = (
 
 export interface IBarOptions {
   readonly draft: IDraftView;
-  /** Whether saying yes runs code; a Markdown cell is accepted. */
+  /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
-  /** The type of the code, for its colours. */
+  /** The code's MIME type, for highlighting. */
   readonly mimeType: string;
-  /** What a decision on the draft would run now. */
+  /** The source that a decision would run now. */
   readonly source: (draft: IDraftView) => string;
   readonly seen: ISeen;
 }
@@ -63,7 +63,7 @@ export class DraftBar extends Panel {
         decide: (action, runAll) => this._decide(action, runAll),
         show: line => this._show(line)
       },
-      { draft, sight, refused: '' }
+      { draft, sight, refusal: '' }
     );
     this.addWidget(this._controls);
     _options.seen.changed.connect(this._refresh, this);
@@ -71,14 +71,19 @@ export class DraftBar extends Panel {
   }
 
   readonly draftId: string;
-  /** Whether the keys decide on it. */
-  readonly gate = new Gate(() => this._refresh());
+  /** Whether the run keys decide on it. */
+  readonly gate = new KeyGate(() => this._refresh());
+
+  /** Its last part, below the diff. */
+  get end(): HTMLElement {
+    return this._controls.node;
+  }
 
   get state(): IDraftView['state'] {
     return this._controls.state.draft.state;
   }
 
-  /** Draw the draft as it is now. */
+  /** Show the draft's current state. */
   draw(draft: IDraftView, mimeType: string): void {
     const { proposal } = this._options;
     if (proposal && proposal.model.mimeType !== mimeType) {
@@ -87,15 +92,18 @@ export class DraftBar extends Panel {
     if (this._diff) {
       this._diff.readOnly = draft.state !== 'waiting';
     }
+    const { nonce } = this._controls.state.draft;
     this._controls.state = { ...this._controls.state, draft };
     if (draft.state === 'waiting') {
-      this.gate.note({ type: 'asked', nonce: draft.nonce });
+      this.gate.ask(draft.nonce);
     }
-    this._view?.again();
-    this._refresh();
+    if (nonce !== draft.nonce) {
+      this._glance.restart();
+    }
+    this._look();
   }
 
-  /** The cell is there: see what of the draft's code is in view. */
+  /** Track which lines of the draft are in view in its cell. */
   async watch(cell: Cell): Promise<void> {
     await this._diff?.ready;
     if (this.isDisposed || cell.isDisposed || this._view) {
@@ -108,21 +116,31 @@ export class DraftBar extends Panel {
     if (this._diff) {
       const notebook = cell.parent as Notebook | null;
       const { old_source } = this._controls.state.draft;
-      this._place = standInPlace(notebook, cell, old_source, () =>
+      this._place = showInPlace(notebook, cell, old_source, () =>
         this._editor?.focus()
       );
     }
     if (node) {
       this._view = watchView(node, part => {
-        // A cell that is deleted need not be read from end to end, nor be an editor.
-        this._look(part && (deletes ? EVERYTHING : this._lines(part)));
+        this._isInView = part !== null;
+        if (part) {
+          // For a deletion, any visible part of the cell counts as seen.
+          this._here = deletes
+            ? EVERYTHING
+            : linesOfEditor(this._editor!, part);
+        }
+        this.gate.show(this._isInView);
+        this._look();
       });
       const { sharedModel } = this._options.proposal?.model ?? cell.model;
-      (sharedModel as ISharedText).changed.connect(this._onEdit, this);
+      (sharedModel as ISharedText).changed.connect(() => {
+        this._glance.restart();
+        this._look();
+      }, this);
     }
   }
 
-  /** A run key: say yes if it comes neither too early nor in passing. */
+  /** A run key: accept, if the gate allows it. */
   pressRun(): void {
     if (this.state === 'waiting' && this.gate.press()) {
       this._decide('run');
@@ -130,8 +148,8 @@ export class DraftBar extends Panel {
   }
 
   /**
-   * A command for this draft, from wherever the person is. False if it was not decided:
-   * code that is not in view must be shown first.
+   * A command for this draft, from anywhere in the page. Shows unseen code first instead of
+   * running it, and returns false then.
    */
   choose(action: 'run' | 'reject', runAll = false): boolean {
     if (this.state !== 'waiting') {
@@ -152,37 +170,29 @@ export class DraftBar extends Panel {
     if (!this.isDisposed) {
       this.gate.dispose();
       this._view?.dispose();
+      this._glance.dispose();
       this._place?.dispose();
     }
     super.dispose();
   }
 
-  private _onEdit(): void {
-    this._view?.again();
-  }
-
-  private _lines(part: DOMRectReadOnly): IStretch | null {
-    return this._editor && linesOfEditor(this._editor, part);
-  }
-
-  private _look(part: IStretch | null): void {
-    const { draft } = this._controls.state;
-    if (this.isDisposed) {
-      return;
-    }
-    this._here = part ?? this._here;
-    this.gate.note({ type: 'view', visible: part !== null });
-    if (part && draft.state === 'waiting') {
-      this._options.seen.look(draft, this._options.source(draft), part);
-    }
+  /** The lines in view count as seen once they have stayed there for a moment. */
+  private _look(): void {
+    const waits = this.state === 'waiting';
+    this._glance.show(this._isInView && waits ? this._here : null);
     this._refresh();
+  }
+
+  private _count(lines: ILines): void {
+    const { draft } = this._controls.state;
+    this._options.seen.look(draft, this._options.source(draft), lines);
   }
 
   private _refresh(): void {
     const { draft } = this._controls.state;
     const { seen, source } = this._options;
     const sight = seen.sight(draft, source(draft), this._here);
-    this._controls.state = { draft, sight, refused: this.gate.refused };
+    this._controls.state = { draft, sight, refusal: this.gate.refusal };
     const ready = draft.state === 'waiting' && sight.seen && this.gate.isOpen;
     this.node.dataset.keys = ready ? 'ready' : 'early';
   }
@@ -216,11 +226,13 @@ export class DraftBar extends Panel {
 
   private readonly _diff: DiffView | null = null;
   private readonly _controls: Controls;
+  private readonly _glance = new Glance(lines => this._count(lines));
   private _cell: Cell | null = null;
   private _editor: EditorView | null = null;
-  private _view: IView | null = null;
+  private _view: IDisposable | null = null;
   private _place: IDisposable | null = null;
-  private _here: IStretch | null = null;
+  private _here: ILines | null = null;
+  private _isInView = false;
 }
 
-const EVERYTHING: IStretch = { first: 0, last: Infinity };
+const EVERYTHING: ILines = { first: 0, last: Infinity };

@@ -11,22 +11,22 @@ import {
 } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { IDraftView, ISight } from '../../tokens';
-import type { IGate } from './gate';
-import { useSettled, useSure } from './still';
+import { useSettled, useSure } from './gate/button';
+import type { Refusal } from './gate/keys';
 
 export interface IControlsState {
   readonly draft: IDraftView;
   readonly sight: ISight;
-  /** Why a run key has just done nothing. */
-  readonly refused: IGate['refused'];
+  /** Why the last run key had no effect. */
+  readonly refusal: Refusal;
 }
 
 export interface IControlsOptions {
-  /** Whether saying yes runs code; a Markdown cell is accepted. */
+  /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly trans: TranslationBundle;
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
-  /** Bring a line into view, from 0. */
+  /** Scroll to a line, from 0. */
   readonly show: (line: number) => void;
 }
 
@@ -51,7 +51,7 @@ export class Controls extends ReactWidget {
   }
 
   protected render(): JSX.Element {
-    const { draft, refused, sight } = this._state;
+    const { draft, refusal, sight } = this._state;
     const { show, trans } = this._options;
     const waits = draft.state !== 'writing';
     return (
@@ -72,20 +72,29 @@ export class Controls extends ReactWidget {
           )}
         </div>
         <div className="jp-codeinterp-hint" role="status">
-          {draft.state === 'waiting' && refused && words(refused, trans)}
+          {draft.state === 'waiting' && words(refusal, trans)}
         </div>
       </>
     );
   }
 }
 
-function words(refused: 'moved' | 'early', trans: TranslationBundle): string {
-  return refused === 'moved'
-    ? trans.__('Click the cell or press Enter first, then Shift+Enter runs it.')
-    : trans.__('Have a look first: after a second Shift+Enter runs it.');
+/** The message after a press that the button ignored. */
+export function pressIgnored(trans: TranslationBundle): string {
+  return trans.__('The code has just moved. Look again, then press.');
 }
 
-/** That there is code which has not been in view, with a way there. */
+function words(refusal: Refusal, trans: TranslationBundle): string {
+  return {
+    '': '',
+    elsewhere: trans.__(
+      'Click the cell or press Enter. Then Shift+Enter runs it.'
+    ),
+    early: trans.__('Review first. Shift+Enter works in 1 s.')
+  }[refusal];
+}
+
+/** The number of unseen lines above and below, as links to them. */
 export function MoreLines(props: {
   sight: ISight;
   show: (line: number) => void;
@@ -100,7 +109,7 @@ export function MoreLines(props: {
     <button
       type="button"
       className="jp-codeinterp-more"
-      title={trans.__('Show them')}
+      title={trans.__('Show hidden lines')}
       data-lm-suppress-shortcuts="true"
       onClick={() => show(line)}
     >
@@ -128,6 +137,8 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
   const { decide, draft, runs, show, sight, trans } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
   const settled = useSettled(question);
+  const [refused, setRefused] = React.useState('');
+  const refuse = () => setRefused(question);
   const deletes = draft.kind === 'delete';
   const waiting = draft.state === 'waiting';
   const [icon, label] = deletes
@@ -141,7 +152,7 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
       {settled && waiting && !sight.seen ? (
         <Button
           label={trans.__('Show code')}
-          title={trans.__('It can be decided on once it has been in view')}
+          title={trans.__('Scroll through the code to enable these buttons')}
           primary
           onClick={() => show(0)}
         />
@@ -154,6 +165,7 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
           question={question}
           disabled={!waiting || !sight.seen}
           onClick={() => decide('run')}
+          refused={refuse}
         />
       )}
       <Button
@@ -172,8 +184,12 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
           question={question}
           disabled={!waiting || !sight.seen}
           onClick={() => decide('run', true)}
+          refused={refuse}
         />
       )}
+      <span className="jp-codeinterp-hint" role="status">
+        {waiting && refused === question && pressIgnored(trans)}
+      </span>
     </>
   );
 }
@@ -187,9 +203,11 @@ interface IButton {
   onClick: () => void;
 }
 
-function SureButton(props: IButton & { question: string }): JSX.Element {
-  const { question, onClick, ...rest } = props;
-  const sure = useSure<HTMLButtonElement>(question, onClick);
+function SureButton(
+  props: IButton & { question: string; refused: () => void }
+): JSX.Element {
+  const { question, onClick, refused, ...rest } = props;
+  const sure = useSure(question, onClick, refused);
   return <Button {...rest} {...sure} buttonRef={sure.ref} />;
 }
 
@@ -214,7 +232,7 @@ function Button(
       onPointerDown={props.onPointerDown}
       data-primary={primary || undefined}
       data-icon={!!icon || undefined}
-      // Without it, `d d` with the focus here would delete the cell.
+      // Otherwise `d d` with the focus here would delete the cell.
       data-lm-suppress-shortcuts="true"
     >
       {icon && <icon.react tag="span" className="jp-codeinterp-icon" />}

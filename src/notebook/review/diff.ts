@@ -1,13 +1,14 @@
-/** Old source against new, in one column; the new one may be edited. */
+/** A unified diff; the new source can be editable. */
 import { EditorView } from '@codemirror/view';
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDisposable } from '@lumino/disposable';
 import { Widget } from '@lumino/widgets';
+import { whole } from './whole';
 
-/** Characters of a line, above which an editor is slow and a comparison of no use. */
+/** Characters of a line above which an editor is slow and a diff useless. */
 const LONGEST_LINE = 5_000;
-/** A comparison takes time with the square of what differs: milliseconds that it may have. */
+/** A diff takes quadratic time; `timeout` in milliseconds. */
 const DIFF = { scanLimit: 500, timeout: 100 };
 
 export class DiffView extends Widget {
@@ -18,7 +19,7 @@ export class DiffView extends Widget {
       model: CodeEditor.IModel;
       editors: IEditorServices;
       label: string;
-      /** Whether lines far from a change are folded. */
+      /** Whether to fold lines far from a change. */
       folds?: boolean;
     }
   ) {
@@ -29,7 +30,7 @@ export class DiffView extends Widget {
 
   readonly ready: Promise<void>;
 
-  /** The editor's, once it is ready. */
+  /** The editor's view; null until it is ready. */
   get view(): EditorView | null {
     return editorView(this._editor);
   }
@@ -45,7 +46,8 @@ export class DiffView extends Widget {
   }
 
   private async _load(): Promise<void> {
-    const { unifiedMergeView } = await import('@codemirror/merge');
+    const { Change, diff, unifiedMergeView } =
+      await import('@codemirror/merge');
     if (this.isDisposed) {
       return;
     }
@@ -56,7 +58,7 @@ export class DiffView extends Widget {
       config: {
         readOnly: this._readOnly,
         lineNumbers: false,
-        // What is to the right of the window would be run without being seen.
+        // Without wrapping, code beyond the right edge would run unseen.
         lineWrap: true
       },
       extensions: [
@@ -65,7 +67,13 @@ export class DiffView extends Widget {
           original,
           mergeControls: false,
           gutter: true,
-          diffConfig: DIFF,
+          diffConfig: {
+            override: (a, b) =>
+              whole(a, b, diff(a, b, DIFF)).map(
+                ({ fromA, toA, fromB, toB }) =>
+                  new Change(fromA, toA, fromB, toB)
+              )
+          },
           ...(folds ? { collapseUnchanged: { margin: 2, minSize: 4 } } : {})
         })
       ]
@@ -76,14 +84,14 @@ export class DiffView extends Widget {
   private _readOnly = true;
 }
 
-/** CodeMirror's own view behind Lab's editor; null if there is none. */
+/** The CodeMirror view of a Lab editor; null if there is none. */
 export function editorView(
   editor: CodeEditor.IEditor | null
 ): EditorView | null {
   return (editor as { editor?: EditorView } | null)?.editor ?? null;
 }
 
-/** Show one source against another in `host`, to be read, until it is disposed of. */
+/** Show a read-only diff in `host` until disposed. */
 export function showDiff(
   editors: IEditorServices,
   host: HTMLElement,
@@ -100,7 +108,7 @@ export function showDiff(
   return put(view, host);
 }
 
-/** Without a word to Lumino, for which a widget must leave the page before its host does. */
+/** Attach without Lumino, which requires a widget to be detached before its host is removed. */
 function put(view: Widget, host: HTMLElement): IDisposable {
   host.append(view.node);
   view.disposed.connect(() => view.node.remove());
@@ -111,7 +119,7 @@ function hasLongLine(source: string): boolean {
   return source.split('\n').some(line => line.length > LONGEST_LINE);
 }
 
-/** The same without an editor: as it was, then as it is. */
+/** Show the old and the new text without an editor. */
 function showText(
   host: HTMLElement,
   { before, after, label }: { before: string; after: string; label: string }

@@ -1,4 +1,4 @@
-/** The bars under the draft cells of one panel, kept in step with the open drafts. */
+/** The bars under the draft cells of one notebook panel. */
 import type { Cell } from '@jupyterlab/cells';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { INotebookModel, Notebook } from '@jupyterlab/notebook';
@@ -7,21 +7,23 @@ import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
 import type { PanelLayout } from '@lumino/widgets';
 import type { IDraftView, ISeen } from '../../tokens';
+import { leftAlone } from '../viewport/left-alone';
 import { PlaceKeeper } from '../viewport/place';
 import {
   fillGap,
   followQuestion,
-  isWriting,
+  followWriting,
+  mayFollow,
   renderCell
 } from '../viewport/reveal';
 import { DraftBar } from './bar';
 import type { Decide } from './bar';
-import { watchMoving } from './moving';
+import { watchArrivals } from './gate/arrivals';
 import type { Proposal } from './proposal';
 
-/** On a raw cell that is a draft; the key bindings look for it. */
+/** On a raw cell that is a draft; the key bindings use it. */
 export const DRAFT_CLASS = 'jp-codeinterp-draft';
-/** On a cell for which an edit or a deletion is proposed. */
+/** On a cell with a proposed edit or deletion. */
 const TARGET_CLASS = 'jp-codeinterp-target';
 const MARKDOWN = 'text/x-ipythongfm';
 
@@ -32,38 +34,40 @@ export class DraftBars implements IDisposable {
       drafts: () => readonly IDraftView[];
       decide: Decide;
       proposal: (draftId: string) => Proposal;
-      /** What a decision on the draft would run now. */
+      /** The source that a decision would run now. */
       source: (draft: IDraftView) => string;
       seen: ISeen;
       editors: IEditorServices;
       trans: TranslationBundle;
     }
   ) {
+    leftAlone(_notebook);
     this._place = new PlaceKeeper(_notebook);
-    this._moving = watchMoving(_notebook, {
-      moved: cell => this._bars.get(cell)?.gate.note({ type: 'moved' }),
-      left: () => this._bars.forEach(bar => bar.gate.note({ type: 'left' }))
+    this._arrivals = watchArrivals(_notebook, {
+      went: cell => this._bars.get(cell)?.gate.go(true),
+      left: () => this._bars.forEach(bar => bar.gate.go(false))
     });
     _notebook.modelChanged.connect(this._onModel, this);
     this._onModel();
   }
 
-  /** The bar of this draft, if its cell is there. */
+  /** The bar of this draft, if its cell exists. */
   of(draftId: string): DraftBar | undefined {
     const bars = [...this._bars.values()];
     return bars.find(bar => bar.draftId === draftId);
   }
 
-  /** Bring what is asked about a cell into view, if something is. */
+  /** Scroll to the draft in a cell, if it has one. */
   show(cellId: string): void {
     for (const [cell, bar] of this._bars) {
       if (!cell.isDisposed && cell.model.id === cellId) {
+        leftAlone(this._notebook).note('press');
         this._keepInSight(cell, bar);
       }
     }
   }
 
-  /** Draw soon, once for all changes of this task. */
+  /** Update the bars, once for all changes of this task. */
   update(): void {
     if (!this._due) {
       this._due = true;
@@ -83,7 +87,7 @@ export class DraftBars implements IDisposable {
     this._bars.forEach(bar => bar.dispose());
     this._bars.clear();
     this._place.dispose();
-    this._moving.dispose();
+    this._arrivals.dispose();
     Signal.clearData(this);
   }
 
@@ -92,7 +96,7 @@ export class DraftBars implements IDisposable {
     if (model && model !== this._model) {
       this._model = model;
       model.cells.changed.connect(this.update, this);
-      // The language of the kernel may become known only now.
+      // The kernel's language may arrive later.
       model.metadataChanged.connect(this.update, this);
     }
     this.update();
@@ -141,7 +145,10 @@ export class DraftBars implements IDisposable {
     const bar = new DraftBar({
       draft,
       runs: !markdown,
-      decide,
+      decide: (...decision) => {
+        leftAlone(this._notebook).note('decide');
+        decide(...decision);
+      },
       editors,
       trans,
       mimeType,
@@ -152,7 +159,7 @@ export class DraftBars implements IDisposable {
     this._bars.set(cell, bar);
     cell.addClass(own ? DRAFT_CLASS : TARGET_CLASS);
     renderCell(this._notebook, index);
-    // A draft that is being written has only just appeared.
+    // A draft that is being written is new: it had no height before.
     const fresh = own && draft.state === 'writing';
     this._place.watch(cell, fresh ? 0 : cell.node.offsetHeight);
     void cell.ready.then(() => {
@@ -163,18 +170,17 @@ export class DraftBars implements IDisposable {
   }
 
   /**
-   * Nobody can review what they cannot see: scroll to a draft as it appears and when it
-   * waits. A person who writes in a cell of their own is left where they are.
+   * Scroll to a draft while it is written and when it waits, so that the person can review it.
    */
   private _keepInSight(cell: Cell, bar: DraftBar): void {
-    if (!bar.isAttached || isWriting(this._notebook)) {
+    if (!bar.isAttached || !mayFollow(this._notebook)) {
       return;
     }
     if (bar.state === 'waiting') {
       const code = cell.inputArea?.node ?? cell.node;
       followQuestion(this._notebook, code, bar.node);
     } else {
-      bar.node.scrollIntoView({ block: 'nearest' });
+      followWriting(this._notebook, bar.end);
     }
   }
 
@@ -190,14 +196,14 @@ export class DraftBars implements IDisposable {
   }
 
   private readonly _place: PlaceKeeper;
-  private readonly _moving: IDisposable;
+  private readonly _arrivals: IDisposable;
   private readonly _bars = new Map<Cell, DraftBar>();
   private _model: INotebookModel | null = null;
   private _due = false;
   private _isDisposed = false;
 }
 
-/** Put the bar below the input, above outputs. Before the cell is ready it has no parts. */
+/** Insert the bar between input and outputs. The cell must be ready. */
 function attach(cell: Cell, bar: DraftBar): void {
   if (cell.isDisposed || bar.isDisposed) {
     return;

@@ -1,4 +1,4 @@
-/** The new sources of proposed edits, which the person may change before they run. */
+/** The new sources of proposed edits, which the person may change before running them. */
 import { CodeEditor } from '@jupyterlab/codeeditor';
 import type { IDisposable } from '@lumino/disposable';
 import type { IDraftView } from '../../tokens';
@@ -12,7 +12,7 @@ export class Proposal implements IDisposable {
     return this.model.sharedModel.getSource();
   }
 
-  /** Code as it is written; dropped if it does not fit. */
+  /** Append streamed code; dropped if earlier parts are missing. */
   append(start: number, text: string): void {
     const source = this.source;
     if (!this._whole && source.length === start) {
@@ -21,7 +21,7 @@ export class Proposal implements IDisposable {
     }
   }
 
-  /** Take over the whole source, once for each time that the draft is laid before people. */
+  /** Take over the draft's complete source, once per nonce. */
   follow(draft: IDraftView): void {
     if (draft.state === 'writing' || this._nonce === draft.nonce) {
       return;
@@ -29,7 +29,7 @@ export class Proposal implements IDisposable {
     this._whole = true;
     this._nonce = draft.nonce;
     updateSource(this.model.sharedModel, normalise(draft.source));
-    // Undo is for what the person changes from here on.
+    // Undo only covers the person's changes.
     this.model.sharedModel.clearUndoHistory();
   }
 
@@ -53,9 +53,9 @@ export class Proposal implements IDisposable {
   private _nonce = '';
 }
 
-/** The proposals of one notebook, by their drafts. */
+/** The proposals of one notebook, by draft id. */
 export class Proposals implements IDisposable {
-  /** Made when it is first asked for. */
+  /** The proposal of a draft, created on first use. */
   get(draftId: string): Proposal {
     let proposal = this._proposals.get(draftId);
     if (!proposal) {
@@ -65,7 +65,7 @@ export class Proposals implements IDisposable {
     return proposal;
   }
 
-  /** Come in step with the drafts that are open; those that were have had their use. */
+  /** Update from the open drafts, and dispose of the proposals of closed ones. */
   follow(drafts: readonly IDraftView[]): void {
     const edits = drafts.filter(draft => draft.kind === 'edit');
     edits.forEach(draft => this.get(draft.draft_id).follow(draft));

@@ -1,16 +1,16 @@
 /**
- * What the person's own commands do to the cells of drafts, and what follows from it.
+ * Follows the cells of drafts through the person's own notebook commands.
  *
- *   its cell is back (undo, move, another type)    it waits as before
- *   pasted after a cut: a new cell says the same   that cell is the draft's: it gets its id
- *   merged: a new cell holds it and more           that cell is the draft's, all of it
- *   split: the rest has a new id                   the last piece waits, the rest is a cell
- *                                                  of the person's
- *   copied, duplicated, back when it is over       a cell of the person's
- *   away for GONE_AFTER                            told to the server: that is a rejection
+ *   the cell returns (undo, move, change of type)  the draft waits as before
+ *   cut and paste: a new cell, same source         the new cell gets the draft's id
+ *   merge: a new cell contains the draft's source  the new cell gets the draft's id
+ *   split: the other piece gets a new id           the last piece waits, the other one becomes
+ *                                                  the person's
+ *   copy, duplicate, undo after the decision       the cell becomes the person's
+ *   missing for GONE_AFTER                         a rejection, which the server gets
  *
- * A cell of the person's is a code cell, or Markdown where the draft was. A notebook that is
- * opened or read anew is not looked at: only what is seen to happen here counts.
+ * A cell that becomes the person's turns into a code cell, or into Markdown for a Markdown
+ * draft. A load or reload of the notebook changes nothing.
  */
 import type { ISharedCell, YNotebook } from '@jupyter/ydoc';
 import type { INotebookModel } from '@jupyterlab/notebook';
@@ -24,21 +24,21 @@ import {
   placesOf,
   transact
 } from '../document/cells';
-import type { KnownDrafts, OwnKind } from './known';
+import type { DraftSources, OwnKind } from './draft-sources';
 
-/** Milliseconds that a draft's cell may be away: for an undo, or a paste after a cut. */
+/** Milliseconds that a draft's cell may be missing: for an undo, or a paste after a cut. */
 export const GONE_AFTER = 5_000;
-/** Where it was not seen to go: the page may still be told of ops that bring it. */
+/** Milliseconds for a cell that this window has not seen yet: an op may still bring it. */
 const NEVER_SEEN = 15_000;
 
 export interface IWatchOptions {
   drafts: () => readonly IDraftView[];
   /** Whether this window has the notebook's lease. */
   holds: () => boolean;
-  /** The draft of this cell has gone for good. */
+  /** Called when the cell of a draft is gone for good. */
   gone: (cellId: string) => void;
-  known: KnownDrafts;
-  /** Make a change of ours, with the focus kept. */
+  known: DraftSources;
+  /** Run a change of ours that keeps the focus. */
   change: (work: () => void) => void;
 }
 
@@ -58,7 +58,7 @@ export class DraftWatch implements IDisposable {
     this._doc.getArray('cells').observeDeep(this._observe);
   }
 
-  /** Drafts or the lease have changed: is there a draft whose cell is not here? */
+  /** Check for drafts without a cell, after drafts or lease have changed. */
   look(): void {
     this._remember();
     for (const draft of this._options.drafts()) {
@@ -73,13 +73,13 @@ export class DraftWatch implements IDisposable {
   }
 
   /**
-   * The server is about to delete the cell of a draft that is over. What the person has
-   * merged into it is theirs, and stays.
+   * Keep the cell of a closed draft from being deleted, if the person has merged their own code
+   * into it.
    */
   release(cellId: string): void {
     const [place] = placesOf(this._model, cellId);
     if (this._merged.delete(cellId) && place !== undefined) {
-      this._give(place, 'insert', UUID.uuid4());
+      this._giveToPerson(place, 'insert', UUID.uuid4());
     }
   }
 
@@ -94,7 +94,7 @@ export class DraftWatch implements IDisposable {
     this._missing.clear();
   }
 
-  // --- what happens -------------------------------------------------------------------
+  // --- changes of the notebook --------------------------------------------------------
 
   private readonly _observe = (
     events: unknown[],
@@ -108,12 +108,12 @@ export class DraftWatch implements IDisposable {
       return;
     }
     const cells = this._doc.getArray('cells');
-    this._anew ||= (events as IEvent[]).some(
+    this._reloaded ||= (events as IEvent[]).some(
       event => event.target === cells && replacesAll(event, this._ids)
     );
     if (!this._due) {
       this._due = true;
-      // A command may take several transactions; all of them are over by then.
+      // A command may take several transactions: wait for all of them.
       queueMicrotask(() => {
         this._due = false;
         if (!this._isDisposed) {
@@ -126,23 +126,23 @@ export class DraftWatch implements IDisposable {
   private _settle(): void {
     const before = this._ids;
     const now = this._idsNow();
-    const anew = this._anew;
-    this._anew = false;
+    const reloaded = this._reloaded;
+    this._reloaded = false;
     this._ids = now;
-    const came = anew ? [] : [...now].filter(id => !before.has(id));
+    const came = reloaded ? [] : [...now].filter(id => !before.has(id));
     const left = [...before].filter(id => !now.has(id));
     const twice = now.size < this._model.sharedModel.cells.length;
     if (came.length || left.length || twice || this._missing.size) {
       this._settling = true;
       this._options.drafts().forEach(draft => this._follow(draft, came, left));
-      came.forEach(id => this._explain(id));
+      came.forEach(id => this._convertCopy(id));
       this._settling = false;
       this._ids = this._idsNow();
     }
     this._remember();
   }
 
-  /** See where the draft's cell is now. */
+  /** Find the draft's cell after a change. */
   private _follow(
     draft: IDraftView,
     came: readonly string[],
@@ -151,27 +151,29 @@ export class DraftWatch implements IDisposable {
     const id = draft.cell_id;
     const places = placesOf(this._model, id);
     if (places.length > 1) {
-      this._undouble(id, places);
+      this._removeDuplicate(id, places);
     }
     if (places.length) {
-      this._found(id);
-      this._leftovers(draft, came);
+      this._clearMissing(id);
+      this._releaseSplitPieces(draft, came);
       return;
     }
     const source = this._missing.get(id)?.source ?? this._sources.get(id);
     if (source === undefined) {
       return;
     }
-    const heir = came.find(each => this._isIt(draft, each, source, left));
-    if (heir !== undefined) {
-      this._adopt(draft, heir, source);
+    const successor = came.find(each =>
+      this._isSuccessor(draft, each, source, left)
+    );
+    if (successor !== undefined) {
+      this._adopt(draft, successor, source);
     } else if (left.includes(id)) {
       this._miss(draft, source, GONE_AFTER);
     }
   }
 
-  /** Whether a cell that came is the draft's, under another id. */
-  private _isIt(
+  /** Whether a new cell is the draft's cell under another id. */
+  private _isSuccessor(
     draft: IDraftView,
     id: string,
     source: string,
@@ -182,7 +184,7 @@ export class DraftWatch implements IDisposable {
       return false;
     }
     const text = cell.getSource();
-    const kind = own(draft);
+    const kind = ownKind(draft);
     if (text === source) {
       return kind === undefined || cell.cell_type === 'raw';
     }
@@ -204,14 +206,14 @@ export class DraftWatch implements IDisposable {
     if (text !== source) {
       this._merged.add(draft.cell_id);
     }
-    const type = own(draft) === undefined ? cell.cell_type : 'raw';
+    const type = ownKind(draft) === undefined ? cell.cell_type : 'raw';
     const adopted = this._replace(place, type, draft.cell_id);
     this._adopted.set(draft.cell_id, { cell: adopted, source: text });
-    this._found(draft.cell_id);
+    this._clearMissing(draft.cell_id);
   }
 
-  /** Undo has brought back the cell whose place another had taken: one of them is enough. */
-  private _undouble(id: string, places: readonly number[]): void {
+  /** An undo has restored a cell that has a successor already: remove one of them. */
+  private _removeDuplicate(id: string, places: readonly number[]): void {
     const cells = this._model.sharedModel.cells;
     const taken = this._adopted.get(id);
     const extra =
@@ -222,15 +224,18 @@ export class DraftWatch implements IDisposable {
         transact(this._model, () => this._model.sharedModel.deleteCell(extra))
       );
     } else {
-      this._give(extra, 'insert', UUID.uuid4());
+      this._giveToPerson(extra, 'insert', UUID.uuid4());
     }
     this._adopted.delete(id);
     this._merged.delete(id);
   }
 
-  /** Pieces that a split has left beside the draft. */
-  private _leftovers(draft: IDraftView, came: readonly string[]): void {
-    const kind = own(draft);
+  /** Give the pieces that a split has separated from the draft to the person. */
+  private _releaseSplitPieces(
+    draft: IDraftView,
+    came: readonly string[]
+  ): void {
+    const kind = ownKind(draft);
     const was = this._sources.get(draft.cell_id);
     const is = this._cell(draft.cell_id)?.getSource();
     if (!kind || was === undefined || is === undefined || was === is) {
@@ -243,24 +248,24 @@ export class DraftWatch implements IDisposable {
         was.includes(piece.getSource()) &&
         was.includes(is)
       ) {
-        this._give(placesOf(this._model, id)[0], kind, id);
+        this._giveToPerson(placesOf(this._model, id)[0], kind, id);
       }
     }
   }
 
-  /** A raw cell that says what a draft has said, and is none that waits. */
-  private _explain(id: string): void {
+  /** Give a new raw cell to the person if it is a copy of a draft. */
+  private _convertCopy(id: string): void {
     const cell = this._cell(id);
     const waits = this._options.drafts().some(draft => draft.cell_id === id);
     if (cell?.cell_type === 'raw' && !waits) {
       const kind = this._options.known.kindOf(cell.getSource());
       if (kind) {
-        this._give(placesOf(this._model, id)[0], kind, id);
+        this._giveToPerson(placesOf(this._model, id)[0], kind, id);
       }
     }
   }
 
-  // --- cells that are away --------------------------------------------------------------
+  // --- missing cells --------------------------------------------------------------------
 
   private _miss(draft: IDraftView, source: string, after: number): void {
     const id = draft.cell_id;
@@ -277,17 +282,17 @@ export class DraftWatch implements IDisposable {
     this._missing.set(id, { source, timer });
   }
 
-  private _found(id: string): void {
+  private _clearMissing(id: string): void {
     clearTimeout(this._missing.get(id)?.timer);
     this._missing.delete(id);
   }
 
-  /** What stands in the cells of drafts: of a cell that has gone it cannot be read. */
+  /** Record the sources of the drafts' cells, for when a cell is gone. */
   private _remember(): void {
     this._sources.clear();
     for (const draft of this._options.drafts()) {
       const source = this._cell(draft.cell_id)?.getSource();
-      const kind = own(draft);
+      const kind = ownKind(draft);
       if (source !== undefined) {
         this._sources.set(draft.cell_id, source);
         if (kind && draft.state !== 'writing') {
@@ -299,8 +304,7 @@ export class DraftWatch implements IDisposable {
 
   // --- changes --------------------------------------------------------------------------
 
-  /** It is the person's from now on. */
-  private _give(place: number, kind: OwnKind, id: string): void {
+  private _giveToPerson(place: number, kind: OwnKind, id: string): void {
     this._replace(place, kind === 'insert' ? 'code' : 'markdown', id);
   }
 
@@ -342,32 +346,31 @@ export class DraftWatch implements IDisposable {
   private _ids: Set<string>;
   private _due = false;
   private _settling = false;
-  /** Whether the whole notebook has been replaced since. */
-  private _anew = false;
+  private _reloaded = false;
   private _isDisposed = false;
-  /** By cell id: what stood in the cells of open drafts when last looked at. */
+  /** The last known sources of open drafts, by cell id. */
   private readonly _sources = new Map<string, string>();
   private readonly _missing = new Map<
     string,
     { source: string; timer: number }
   >();
-  /** Drafts that hold what the person has merged into them. */
+  /** Cell ids of drafts that the person has merged code into. */
   private readonly _merged = new Set<string>();
-  /** Cells that were given a draft's id, and what they said then. */
+  /** Successors by the draft's cell id, with their sources at that time. */
   private readonly _adopted = new Map<
     string,
     { cell: ISharedCell; source: string }
   >();
 }
 
-/** The kind of a draft that is a cell of its own; undefined for one of another's cell. */
-function own(draft: IDraftView): OwnKind | undefined {
+/** The kind of a draft that has its own cell; undefined for one on an existing cell. */
+function ownKind(draft: IDraftView): OwnKind | undefined {
   return draft.kind === 'insert' || draft.kind === 'markdown'
     ? draft.kind
     : undefined;
 }
 
-/** Whether a notebook has been read into the document: merging all cells leaves just one. */
+/** Whether the event is a reload. Merging all cells also deletes all, but inserts only one. */
 function replacesAll(event: IEvent, ids: ReadonlySet<string>): boolean {
   let deleted = 0;
   let inserted = 0;

@@ -19,6 +19,9 @@ type Rename = (name: string) => Promise<void>;
 /** Milliseconds after which a save without an end, or with a question open, is not waited for. */
 const PATIENCE = 30_000;
 
+/** Milliseconds from a run to the save: a save takes longer than a short cell. */
+const SOON = 1_000;
+
 export class Saver implements IDisposable {
   constructor(
     private readonly _context: DocumentRegistry.Context,
@@ -34,6 +37,7 @@ export class Saver implements IDisposable {
 
   dispose(): void {
     this._isDisposed = true;
+    clearTimeout(this._timer);
     this._overrides?.dispose();
     Signal.clearData(this);
   }
@@ -55,9 +59,15 @@ export class Saver implements IDisposable {
     return this._saved === this._changes;
   }
 
-  /** Save what there is to save, now or after the saves that are under way. */
+  requestSoon(): void {
+    this._timer ??= setTimeout(() => this.request(), SOON);
+  }
+
+  /** Save the agent's work, if there is any, now or after the saves that are under way. */
   request(): void {
-    if (this._requested) {
+    clearTimeout(this._timer);
+    this._timer = undefined;
+    if (this._requested || this._isSaved) {
       return;
     }
     this._requested = true;
@@ -203,6 +213,7 @@ export class Saver implements IDisposable {
   private _startedAt = -Infinity;
   private _last: Promise<void> | null = null;
   private _requested = false;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
   private _isDisposed = false;
 }
 

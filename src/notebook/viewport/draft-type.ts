@@ -1,10 +1,10 @@
 /**
- * What the notebook's toolbar calls a draft. A draft is a raw cell, so that nothing runs it; to the
- * person it is no "Raw" cell but code that waits for them.
+ * Names drafts in the notebook toolbar. A draft is a raw cell, so that nothing runs it, but the
+ * person should not read "Raw".
  */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
-/** Brings the word in the list of cell types into step with the active cell. */
+/** Update the word in the list of cell types for the active cell. */
 export function nameDraftType(
   panel: NotebookPanel,
   isDraft: boolean,

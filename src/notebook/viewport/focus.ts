@@ -1,9 +1,9 @@
-/** The person's place in the notebook, kept over a change of ours. */
+/** Keeps the person's active cell and focus during a change of ours. */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 
 /**
- * Run `change`; afterwards the same cell is active in every panel, and a panel whose cell
- * with the focus was replaced (a draft that became a code cell) has the focus again.
+ * Run `change`, then restore the active cell in every panel, and the focus where the change
+ * replaced the focused cell.
  */
 export function keepFocus<T>(
   panels: Iterable<NotebookPanel>,

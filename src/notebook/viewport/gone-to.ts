@@ -1,24 +1,19 @@
 /**
- * Whether the person has gone somewhere in a notebook since it was opened, and since the
- * agent's last work in it: by a click, a key, or a command that selects another cell, as a run
- * does. The cell that Lab selects by itself says nothing.
+ * The cell that the person has moved to since the notebook was opened and since the agent last
+ * worked: by a click into a cell, or a key or command that selects another cell. A cell that Lab
+ * selects by itself does not count, nor does Escape. And the cell where they have typed or run
+ * something since then.
  */
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { Signal, type ISignal } from '@lumino/signaling';
-
-/** Keys that go nowhere by themselves. */
-const MODIFIERS = ['Shift', 'Control', 'Alt', 'Meta'];
+import { Signal } from '@lumino/signaling';
 
 export class GoneTo {
-  /** `ours`: whether what happens just now is the agent's doing. */
+  /** `ours`: whether the agent makes the current change. */
   constructor(private readonly _ours: () => boolean) {}
 
-  /** Where they are, or whether they have gone there, has changed. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
+  readonly changed = new Signal<this, void>(this);
 
-  /** The id of the cell that they are at; '' if they have not gone to one. */
+  /** The cell's id; '' if the person has not moved to one. */
   get cell(): string {
     const notebook = this._at?.content;
     return (!notebook?.isDisposed && notebook?.activeCell?.model.id) || '';
@@ -27,23 +22,22 @@ export class GoneTo {
   follow(panel: NotebookPanel): void {
     const { content } = panel;
     const went = () => this._go(panel);
-    const onKey = ({ key }: KeyboardEvent) => {
-      if (!MODIFIERS.includes(key)) {
+    const onPointer = ({ target }: PointerEvent) => {
+      if (target instanceof Element && target.closest('.jp-Cell')) {
         went();
       }
     };
-    // Of a command, or a click elsewhere (the table of contents).
+    // Commands, or a click elsewhere, such as in the table of contents.
     let active = content.activeCell;
     const onActive = () => {
       const before = active;
       active = content.activeCell;
-      // Not what Lab selects as it reads the notebook.
+      // Skips the cell that Lab selects while it loads the notebook.
       if (before && !before.isDisposed && active && before !== active) {
         went();
       }
     };
-    content.node.addEventListener('pointerdown', went);
-    content.node.addEventListener('keydown', onKey);
+    content.node.addEventListener('pointerdown', onPointer);
     content.activeCellChanged.connect(onActive);
     panel.disposed.connect(() => {
       if (this._at === panel) {
@@ -52,19 +46,33 @@ export class GoneTo {
     });
   }
 
-  /** The agent has worked: it goes on after its own cells. */
+  /** The cell's id; '' if the person has neither typed nor run anything. */
+  get actedIn(): string {
+    return this._actedIn;
+  }
+
+  /** The person types into this cell, or runs it. */
+  act(cellId: string): void {
+    if (this._actedIn !== cellId) {
+      this._actedIn = cellId;
+      this.changed.emit();
+    }
+  }
+
+  /** Forget the position after the agent has worked: it continues after its own cells. */
   reset(): void {
     this._at = null;
-    this._changed.emit();
+    this._actedIn = '';
+    this.changed.emit();
   }
 
   private _go(panel: NotebookPanel): void {
     if (!this._ours()) {
       this._at = panel;
-      this._changed.emit();
+      this.changed.emit();
     }
   }
 
   private _at: NotebookPanel | null = null;
-  private readonly _changed = new Signal<this, void>(this);
+  private _actedIn = '';
 }

@@ -1,7 +1,7 @@
 /**
- * What is proposed for a cell stands in the place of the cell's own editor, not below it: one
- * view, in which both can be read. The editor comes back where it says something else than
- * the old side of the proposal, and stays as long as the person is in it.
+ * Shows a proposed edit in place of the cell's own editor, as one view with the old and the new
+ * source. The editor reappears when its source differs from the proposal's old side, and while
+ * the person is in it.
  */
 import type { ISharedText } from '@jupyter/ydoc';
 import type { Cell } from '@jupyterlab/cells';
@@ -10,14 +10,14 @@ import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import { normalise } from '../document/sources';
 
-/** On a cell whose editor is not shown for a diff; the key bindings look for it. */
+/** On a cell whose diff replaces its editor; the key bindings use it. */
 export const IN_PLACE_CLASS = 'jp-codeinterp-in-place';
 
 /**
- * Until it is disposed of. `old` is the source that the diff shows as the old one; `enter`
- * takes the focus into the diff, when the person means the editor that is not shown.
+ * Hide the editor until disposed. `old` is the diff's old source. `enter` focuses the diff when
+ * the person enters the hidden editor.
  */
-export function standInPlace(
+export function showInPlace(
   notebook: Notebook | null,
   cell: Cell,
   old: string,
@@ -33,7 +33,7 @@ export function standInPlace(
   const onMode = (_: Notebook, { name }: { name: string }) => {
     const here = notebook?.activeCell === cell && notebook.mode === 'edit';
     if (name === 'mode' && here && cell.hasClass(IN_PLACE_CLASS)) {
-      // After Lab, which looks for the focus in the editor.
+      // After Lab, which focuses the editor.
       queueMicrotask(enter);
     }
   };
@@ -42,7 +42,7 @@ export function standInPlace(
   cell.node.addEventListener('focusout', () => queueMicrotask(update), {
     signal: stop.signal
   });
-  // In the diff the notebook is in command mode: its own key for that does nothing.
+  // With the focus in the diff, Lab is in command mode already, so its Escape key does nothing.
   cell.node.addEventListener(
     'keydown',
     ({ key, target }) => {

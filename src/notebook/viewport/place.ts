@@ -1,13 +1,13 @@
-/** What the person reads stays where it is while drafts above it grow. */
+/** Keeps the person's scroll position while drafts above it grow. */
 import type { Cell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
 import type { IDisposable } from '@lumino/disposable';
 
-/** Lab lets the browser hold only the active cell in place; this holds the rest. */
+/** The browser anchors only the active cell in Lab; this anchors the rest. */
 export class PlaceKeeper implements IDisposable {
   constructor(private readonly _notebook: Notebook) {}
 
-  /** Watch a cell that is `height` pixels high as far as the person knows. */
+  /** Watch a cell; `height`: its last height in pixels that the person saw. */
   watch(cell: Cell, height: number): void {
     this._heights.set(cell.node, height);
     this._observer.observe(cell.node);

@@ -1,13 +1,17 @@
-/** Brings cells into view: one that is asked for, and what the agent has just done. */
+/** Scrolls to cells: a requested one, and the agent's latest work. */
 import type { Cell } from '@jupyterlab/cells';
 import { CodeCell } from '@jupyterlab/cells';
 import type { Notebook } from '@jupyterlab/notebook';
 import type { PanelLayout } from '@lumino/widgets';
+import type { OpFrame } from '../../protocol/protocol';
+import { leftAlone } from './left-alone';
+
+type Op = OpFrame['op'];
 
 const MARKED = 'jp-codeinterp-marked';
-/** Milliseconds; the animation in notebook.css lasts as long. */
+/** Milliseconds, the same as the animation in notebook.css. */
 const MARK_TIME = 1500;
-/** Milliseconds that outputs take at most to get their size: pictures, widgets. */
+/** Milliseconds until pictures and widgets have their final size. */
 const SETTLE_TIME = 1500;
 
 export async function revealCell(
@@ -31,12 +35,12 @@ export async function revealCell(
 }
 
 /**
- * See to it that the cell is rendered, which Lab may put off for seconds in a long
- * notebook; until then it is not scrolled to and has no place for a bar.
+ * Render the cell now. In a long notebook Lab may delay that for seconds; until then it cannot
+ * scroll to the cell, and the cell has no place for a bar.
  */
 export function renderCell(notebook: Notebook, index: number): void {
   if (notebook.notebookConfig.windowingMode === 'full') {
-    // After two inserts in one task Lab may leave out a cell that is in view.
+    // After two inserts in one task Lab may not draw a cell that is in view.
     requestAnimationFrame(() => notebook.update());
     return;
   }
@@ -47,19 +51,19 @@ export function renderCell(notebook: Notebook, index: number): void {
   }
 }
 
-/** Whether the person writes in a cell of their own: then nothing is scrolled. */
-export function isWriting(notebook: Notebook): boolean {
+/** Whether the notebook may scroll by itself; never while the person edits their own cell. */
+export function mayFollow(notebook: Notebook): boolean {
   const { activeCell, mode, node } = notebook;
-  return (
+  const edits =
     mode === 'edit' &&
     node.contains(document.activeElement) &&
-    !activeCell?.model.getMetadata('codeinterp')
-  );
+    !activeCell?.model.getMetadata('codeinterp');
+  return !edits && leftAlone(notebook).yes;
 }
 
 /**
- * Bring what a person is asked about into view, rather than the outputs before it: the code
- * and the bar under it, as they get their sizes; the bar where there is no room for both.
+ * Scroll to a draft's code and its bar, also while they change size; to the bar if there is no
+ * room for both.
  */
 export function followQuestion(
   notebook: Notebook,
@@ -80,10 +84,42 @@ export function followQuestion(
   show();
 }
 
-/** Bring what a cell has put out into view, as it gets its size. */
-export function followOutputs(notebook: Notebook, cellId: string): void {
+/** Scroll to the end of code that is being written, until something else is followed. */
+export function followWriting(notebook: Notebook, end: HTMLElement): void {
+  const stop = whileLeftAlone(notebook);
+  const show = () => {
+    if (!end.isConnected) {
+      stop.abort();
+    } else if (mayFollow(notebook)) {
+      end.scrollIntoView({ block: 'nearest' });
+    }
+  };
+  const observer = new ResizeObserver(show);
+  observer.observe(notebook.viewportNode);
+  stop.signal.addEventListener('abort', () => observer.disconnect());
+  show();
+}
+
+/** Scroll after a change of the notebook that the agent has made. */
+export function followOp(notebook: Notebook, { op, cell_id }: Op): void {
+  if (op === 'begin_run' || op === 'finish_run') {
+    followOutputs(notebook, cell_id, op === 'finish_run');
+  } else if (op === 'delete' || op === 'restore') {
+    fillGap(notebook);
+  }
+}
+
+/**
+ * Scroll to the outputs of a cell, also while they change size. `ended`: the run is over, so that
+ * only pictures and widgets change it.
+ */
+function followOutputs(
+  notebook: Notebook,
+  cellId: string,
+  ended: boolean
+): void {
   const cell = notebook.widgets.find(c => c.model.id === cellId);
-  if (!(cell instanceof CodeCell) || isWriting(notebook)) {
+  if (!(cell instanceof CodeCell) || !mayFollow(notebook)) {
     return;
   }
   const { node } = cell.outputArea;
@@ -95,10 +131,12 @@ export function followOutputs(notebook: Notebook, cellId: string): void {
   observer.observe(node);
   observer.observe(notebook.viewportNode);
   stop.signal.addEventListener('abort', () => observer.disconnect());
-  setTimeout(() => stop.abort(), SETTLE_TIME);
+  if (ended) {
+    setTimeout(() => stop.abort(), SETTLE_TIME);
+  }
 }
 
-/** What was at the end of the notebook is gone, or is less: do not stand over nothing. */
+/** Scroll back when the end of the notebook shrinks, so that no empty space shows. */
 export function fillGap(notebook: Notebook): void {
   const observer = new ResizeObserver(() => closeGap(notebook));
   observer.observe(notebook.viewportNode);
@@ -106,8 +144,8 @@ export function fillGap(notebook: Notebook): void {
 }
 
 /**
- * Lab guesses the height of cells that it has not rendered yet, and lets one scroll past the
- * end: when they turn out smaller, the notebook would stay scrolled away over nothing.
+ * Scroll back from empty space below the last cell. Lab guesses the height of cells that it has
+ * not rendered, so the notebook may be scrolled too far.
  */
 function closeGap({ outerNode, widgets }: Notebook): void {
   const last = widgets[widgets.length - 1]?.node;
@@ -120,7 +158,7 @@ function closeGap({ outerNode, widgets }: Notebook): void {
 
 const following = new WeakMap<Notebook, AbortController>();
 
-/** Cells above that are rendered only now push the cell away: follow it until all are. */
+/** Follow the cell while Lab renders the cells above, which push it away. */
 function stayInView(notebook: Notebook, cell: Cell): void {
   const stop = whileLeftAlone(notebook);
   const observer = new ResizeObserver(() => {
@@ -138,7 +176,7 @@ function stayInView(notebook: Notebook, cell: Cell): void {
   stop.signal.addEventListener('abort', () => observer.disconnect());
 }
 
-/** Aborted when the person goes elsewhere, or something else is brought into view. */
+/** Aborted when the person scrolls, clicks or types, or when we scroll elsewhere. */
 function whileLeftAlone(notebook: Notebook): AbortController {
   const stop = new AbortController();
   following.get(notebook)?.abort();

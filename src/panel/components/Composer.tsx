@@ -2,13 +2,15 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Mode } from '../../protocol/api';
 import type { ISlashCommand } from '../../tokens';
-import { type IPanelState, modeOf } from '../store/panel-state';
-import { IEnter, enter } from '../view/enter';
+import { type IPanelState, modeOf, needsKey } from '../store/panel-state';
+import { IInputRoute, routeInput } from '../view/input-routing';
+import { keyIn } from '../view/pasted-keys';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { earlierMessages, useEarlier } from './composer/earlier';
 import { useAttaching } from './composer/attaching';
 import { Chips } from './composer/Chips';
+import { KeyNotice } from './composer/KeyNotice';
 import { type IMention, mentionOf } from './composer/mentions';
 import { useMentions } from './composer/named';
 import { useOffers } from './composer/offers';
@@ -51,11 +53,11 @@ export function Composer(props: {
     if (notebook && store.texts.get('') === written.current) {
       store.texts.set('', '');
     }
-    return store.texts.keep;
+    return store.texts.flush;
   }, [store, notebook]);
   const field = React.useRef<HTMLTextAreaElement>(null);
   const running = view?.info.running ?? false;
-  const offered = enter(view);
+  const offered = routeInput(view);
   // Nothing of a message that joins a turn, or of Plan, goes anywhere.
   const places = offered.does === 'begin' && modeOf(state) !== 'plan';
   const words = wordsFor(offered.does, trans);
@@ -85,7 +87,9 @@ export function Composer(props: {
     }
   }, [prefill, notebook, add, store, trans]);
 
-  const send = async () => {
+  const pasted = React.useMemo(() => keyIn(text), [text]);
+  const notice = React.useRef<HTMLDivElement>(null);
+  const send = async (withKey = false) => {
     const said = offers.literal ? null : commandIn(text, slash);
     if (said) {
       return run(said.command, said.rest);
@@ -93,18 +97,32 @@ export function Composer(props: {
     if (!canSend) {
       return;
     }
+    if (pasted && !withKey) {
+      notice.current?.querySelector('button')?.focus();
+      return;
+    }
     const references = mentions.map(({ reference }) => reference);
     const ids = store.notebooks.places(notebook)?.ids ?? [];
     const after = places ? afterOf(chosen, ids) : '';
     const sent = await store.conversation.send(text, offered, {
       references,
-      after
+      after,
+      withKey
     });
     if (sent) {
-      setText(shown => (shown === text ? '' : shown));
-      clear(notebook);
-      setChosen(null);
-      store.texts.set(notebook, '');
+      empty();
+    }
+  };
+  /** Empty the field, unless the person has gone on writing. */
+  const empty = () => {
+    setText(shown => (shown === text ? '' : shown));
+    clear(notebook);
+    setChosen(null);
+    store.texts.set(notebook, '');
+  };
+  const reject = async (draftId: string) => {
+    if (await store.drafts.decide(draftId, 'reject', false, text)) {
+      empty();
     }
   };
   const run = async (command: ISlashCommand, rest: string) => {
@@ -164,6 +182,10 @@ export function Composer(props: {
       void send();
     }
   };
+  const hintOf = () =>
+    !pasted && needsKey(state)
+      ? trans.__('Connect a model to send this. Your message stays here.')
+      : running && words.hint;
   return (
     <div className="jp-codeinterp-Composer" {...attaching.handlers}>
       {offers.list}
@@ -182,10 +204,25 @@ export function Composer(props: {
         }}
         onKeyDown={onKeyDown}
       />
+      {pasted && (
+        <KeyNotice
+          found={pasted}
+          frame={notice}
+          takeOut={() => setText(text.replace(pasted.key, '').trim())}
+          sendAnyway={() => void send(true)}
+        />
+      )}
       <Chips mentions={mentions} remove={unname} />
       <div id={hint} className="jp-codeinterp-Composer-hint" aria-live="polite">
-        {attaching.doing || (running && text.trim() !== '' && words.hint)}
+        {attaching.doing || (text.trim() !== '' && hintOf())}
       </div>
+      {offered.draftId && text.trim() !== '' && (
+        <div className="jp-codeinterp-Composer-hint jp-codeinterp-Composer-reject">
+          <Button look="link" onClick={() => void reject(offered.draftId!)}>
+            {trans.__('Reject with this reason')}
+          </Button>
+        </div>
+      )}
       <div className="jp-codeinterp-Composer-line">
         {attaching.button}
         <ModeSelect view={view} state={state} />
@@ -230,7 +267,7 @@ export function Composer(props: {
 
 /** What Enter does, in words: in the empty field, under the text, and on the button. */
 function wordsFor(
-  does: IEnter['does'],
+  does: IInputRoute['does'],
   trans: TranslationBundle
 ): { field: string; hint: string; button: string } {
   return {
@@ -240,9 +277,9 @@ function wordsFor(
       button: trans.__('Send')
     },
     queue: {
-      field: trans.__('Say more while it works'),
+      field: trans.__('Add to your request'),
       hint: trans.__(
-        'Enter queues this: it goes to the model with the next results'
+        'Enter queues this message. The model gets it with the next results.'
       ),
       button: trans.__('Queue')
     },
@@ -251,10 +288,10 @@ function wordsFor(
       hint: trans.__('Enter answers the question'),
       button: trans.__('Answer the question')
     },
-    reject: {
-      field: trans.__('Reject this cell and say why'),
-      hint: trans.__('Enter rejects the cell, with this as the reason'),
-      button: trans.__('Reject with this reason')
+    discuss: {
+      field: trans.__('Ask about this draft'),
+      hint: trans.__('Enter sends this message. The draft keeps waiting.'),
+      button: trans.__('Send')
     }
   }[does];
 }
@@ -313,13 +350,11 @@ const ModeSelect = React.memo(function ModeSelect(props: {
 function meaning(mode: Mode, trans: TranslationBundle): string {
   return {
     review: trans.__(
-      'Review: code waits for your decision; plain text is added without asking'
+      'Review: code waits for your approval; plain text is added without asking'
     ),
     auto: trans.__(
       'Auto: cells run without asking; changing or deleting your own cells still asks'
     ),
-    plan: trans.__(
-      'Plan: nothing runs and nothing changes; it reads and proposes'
-    )
+    plan: trans.__('Plan: reads and proposes; runs and changes nothing')
   }[mode];
 }

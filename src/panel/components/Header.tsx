@@ -5,11 +5,15 @@ import type { IPanelState } from '../store/panel-state';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
-import { Connections } from './connections/Connections';
 import { ModelPicker } from './connections/ModelPicker';
-import { History } from './History';
+import { lazy } from './elements/lazy';
 
-/** What is being talked about, with which model, and the way to other conversations. */
+const Connections = lazy(
+  async () => (await import('./connections/Connections')).Connections
+);
+const History = lazy(async () => (await import('./History')).History);
+
+/** Title, notebook and model of the conversation, and the way to other conversations. */
 export function Header(props: {
   view: ISessionView | null;
   state: IPanelState;
@@ -41,7 +45,7 @@ export function Header(props: {
           look="icon"
           aria-label={trans.__('Connections')}
           aria-expanded={state.connecting}
-          title={trans.__('Connections to models')}
+          title={trans.__('Model connections')}
           onClick={() => store.connections.toggle()}
         >
           <settingsIcon.react />

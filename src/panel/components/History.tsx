@@ -8,10 +8,10 @@ import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 import { openMenu } from './elements/menu';
 
-/** Milliseconds without a key after which a word is searched for. */
+/** Milliseconds without a key before the search starts. */
 const PAUSE = 200;
 
-/** The conversations about this notebook, or those of any notebook that hold a word. */
+/** The conversations about this notebook, or those about any notebook that contain a word. */
 export function History(props: {
   history: IHistory;
   state: IPanelState;
@@ -97,7 +97,7 @@ function Search(props: {
 
 interface IRowProps {
   info: SessionInfo;
-  /** Whether it may be about another notebook, so that its name is shown. */
+  /** Whether to show the notebook's name, as it may be another one. */
   elsewhere: boolean;
   state: IPanelState;
   search: React.RefObject<HTMLInputElement>;
@@ -183,7 +183,7 @@ function Row(props: IRowProps): JSX.Element {
       </button>
       <Button
         look="icon"
-        aria-label={trans.__('More for “%1”', title)}
+        aria-label={trans.__('More actions for “%1”', title)}
         aria-haspopup="menu"
         aria-expanded={false}
         title={trans.__('More')}
@@ -195,7 +195,7 @@ function Row(props: IRowProps): JSX.Element {
   );
 }
 
-/** The title as a field: Enter saves, and so does going elsewhere; Escape leaves it. */
+/** The title as a field: Enter and a lost focus save, Escape cancels. */
 function Rename(props: {
   info: SessionInfo;
   done: (keepFocus: boolean) => void;
@@ -228,7 +228,7 @@ function Rename(props: {
     <input
       autoFocus
       className="jp-codeinterp-Input"
-      aria-label={trans.__('Title of the conversation')}
+      aria-label={trans.__('Conversation title')}
       maxLength={200}
       value={title}
       onFocus={event => event.target.select()}
@@ -240,8 +240,8 @@ function Rename(props: {
 }
 
 /**
- * The search field has the focus at first; at the end whoever had it before has it again,
- * unless the person has gone elsewhere.
+ * Focus the search field first. At the end, restore the earlier focus, unless the person has
+ * moved it elsewhere.
  */
 function useFocusWithin(first: React.RefObject<HTMLElement>): void {
   React.useLayoutEffect(() => {
@@ -259,7 +259,7 @@ function useFocusWithin(first: React.RefObject<HTMLElement>): void {
   }, [first]);
 }
 
-/** "sales.ipynb", and its folder if it lies in one: "sales.ipynb · work". */
+/** "sales.ipynb", or with its folder "sales.ipynb · work". */
 function place(notebook: string): string {
   const folder = PathExt.dirname(notebook);
   const name = PathExt.basename(notebook);
@@ -274,6 +274,6 @@ function nothing(
     return '';
   }
   return word
-    ? trans.__('No conversation holds “%1”.', word)
+    ? trans.__('No conversation matches “%1”.', word)
     : trans.__('No conversations about this notebook yet.');
 }

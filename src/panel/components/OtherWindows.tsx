@@ -1,18 +1,42 @@
-/** What other windows have done, each on a line: “That was me” or “Not me”. */
+/** Banners for actions of other windows, with the replies “That was me” and “Not me”. */
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { DoneElsewhere } from '../../protocol/protocol';
+import { isGrave } from '../store/others';
 import type { IPanelState } from '../store/panel-state';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 import { StatusBanner } from './elements/StatusBanner';
 
+/** Banners at most; one more has the number of the rest. */
+const MOST = 5;
+
 export function OtherWindows({ state }: { state: IPanelState }): JSX.Element {
   const { store, trans } = usePanel();
+  const grave = state.others.filter(isGrave);
+  const others = state.others.filter(done => !isGrave(done));
+  const newest = [...others, ...grave].slice(-MOST);
+  const more = state.others.length - newest.length;
   return (
     <>
-      {state.others.map((done, index) => (
+      {(more > 0 || state.missedOthers) && (
+        <StatusBanner level="warning">
+          <span>
+            {state.missedOthers
+              ? trans.__(
+                  'While this page was away, other windows did more than the server can list.'
+                )
+              : trans.__('Other windows did %1 more things.', more)}
+          </span>
+          <span className="jp-codeinterp-Note-answers">
+            <Button look="link" onClick={() => void store.notMe()}>
+              {trans.__('Not me')}
+            </Button>
+          </span>
+        </StatusBanner>
+      )}
+      {newest.map((done, index) => (
         <StatusBanner
           key={`other-${index}`}
           level={isGrave(done) ? 'warning' : 'info'}
@@ -33,9 +57,9 @@ export function OtherWindows({ state }: { state: IPanelState }): JSX.Element {
             <Button
               look="link"
               title={trans.__(
-                'Stop what is running, go back to Review, and close all other windows'
+                'Stop what is running, go back to Review, put settings back, and close all other windows'
               )}
-              onClick={() => void store.notMe(done)}
+              onClick={() => void store.notMe()}
             >
               {trans.__('Not me')}
             </Button>
@@ -43,14 +67,6 @@ export function OtherWindows({ state }: { state: IPanelState }): JSX.Element {
         </StatusBanner>
       ))}
     </>
-  );
-}
-
-/** More than one cell, or where keys go. */
-function isGrave({ what, name }: DoneElsewhere): boolean {
-  return (
-    ['run_all', 'turn', 'key', 'no_key'].includes(what) ||
-    (what === 'mode' && name === 'auto')
   );
 }
 
@@ -68,7 +84,7 @@ function words(
       return trans.__('%1 ran “%2”.', who, name);
     case 'run_all':
       return trans.__(
-        '%1 ran “%2”, and lets the rest of the turn run without asking.',
+        '%1 ran “%2” and allowed the rest of the turn without asking.',
         who,
         name
       );
@@ -92,5 +108,21 @@ function words(
       );
     case 'no_key':
       return trans.__('%1 removed the key.', who);
+    case 'stop':
+      return trans.__('%1 stopped a turn.', who);
+    case 'answer':
+      return trans.__('%1 answered a question.', who);
+    case 'take_back':
+      return trans.__('%1 removed a queued message.', who);
+    case 'undo':
+      return trans.__('%1 undid changes of a turn.', who);
+    case 'keep':
+      return trans.__('%1 kept changes of a turn.', who);
+    case 'remove':
+      return trans.__('%1 removed a failed cell.', who);
+    case 'rename':
+      return trans.__('%1 renamed a conversation to “%2”.', who, name);
+    case 'delete':
+      return trans.__('%1 deleted a conversation.', who);
   }
 }

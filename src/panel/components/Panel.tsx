@@ -11,7 +11,7 @@ import { StatusBanners } from './StatusBanners';
 export function Panel(): JSX.Element {
   const state = usePanelState();
   const view = shownView(state);
-  /** The turn whose message is to have the focus in the conversation that comes; 0: none. */
+  /** The turn whose message to focus in the next conversation; 0: none. */
   const goTo = React.useRef(0);
   return (
     <>

@@ -3,7 +3,7 @@ import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 
-/** What the person has said while a turn runs, until the model is told of it. */
+/** Messages sent during a turn that the model has not received yet. */
 export function Queue({ view }: { view: ISessionView }): JSX.Element | null {
   const { store, trans } = usePanel();
   if (view.queued.length === 0) {
@@ -21,7 +21,7 @@ export function Queue({ view }: { view: ISessionView }): JSX.Element | null {
               look="link"
               onClick={() => void store.conversation.takeBack(message)}
             >
-              {trans.__('Take back')}
+              {trans.__('Remove')}
             </Button>
           </li>
         ))}

@@ -2,10 +2,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { SentRequest } from '../../protocol/api';
 
-/** Characters of a part that stand beside its heading. */
-const BEGINS = 120;
+/** Characters of a part shown beside its heading. */
+const PREVIEW = 120;
 
-/** A request to the model, to be read: its parts as sections that unfold. */
+/** A request to the model, with its parts as collapsible sections. */
 export function Sent(props: {
   request: SentRequest;
   trans: TranslationBundle;
@@ -44,7 +44,7 @@ function Section(props: {
       <summary>
         {props.title}
         <span className="jp-codeinterp-Sent-begins">
-          {props.text.slice(0, BEGINS)}
+          {props.text.slice(0, PREVIEW)}
         </span>
       </summary>
       <pre>{props.text}</pre>
@@ -57,7 +57,7 @@ interface IMessage {
   content: unknown;
 }
 
-/** A content block, in the words of the Messages API. */
+/** A content block of the Messages API. */
 type Block =
   | { type: 'text'; text: string }
   | { type: 'thinking'; thinking: string }
@@ -66,7 +66,7 @@ type Block =
   | { type: 'image'; source: { data: string } }
   | { type: 'document'; title?: string; source: { data: string } };
 
-/** Content as a person reads it: text and code with their own line breaks. */
+/** Content for people: text and code with real line breaks. */
 function readable(content: unknown): string {
   return Array.isArray(content)
     ? content.map(blockText).join('\n\n')
@@ -92,7 +92,6 @@ function blockText(block: Block | string): string {
     case 'tool_result':
       return `[result]\n${readable(block.content)}`;
     case 'image':
-      // Its bytes say nothing to a reader, and there may be a million of them.
       return `[image, ${kilobytes(block.source.data)}]`;
     case 'document':
       return `[PDF ${block.title ?? ''}, ${kilobytes(block.source.data)}]`;

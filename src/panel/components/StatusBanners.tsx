@@ -6,12 +6,13 @@ import {
   isDemo,
   shownView
 } from '../store/panel-state';
+import { DemoBanner } from './connections/DemoBanner';
 import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 import { StatusBanner } from './elements/StatusBanner';
 import { OtherWindows } from './OtherWindows';
 
-/** What a person must know besides the conversation, a banner each. */
+/** What the person must know besides the conversation, as banners. */
 export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
   const held = shownView(state)?.info.held;
@@ -19,9 +20,7 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
     <div className="jp-codeinterp-StatusBanners" aria-live="polite">
       {state.connection === 'lost' && (
         <StatusBanner level="warning">
-          {trans.__(
-            'The connection to the Jupyter server is lost. Connecting…'
-          )}
+          {trans.__('Lost connection to the Jupyter server. Reconnecting…')}
         </StatusBanner>
       )}
       {state.connection === 'closed' && (
@@ -55,31 +54,25 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
         <StatusBanner level="warning">
           <span>
             {trans.__(
-              'This conversation is open on the server %1. Here it can be read.',
+              'This conversation is open on server %1. It is read-only here.',
               held
             )}
           </span>
           <Button look="link" onClick={() => store.lookAgain()}>
-            {trans.__('Look again')}
+            {trans.__('Check again')}
           </Button>
         </StatusBanner>
       )}
-      {isDemo(state) && (
-        <StatusBanner>
-          <span>{trans.__('Offline demo: recorded code, live execution')}</span>
-          {!state.connecting && (
-            <Button look="link" onClick={() => store.connections.toggle()}>
-              {trans.__('Connect a model')}
-            </Button>
-          )}
-        </StatusBanner>
-      )}
+      {isDemo(state) && <DemoBanner />}
       {elsewhere(state).map(({ view, waiting }) => (
         <StatusBanner key={view.info.session_id}>
           <span>
             {waiting
-              ? trans.__('%1 waits for you', title(view.info.notebook))
-              : trans.__('Working in %1', title(view.info.notebook))}
+              ? trans.__(
+                  '%1 is waiting for you',
+                  PathExt.basename(view.info.notebook)
+                )
+              : trans.__('Working in %1', PathExt.basename(view.info.notebook))}
           </span>
           <Button
             look="link"
@@ -96,11 +89,11 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
         <StatusBanner>
           <span>
             {trans.__(
-              'This notebook is open in another window, and cells are written there.'
+              'Another window has this notebook open and receives its cells.'
             )}
           </span>
           <Button look="link" onClick={() => void store.takeLease()}>
-            {trans.__('Work here')}
+            {trans.__('Use this window')}
           </Button>
         </StatusBanner>
       )}
@@ -114,8 +107,4 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
       )}
     </div>
   );
-}
-
-function title(notebook: string): string {
-  return PathExt.basename(notebook);
 }

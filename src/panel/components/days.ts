@@ -1,4 +1,4 @@
-/** Conversations by the day on which something was last said in them. */
+/** Groups conversations by the day of their last change. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { SessionInfo } from '../../protocol/protocol';
 
@@ -8,7 +8,7 @@ export interface IDay {
   readonly sessions: readonly SessionInfo[];
 }
 
-/** In the order in which they come, the newest first. */
+/** Group conversations, which come newest first. */
 export function byDay(
   sessions: readonly SessionInfo[],
   trans: TranslationBundle,

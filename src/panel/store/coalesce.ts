@@ -1,6 +1,6 @@
 /**
- * `notify`, called once for any number of calls: with the next frame, or 100 ms later
- * where no frames are drawn (a hidden tab).
+ * Merge calls of `notify` into one: at the next animation frame, or after 100 ms in a hidden
+ * tab, which draws no frames.
  */
 export function coalesce(notify: () => void): () => void {
   let due = false;

@@ -1,4 +1,4 @@
-/** How models are connected: listed, connected, tried, forgotten; servers on this machine. */
+/** The connections to models: list, connect, test, forget, and find local servers. */
 import type {
   IApi,
   IConnected,
@@ -6,26 +6,41 @@ import type {
   ICredentials,
   ILocalServers
 } from '../../protocol/api';
-import { person } from './by-person';
-import type { PanelState } from './panel-state';
+import { person } from '../../notebook/review/gate/person';
+import type { IPastedKey } from '../view/pasted-keys';
+import { type PanelState, showsForm } from './panel-state';
 import type { Setup } from './setup';
 
 export class Connections {
-  /** `connected` is called once a key, or a server, was accepted. */
+  /** Calls `connected` when the server has accepted a key or an address. */
   constructor(
     private _state: PanelState,
     private _api: IApi,
     private _setup: Setup,
-    private _connected: () => Promise<void>
+    private _connected: (provider: string) => Promise<void>
   ) {}
 
-  /** Unfold the list, or fold it. */
+  /** Open or close the list. */
   toggle(): void {
     const connecting = !this._state.now.connecting;
-    this._state.patch({ connecting, history: null });
+    this._state.patch({ connecting, history: null, wanted: null });
     if (connecting) {
       void this.load();
     }
+  }
+
+  /** Go to the form that connects a model, with this key in it. */
+  fillIn(wanted: IPastedKey): void {
+    const { now } = this._state;
+    if (!now.connecting && !showsForm(now)) {
+      this.toggle();
+    }
+    this._state.patch({ wanted });
+  }
+
+  /** A form has taken over what the person wanted. */
+  filledIn(): void {
+    this._state.patch({ wanted: null });
   }
 
   async load(): Promise<void> {
@@ -34,17 +49,17 @@ export class Connections {
     });
   }
 
-  /** Rejects with an error in words if the key, or the server, was refused. */
+  /** Rejects with a message for people if the server refuses the key or the address. */
   async connect(provider: string, credentials: ICredentials): Promise<void> {
     this._needsPerson();
-    const made = await this._api.connect(provider, credentials);
-    this._learn(made);
-    this._state.patch({ model: '', freshKey: true, failure: '' });
+    this._apply(await this._api.connect(provider, credentials));
+    const chosen = { model: '', demo: '', freshKey: true };
+    this._state.patch({ ...chosen, failure: '' });
     await this._setup.loadModels();
-    await this._connected();
+    await this._connected(provider);
   }
 
-  /** What came of it is in the list then. */
+  /** Test a connection; the list shows the result. */
   async test(provider: string): Promise<void> {
     await this._state.attempt(async () => {
       this._replace(await this._api.testConnection(provider));
@@ -54,7 +69,7 @@ export class Connections {
   async forget(provider: string): Promise<void> {
     await this._state.attempt(async () => {
       this._needsPerson();
-      this._learn(await this._api.forgetConnection(provider));
+      this._apply(await this._api.forgetConnection(provider));
       await this._setup.loadModels();
     });
   }
@@ -65,12 +80,12 @@ export class Connections {
 
   private _needsPerson(): void {
     if (!person.acts()) {
-      const words = 'A key is saved by a click on the button.';
+      const words = 'Click the button to save the key.';
       throw new Error(this._state.trans.__(words));
     }
   }
 
-  private _learn({ connection, status }: IConnected): void {
+  private _apply({ connection, status }: IConnected): void {
     this._state.patch({ status, models: [] });
     this._replace(connection);
   }

@@ -1,24 +1,30 @@
 /**
- * The conversation shown, and what a person can say and do in it, as methods: each sends a
- * command; what comes of it arrives as events.
+ * The actions on the shown conversation. Each sends a command; its effects arrive as events.
  */
 import type { IApi, IReview, Mode, SentRequest } from '../../protocol/api';
 import type { Command, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
-import { IEnter, enter } from '../view/enter';
+import { IInputRoute, routeInput } from '../view/input-routing';
 import { IQueued, ISessionView } from '../view/view';
 import type { Drafts } from './drafts';
-import { PanelState, modeOf, shownView, waitsForKey } from './panel-state';
+import {
+  PanelState,
+  isDemo,
+  modeOf,
+  needsKey,
+  shownView,
+  waitsForKey
+} from './panel-state';
 import type { Sessions } from './sessions';
 import type { Setup } from './setup';
 
-/** What goes with a message. */
-export interface IAlong {
-  /** What it names. */
+export interface ISendOptions {
   readonly references?: readonly Reference[];
-  /** The cell after which new ones are to go; '' for where they belong. */
+  /** The cell after which new cells go; '' lets the server choose. */
   readonly after?: string;
+  /** Send it even if it looks like a key. */
+  readonly withKey?: boolean;
 }
 
 export class Conversation {
@@ -31,19 +37,18 @@ export class Conversation {
       notebooks: INotebooks;
       drafts: Drafts;
       setup: Setup;
-      /** Show this conversation for this notebook from now on. */
       show: (notebook: string, sessionId: string) => void;
     }
   ) {}
 
   /**
-   * Say something: what becomes of it is what the person was offered. False, with `failure`
-   * set, if the server did not take it.
+   * Send a message for the purpose that the panel showed (`offered`). False, with `failure`
+   * set, if the server refused it.
    */
   async send(
     text: string,
-    offered: IEnter = enter(this._view),
-    { references = [], after = '' }: IAlong = {}
+    offered: IInputRoute = routeInput(this._view),
+    { references = [], after = '', withKey = false }: ISendOptions = {}
   ): Promise<boolean> {
     const { state, sessions, client, notebooks, drafts, setup, show } =
       this._options;
@@ -51,6 +56,14 @@ export class Conversation {
       return false;
     }
     state.patch({ sending: true, failure: '' });
+    if (needsKey(state.now)) {
+      // Somebody may have set a key elsewhere.
+      await setup.refresh();
+      if (needsKey(state.now)) {
+        state.patch({ sending: false, wanted: { key: '', providers: [] } });
+        return false;
+      }
+    }
     const sent = await state.attempt(async () => {
       const { notebook: front, model } = state.now;
       const mode = modeOf(state.now);
@@ -68,34 +81,34 @@ export class Conversation {
         source: drafts.sourceOf(offered.draftId),
         references: [...references],
         after,
-        rule_files: state.now.ruleFiles
+        rule_files: state.now.ruleFiles,
+        with_key: withKey
       });
+      if (!info) {
+        sessions.markFollowed(session_id as string);
+      }
       show(notebook, session_id as string);
     });
-    const begun = sent && offered.does === 'begin' ? 1 : 0;
-    state.patch({
-      sending: false,
-      said: state.now.said + begun
-    });
+    this._endSending(sent && offered.does === 'begin');
     if (sent && state.now.status?.warning) {
-      // What kept conversations from being saved is gone, it seems.
+      // The server may have recovered from what it warned of.
       void setup.refresh();
     }
     return sent;
   }
 
   /**
-   * Say something in the place of the message that began a turn, in a branch of the conversation
-   * shown, which is shown then. False, with `failure` set, if the server did not take it.
+   * Replace the message that began a turn, in a new branch of the shown conversation, and show
+   * the branch. False, with `failure` set, if the server refused it.
    */
-  async branch(said: {
+  async branch(message: {
     readonly turn: number;
     readonly text: string;
     readonly references: readonly Reference[];
-    /** Whether what came after is put back in the notebook first. */
+    /** Whether the server first undoes the later changes in the notebook. */
     readonly undo: boolean;
   }): Promise<boolean> {
-    const { state, client, show } = this._options;
+    const { state, sessions, client, show } = this._options;
     const view = this._view;
     if (!view || state.now.sending || !state.byPerson()) {
       return false;
@@ -106,28 +119,25 @@ export class Conversation {
       const { session_id } = await client.send({
         type: 'branch',
         session_id: from,
-        ...said,
-        references: [...said.references],
+        ...message,
+        references: [...message.references],
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles
       });
+      sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);
     });
-    const begun = sent ? 1 : 0;
-    state.patch({
-      sending: false,
-      said: state.now.said + begun
-    });
+    this._endSending(sent);
     return sent;
   }
 
-  /** Turns of the conversation shown, from this one on, that a branch there may undo. */
+  /** Turns of the shown conversation, from this one on, that a branch may undo. */
   turnsToUndo(turn: number): number[] {
     return this._view ? turnsToUndo(this._view, turn) : [];
   }
 
-  /** What a branch at this turn of the conversation shown would leave behind. */
+  /** The undecided changes since this turn of the shown conversation. */
   async leftBehind(turn: number): Promise<ILeftBehind> {
     const { notebook } = this._options.state.now;
     const reviews = await Promise.all(
@@ -139,7 +149,7 @@ export class Conversation {
     return leftBehind(open, this._options.notebooks.sourcesIn(notebook));
   }
 
-  /** A queued message is not to reach the model; it goes back into the field. */
+  /** Move a queued message back into the field. */
   async takeBack({ number, text, references }: IQueued): Promise<void> {
     const taken = await this._command(session_id => ({
       type: 'take_back',
@@ -174,7 +184,7 @@ export class Conversation {
     );
   }
 
-  /** Put cells back as they were before a turn; without ids all that are left. */
+  /** Restore cells as they were before a turn; without ids, all undecided ones. */
   undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
@@ -193,7 +203,7 @@ export class Conversation {
     }));
   }
 
-  /** What a turn of the conversation shown has changed; null on failure. */
+  /** The changes of a turn of the shown conversation; null on failure. */
   async changes(turn: number): Promise<IReview | null> {
     const view = this._view;
     let review: IReview | null = null;
@@ -213,7 +223,7 @@ export class Conversation {
     }));
   }
 
-  /** For this conversation and the new ones to come about this notebook. */
+  /** Set the mode of this conversation and of new ones about this notebook. */
   setMode(mode: Mode): void {
     if (!this._options.state.byPerson()) {
       return;
@@ -235,7 +245,7 @@ export class Conversation {
     }));
   }
 
-  /** What was sent in the newest step of the conversation shown; null on failure. */
+  /** The request of the newest step of the shown conversation; null on failure. */
   async sent(): Promise<SentRequest | null> {
     const view = this._view;
     let request: SentRequest | null = null;
@@ -247,25 +257,55 @@ export class Conversation {
     return request;
   }
 
-  /** What was asked before there was a key is sent now, to a model that can be asked. */
-  async sendWaiting(): Promise<void> {
+  /**
+   * Go on with a provider that was just connected: the demo gives way to its model, and a turn
+   * that failed for want of a key runs again, with the default model if need be.
+   */
+  async connected(provider: string): Promise<void> {
     const view = this._view;
+    const { models, status } = this._options.state.now;
+    const model = status?.default_model ?? '';
+    if (view && isDemo(this._options.state.now)) {
+      const its = models.find(({ id }) => id.startsWith(`${provider}/`))?.id;
+      this._afterDemo.set(view.info.session_id, its ?? model);
+      return this.leaveDemo(view.info.session_id);
+    }
     if (!view || !waitsForKey(view)) {
       return;
     }
-    const { models, status } = this._options.state.now;
-    const model = status?.default_model ?? '';
     if (model && !models.some(({ id }) => id === view.info.model)) {
       await this._command(id => ({ type: 'set_model', session_id: id, model }));
     }
     await this._command(session_id => ({ type: 'retry', session_id }));
   }
 
+  /** Leave the demo for a connected model, at the end of a turn if one runs. */
+  async leaveDemo(session_id: string): Promise<void> {
+    const { client, sessions, state } = this._options;
+    const model = this._afterDemo.get(session_id);
+    if (model && !sessions.get(session_id)?.info.running) {
+      this._afterDemo.delete(session_id);
+      await state.attempt(() =>
+        client.send({ type: 'set_model', session_id, model })
+      );
+    }
+  }
+
+  /** By conversation: the model that follows the demo. */
+  private readonly _afterDemo = new Map<string, string>();
+
+  /** `begun`: the message began a turn. */
+  private _endSending(begun: boolean): void {
+    const { state } = this._options;
+    const turnsBegun = state.now.turnsBegun + (begun ? 1 : 0);
+    state.patch({ sending: false, turnsBegun });
+  }
+
   private get _view(): ISessionView | null {
     return shownView(this._options.state.now);
   }
 
-  /** A command about the conversation shown; false if there is none, or it failed. */
+  /** Send a command about the shown conversation; false if there is none, or it failed. */
   private async _command(
     make: (sessionId: string) => Command
   ): Promise<boolean> {

@@ -1,5 +1,5 @@
-/** The open drafts of all sessions of this window, and a person's decisions on them. */
-import { ISignal, Signal } from '@lumino/signaling';
+/** The open drafts of the followed sessions, and the person's decisions on them. */
+import { Signal } from '@lumino/signaling';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../../tokens';
 import { ICardItem, ISessionView, openDrafts } from '../view/view';
 import type { PanelState } from './panel-state';
@@ -17,13 +17,11 @@ export class Drafts implements IDrafts {
     _options.state.changed.connect(() => this._emit());
   }
 
-  get draftsChanged(): ISignal<this, void> {
-    return this._draftsChanged;
-  }
+  readonly draftsChanged = new Signal<this, void>(this);
 
   of(notebook: string): readonly IDraftView[] {
     return this._options.sessions
-      .all()
+      .followed()
       .filter(view => view.info.notebook === notebook)
       .flatMap(view => openDrafts(view).map(card => draftView(view, card)));
   }
@@ -32,29 +30,31 @@ export class Drafts implements IDrafts {
     return this._options.sessions.isOver(callId);
   }
 
-  /** What stands in a waiting draft's cell; null if there is none. */
+  /** The current source of an open draft's cell; null if there is none. */
   sourceOf(draftId = ''): string | null {
     const { sessions, notebooks } = this._options;
     const found = sessions.findDraft(draftId);
     return found && notebooks.sourceOf(draftView(found.view, found.card));
   }
 
+  /** `reason` belongs to a rejection. */
   async decide(
     draftId: string,
     action: 'run' | 'reject',
-    runAll = false
-  ): Promise<void> {
+    runAll = false,
+    reason = ''
+  ): Promise<boolean> {
     const { state, sessions, client, notebooks } = this._options;
     const found = sessions.findDraft(draftId);
     if (found?.card.phase !== 'waiting' || !state.decidedByPerson()) {
-      return;
+      return false;
     }
     const draft = draftView(found.view, found.card);
     const source = notebooks.sourceOf(draft);
     if (action === 'run' && source === null) {
-      const failure = state.trans.__('Its cell is not in the notebook.');
+      const failure = state.trans.__('The cell is no longer in the notebook.');
       sessions.patchDraft(draftId, { failure });
-      return;
+      return false;
     }
     sessions.patchDraft(draftId, { phase: 'deciding', failure: '' });
     try {
@@ -65,28 +65,30 @@ export class Drafts implements IDrafts {
         nonce: draft.nonce,
         action,
         source: source ?? '',
-        run_all: runAll
+        run_all: runAll,
+        reason
       });
+      return true;
     } catch (error) {
-      const failure = state.words(error);
+      const failure = state.messageOf(error);
       sessions.patchDraft(draftId, { phase: 'waiting', failure });
+      return false;
     }
   }
 
   private _emit(): void {
-    const drafts = this._options.sessions.all().flatMap(openDrafts);
+    const drafts = this._options.sessions.followed().flatMap(openDrafts);
     const known = this._last;
     if (
       drafts.length !== known.length ||
       drafts.some((card, index) => card !== known[index])
     ) {
       this._last = drafts;
-      this._draftsChanged.emit();
+      this.draftsChanged.emit();
     }
   }
 
   private _last: readonly ICardItem[] = [];
-  private _draftsChanged = new Signal<this, void>(this);
 }
 
 function draftView(view: ISessionView, card: ICardItem): IDraftView {

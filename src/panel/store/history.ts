@@ -1,4 +1,4 @@
-/** The conversations to choose from: listed, searched, renamed, taken along, deleted. */
+/** The list of conversations: search, rename, export, delete. */
 import type { ExportFormat, IApi } from '../../protocol/api';
 import { download } from '../../protocol/download';
 import type { SessionInfo } from '../../protocol/protocol';
@@ -12,7 +12,7 @@ export class History {
     private _forget: (sessionId: string) => void
   ) {}
 
-  /** Unfold the list of the notebook's conversations, or fold it. */
+  /** Open or close the list of the notebook's conversations. */
   async toggle(): Promise<void> {
     if (this._state.now.history) {
       this._state.patch({ history: null });
@@ -22,21 +22,21 @@ export class History {
     }
   }
 
-  /** List the conversations of all notebooks that hold `word`; '' lists this one's. */
+  /** List conversations about any notebook that contain `word`; '' lists this notebook's. */
   async find(word: string): Promise<void> {
     if (this._state.now.history) {
       await this._list(word);
     }
   }
 
-  /** False, with `failure` set, if the server did not take it. */
+  /** False, with `failure` set, if the server refused it. */
   rename(sessionId: string, title: string): Promise<boolean> {
     return this._state.attempt(async () => {
-      this.learn(await this._api.renameSession(sessionId, title));
+      this.update(await this._api.renameSession(sessionId, title));
     });
   }
 
-  /** Let the browser save it as a file. */
+  /** Download the conversation as a file. */
   export(sessionId: string, format: ExportFormat): Promise<boolean> {
     return this._state.attempt(async () => {
       download(await this._api.exportSession(sessionId, format));
@@ -55,16 +55,15 @@ export class History {
     });
   }
 
-  /** These are there, and so is what is a branch of them. */
-  know(sessions: readonly SessionInfo[]): void {
+  /** Note that these sessions exist, for the branches of a conversation. */
+  remember(sessions: readonly SessionInfo[]): void {
     const found = sessions.map(info => [info.session_id, info] as const);
     const known = { ...this._state.now.known, ...Object.fromEntries(found) };
     this._state.patch({ known });
   }
 
-  /** What is listed of a session is brought up to date. */
-  learn(info: SessionInfo): void {
-    this.know([info]);
+  update(info: SessionInfo): void {
+    this.remember([info]);
     this._change(sessions =>
       sessions.map(one => (one.session_id === info.session_id ? info : one))
     );
@@ -79,7 +78,7 @@ export class History {
         : await this._api.sessions(notebook);
       if (this._asked === asked && this._state.now.notebook === notebook) {
         this._state.patch({ history: { word, sessions } });
-        this.know(sessions);
+        this.remember(sessions);
       }
     });
   }
@@ -94,6 +93,6 @@ export class History {
     }
   }
 
-  /** What was last asked for: an answer to what came before is too late. */
+  /** The last request: responses to earlier ones are dropped. */
   private _asked: object | null = null;
 }

@@ -1,6 +1,6 @@
-/** The state that the panel is drawn from, and the one way to change it. */
+/** The panel's state, and the one way to change it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { ISignal, Signal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
 import {
   ApiError,
   IConnection,
@@ -14,76 +14,85 @@ import type {
   Reference,
   SessionInfo
 } from '../../protocol/protocol';
-import { ISessionView, isWaiting } from '../view/view';
-import { person } from './by-person';
+import type { IPastedKey } from '../view/pasted-keys';
+import type { ISessionView } from '../view/view';
+import { person } from '../../notebook/review/gate/person';
 import { coalesce } from './coalesce';
 
-/** Conversations, newest first: those of any notebook that hold `word`, or, where it is
- * '', those about the notebook in front. */
+/**
+ * Conversations, newest first: those about any notebook that contain `word`, or, if it is '',
+ * those about the notebook in front.
+ */
 export interface IHistory {
   readonly word: string;
   readonly sessions: readonly SessionInfo[];
 }
 
 export interface IPanelState {
-  /** `closed`: by another window, for good. */
+  /** `closed`: by another window, until the page is reloaded. */
   readonly connection: 'connecting' | 'connected' | 'lost' | 'closed';
-  /** The number that the server knows this window by; 0: not yet. */
+  /** The server's number for this window; 0: none yet. */
   readonly window: number;
-  /** What other windows have done, oldest first, until the person has answered. */
+  /** Actions of other windows that the person has not replied to, oldest first. */
   readonly others: readonly DoneElsewhere[];
+  /** The server cannot list all actions of other windows while this page was away. */
+  readonly missedOthers: boolean;
   readonly status: IStatus | null;
   readonly models: readonly IModelInfo[];
-  /** All providers and how they are connected; empty until somebody has asked. */
+  /** All providers and their connections; empty until loaded. */
   readonly connections: readonly IConnection[];
-  /** Whether the list of connections is unfolded. */
+  /** Whether the list of connections is open. */
   readonly connecting: boolean;
   /** The notebook in front, '' if none. */
   readonly notebook: string;
-  /** Whether this window is the one that the agent works in; undefined: not known. */
+  /** Whether the agent works in this window; undefined: unknown. */
   readonly holdsLease: boolean | undefined;
   /** The session shown for each notebook: '' is a new conversation. */
   readonly shown: Readonly<Record<string, string>>;
   readonly sessions: Readonly<Record<string, ISessionView>>;
-  /** All conversations that this page has heard of, by id. */
+  /** All conversations that this page knows, by id. */
   readonly known: Readonly<Record<string, SessionInfo>>;
-  /** By session: the cells that its agent has inserted or run last, the latest last. */
-  readonly worked: Readonly<Record<string, readonly string[]>>;
-  /** The conversations to choose from; null while the list is folded. */
+  /** Sessions that wait for a decision or an answer. */
+  readonly waiting: ReadonlySet<string>;
+  /** By session: the cells that the agent inserted or ran, the latest last. */
+  readonly agentCells: Readonly<Record<string, readonly string[]>>;
+  /** The list of conversations; null while it is closed. */
   readonly history: IHistory | null;
-  /** What the settings say of new conversations. */
+  /** The mode of new conversations, from the settings. */
   readonly mode: Mode;
-  /** Whether the person wants AGENTS.md and .codeinterp/rules.md read. */
+  /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
-  /** What the person has chosen since, for the conversations of one notebook each. */
+  /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
-  /** What a new conversation starts with; '' is the server's default. */
+  /** The model of new conversations; '' is the server's default. */
   readonly model: string;
-  /** Path of the notebook that the offline demo was opened in here; '' if none. */
+  /** Path of the offline demo's notebook that this window opened; '' if none. */
   readonly demo: string;
   /** A message is on its way to the server. */
   readonly sending: boolean;
-  /** How many turns the person has begun in this window: each is shown from its first word. */
-  readonly said: number;
-  /** What went wrong last, in words; '' if nothing did. */
+  /** How many turns the person has begun in this window: at each, the log scrolls to its end. */
+  readonly turnsBegun: number;
+  /** The last error message; '' if none. */
   readonly failure: string;
   /**
-   * Text to put into the composer, once `notebook` is in front if it says one; each new object
-   * is put there once.
+   * Text for the composer, used once per object; if `notebook` is set, once that notebook is
+   * in front.
    */
   readonly prefill: {
     readonly text: string;
     readonly references?: readonly Reference[];
     readonly notebook?: string;
   } | null;
-  /** Whether the panel is open and not behind another tab of its side. */
+  /** Whether the panel is open, and not behind another tab. */
   readonly panelShown: boolean;
-  /** Conversations whose turn has ended while they were not in view. */
+  /** Conversations whose turn ended out of view. */
   readonly unseen: readonly string[];
   /** Whether the person wants the system's notifications. */
   readonly systemNotifications: boolean;
   /** A key was saved since the last turn ended. */
   readonly freshKey: boolean;
+  /** The person wants to connect a model: for the form in view, used once per object. */
+  readonly wanted: IPastedKey | null;
 }
 
 export class PanelState {
@@ -93,70 +102,69 @@ export class PanelState {
     return this._now;
   }
 
-  /** Emitted at most once a frame. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
+  /** Emitted at most once per animation frame. */
+  readonly changed = new Signal<this, void>(this);
 
   patch(change: Partial<IPanelState>): void {
     this._now = { ...this._now, ...change };
     this._emit();
   }
 
-  /** Whether it went well; if not, `failure` says why. */
+  /** Whether the action succeeded; if not, `failure` has the message. */
   async attempt(action: () => Promise<unknown>): Promise<boolean> {
     try {
       await action();
       return true;
     } catch (error) {
-      this.patch({ failure: this.words(error) });
+      this.patch({ failure: this.messageOf(error) });
       return false;
     }
   }
 
-  /** Whether a person wants what is about to be done; if not, the panel says so. */
+  /** Whether a person, not a script, causes this action; if not, sets `failure`. */
   byPerson(): boolean {
-    return this._orSaid(person.acts());
+    return this._orFail(person.acts());
   }
 
-  /** The same of a decision on code. */
+  /** The same for a decision on code. */
   decidedByPerson(): boolean {
-    return this._orSaid(person.decides());
+    return this._orFail(person.decides());
   }
 
-  /** The same of a command that decides, which the person has named. */
+  /** The same for a command that decides. */
   chosenByPerson(command: string): boolean {
-    return this._orSaid(person.chose(command));
+    return this._orFail(person.chose(command));
   }
 
-  private _orSaid(acts: boolean): boolean {
+  private _orFail(acts: boolean): boolean {
     if (!acts) {
       const failure = this.trans.__(
-        'Something in this page, and not you, used a button of the Code Interpreter. Nothing was done.'
+        'A script on this page, not you, pressed a Code Interpreter button. Nothing was done.'
       );
       this.patch({ failure });
     }
     return acts;
   }
 
-  words(error: unknown): string {
+  /** An error as a message for people. */
+  messageOf(error: unknown): string {
     if (error instanceof CommandFailure && error.code === 'disconnected') {
-      return this.trans.__('The connection to the Jupyter server is lost.');
+      return this.trans.__('Lost connection to the Jupyter server.');
     }
     if (error instanceof ApiError && error.status === 404 && !error.code) {
       return this.trans.__(
-        'The Jupyter server runs without the server part of Code Interpreter. Install it there, and restart the server.'
+        'The Jupyter server does not have the Code Interpreter extension. Install it there and restart the server.'
       );
     }
     return error instanceof Error ? error.message : String(error);
   }
 
-  private _changed = new Signal<this, void>(this);
-  private _emit = coalesce(() => this._changed.emit());
+  private _emit = coalesce(() => this.changed.emit());
   private _now: IPanelState = {
     connection: 'connecting',
     window: 0,
     others: [],
+    missedOthers: false,
     status: null,
     models: [],
     connections: [],
@@ -166,7 +174,8 @@ export class PanelState {
     shown: {},
     sessions: {},
     known: {},
-    worked: {},
+    waiting: new Set(),
+    agentCells: {},
     history: null,
     mode: 'review',
     ruleFiles: true,
@@ -174,13 +183,14 @@ export class PanelState {
     model: '',
     demo: '',
     sending: false,
-    said: 0,
+    turnsBegun: 0,
     failure: '',
     prefill: null,
     panelShown: false,
     unseen: [],
     systemNotifications: false,
-    freshKey: false
+    freshKey: false,
+    wanted: null
   };
 }
 
@@ -190,8 +200,8 @@ export function shownView(state: IPanelState): ISessionView | null {
 }
 
 /**
- * The mode of the conversation shown, or of a new one about the notebook. What is chosen in one
- * notebook is of that notebook alone.
+ * The mode of the shown conversation, or of a new one about the notebook. A choice applies to
+ * one notebook only.
  */
 export function modeOf(
   state: IPanelState,
@@ -201,15 +211,14 @@ export function modeOf(
   return view?.info.mode ?? state.modes[notebook] ?? state.mode;
 }
 
-/** The model of the conversation shown; '' as long as nobody knows. */
+/** The model of the shown conversation; '' until known. */
 export function modelOf(state: IPanelState): string {
   const { status, notebook, model, demo } = state;
   const shown = shownView(state)?.info.model;
   if (shown || !status) {
     return shown || model;
   }
-  // The server answers a demo's notebook with the recording while there is no key. The
-  // recording answers nowhere else.
+  // Without a key the server answers in a demo's notebook with the recording, and nowhere else.
   const ofDemo = /(^|\/)codeinterp-demo[^/]*\//.test(notebook);
   if (ofDemo && !model && (notebook === demo || !status.configured)) {
     return status.demo_model || status.default_model;
@@ -217,7 +226,7 @@ export function modelOf(state: IPanelState): string {
   return model || status.default_model;
 }
 
-/** Whether the model of the conversation shown cannot be asked before one is connected. */
+/** Whether the model of the shown conversation has no connection yet. */
 export function needsKey(state: IPanelState): boolean {
   const { status } = state;
   if (!status || status.configured || isDemo(state)) {
@@ -226,7 +235,7 @@ export function needsKey(state: IPanelState): boolean {
   return !status.connected.includes(modelOf(state).split('/')[0]);
 }
 
-/** Whether the conversation waits for a key: its last turn ended for want of one. */
+/** Whether the last turn ended because the key was missing or wrong. */
 export function waitsForKey(view: ISessionView | null): boolean {
   const last = view?.items[view.items.length - 1];
   return (
@@ -234,15 +243,20 @@ export function waitsForKey(view: ISessionView | null): boolean {
   );
 }
 
+/** Whether the conversation shows the form that connects a model. */
+export function showsForm(state: IPanelState): boolean {
+  return needsKey(state) || (waitsForKey(shownView(state)) && !state.freshKey);
+}
+
 /** Whether a recording answers instead of a model. */
 export function isDemo(state: IPanelState): boolean {
   return state.status !== null && modelOf(state) === state.status.demo_model;
 }
 
-/** A conversation at work that is not the one in the panel. */
+/** A running conversation that the panel does not show. */
 export interface IElsewhere {
   readonly view: ISessionView;
-  /** It waits for a decision or an answer. */
+  /** Whether it waits for a decision or an answer. */
   readonly waiting: boolean;
 }
 
@@ -250,5 +264,8 @@ export function elsewhere(state: IPanelState): IElsewhere[] {
   const shown = state.shown[state.notebook];
   return Object.values(state.sessions)
     .filter(view => view.info.running && view.info.session_id !== shown)
-    .map(view => ({ view, waiting: isWaiting(view) }));
+    .map(view => ({
+      view,
+      waiting: state.waiting.has(view.info.session_id)
+    }));
 }

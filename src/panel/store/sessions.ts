@@ -1,4 +1,8 @@
-/** The sessions that this window follows: subscribed to, and reduced to their views. */
+/**
+ * The sessions that this window knows. It subscribes to the events of those that it follows,
+ * and reduces them to views. A session that it stops following keeps its view, and continues
+ * from there when followed again.
+ */
 import type { EventFrame, SessionInfo } from '../../protocol/protocol';
 import type { IClient } from '../../tokens';
 import { emptyView, reduce } from '../view/reduce';
@@ -19,25 +23,51 @@ export class Sessions {
     return Object.values(this._state.now.sessions);
   }
 
-  /** Get the session's events, those that were and those to come. */
-  follow(sessionId: string, notebook: string): void {
+  followed(): ISessionView[] {
+    return this.all().filter(({ info }) => this._followed.has(info.session_id));
+  }
+
+  /** Add a session before the server's first summary of it. */
+  addPlaceholder(sessionId: string, notebook: string): void {
     if (!this.get(sessionId)) {
       this._set(emptyView(this._placeholder(sessionId, notebook)));
     }
-    if (!this._followed.has(sessionId)) {
-      this._followed.add(sessionId);
-      this._subscribe(sessionId);
+  }
+
+  /** Note that the server has subscribed this window to a session that it began. */
+  markFollowed(sessionId: string): void {
+    this._followed.add(sessionId);
+  }
+
+  /** Follow these sessions, and no others. */
+  follow(wanted: ReadonlySet<string>): void {
+    for (const sessionId of this._followed) {
+      if (!wanted.has(sessionId)) {
+        this._followed.delete(sessionId);
+        this._client.post({ type: 'unsubscribe', session_id: sessionId });
+      }
+    }
+    for (const sessionId of wanted) {
+      if (!this._followed.has(sessionId)) {
+        this._followed.add(sessionId);
+        this.subscribe(sessionId);
+      }
     }
   }
 
-  /** After the socket was opened again: what each session missed. */
+  /** Get the events missed while the socket was closed. */
   catchUp(): void {
-    this._followed.forEach(sessionId => this._subscribe(sessionId));
+    this._followed.forEach(sessionId => this.subscribe(sessionId));
   }
 
-  /** Ask the server for what has been added since, also by another server. */
-  lookAgain(sessionId: string): void {
-    this._subscribe(sessionId);
+  /** Get the events after the last one seen, and all later ones. */
+  subscribe(session_id: string): void {
+    if (this._client.connected) {
+      const after = this.get(session_id)?.seq ?? 0;
+      void this._state.attempt(() =>
+        this._client.send({ type: 'subscribe', session_id, after })
+      );
+    }
   }
 
   forget(sessionId: string): void {
@@ -46,17 +76,17 @@ export class Sessions {
     this._state.patch({ sessions });
   }
 
-  /** What the server says of a session as a whole. */
-  learn(info: SessionInfo): void {
+  /** Apply the server's summary of a session. */
+  update(info: SessionInfo): void {
     const view = this.get(info.session_id);
     this._set(view ? { ...view, info } : emptyView(info));
   }
 
-  /** The view after the event; null if it had been seen already. */
+  /** The view after the event; null if the event is not new. */
   receive(frame: EventFrame): ISessionView | null {
     const view = this.get(frame.session_id);
     if (!view) {
-      // Not followed (any more): of no use without the events before.
+      // A forgotten session: its earlier events are gone.
       return null;
     }
     const after = reduce(view, frame.seq, frame.event);
@@ -76,7 +106,7 @@ export class Sessions {
   }
 
   findDraft(draftId: string): { view: ISessionView; card: ICardItem } | null {
-    for (const view of this.all()) {
+    for (const view of this.followed()) {
       const card = openDrafts(view).find(
         open => open.draft?.draft_id === draftId
       );
@@ -87,7 +117,7 @@ export class Sessions {
     return null;
   }
 
-  /** Whether the tool call is known to have ended. */
+  /** Whether this window has seen the end of the tool call. */
   isOver(callId: string): boolean {
     return this.all().some(({ items }) =>
       items.some(
@@ -99,7 +129,7 @@ export class Sessions {
     );
   }
 
-  /** Change an open draft's card in this window only, until the server says more. */
+  /** Change an open draft's card in this window only, until the next event about it. */
   patchDraft(draftId: string, change: Partial<ICardItem>): void {
     const found = this.findDraft(draftId);
     if (found) {
@@ -112,16 +142,7 @@ export class Sessions {
     }
   }
 
-  private _subscribe(session_id: string): void {
-    if (this._client.connected) {
-      const after = this.get(session_id)?.seq ?? 0;
-      void this._state.attempt(() =>
-        this._client.send({ type: 'subscribe', session_id, after })
-      );
-    }
-  }
-
-  /** Stands in until the server's answer to `subscribe` says more. */
+  /** A summary until the server's reply to `subscribe`. */
   private _placeholder(session_id: string, notebook: string): SessionInfo {
     const { model } = this._state.now;
     const mode = modeOf(this._state.now, notebook);

@@ -1,17 +1,17 @@
-/** Whether a model is connected, the list of models, the demo. */
+/** The server's status, the list of models, the demo. */
 import { ServerConnection } from '@jupyterlab/services';
 import type { IApi } from '../../protocol/api';
-import type { KeptTexts } from './kept-texts';
+import type { StoredTexts } from './stored-texts';
 import type { PanelState } from './panel-state';
 
-/** The question that the demo's recording answers. Not translated: it is looked up. */
+/** The question that the demo's recording answers. Not translated: the server looks it up. */
 export const DEMO_QUESTION = 'Which region grew fastest? Show it.';
 
 export class Setup {
   constructor(
     private _state: PanelState,
     private _api: IApi,
-    private _texts: KeptTexts
+    private _texts: StoredTexts
   ) {}
 
   async refresh(): Promise<void> {
@@ -23,7 +23,7 @@ export class Setup {
     }
   }
 
-  /** Key or address are others now. */
+  /** Reload status and models after a key or address has changed. */
   async renew(): Promise<void> {
     this._state.patch({ models: [] });
     await this.refresh();
@@ -35,7 +35,7 @@ export class Setup {
     });
   }
 
-  /** Ask for the list of models: now, or as soon as it is known that there is one. */
+  /** Load the list of models, now or as soon as a model is connected. */
   async loadModels(): Promise<void> {
     this._wanted = true;
     const { status, models } = this._state.now;
@@ -45,33 +45,32 @@ export class Setup {
     try {
       this._state.patch({ models: await this._api.models() });
     } catch (error) {
-      // A turn says what is wrong with the connection; the list is a convenience.
-      console.warn('The list of models could not be read:', error);
+      // A turn reports a bad connection; the list is a convenience.
+      console.warn('Could not load models:', error);
     }
   }
 
-  /** Make the demo's notebook; its path. The first question waits in the composer. */
+  /** Create the demo, put its question into the composer, and return the notebook's path. */
   async startDemo(): Promise<string> {
-    const front = this._state.now.notebook || addressed();
+    const front = this._state.now.notebook || notebookInUrl();
     const { notebook } = await this._api.startDemo(front);
     const prefill = { text: DEMO_QUESTION, notebook };
     this._state.patch({ demo: notebook, prefill });
     if (!this._texts.get(notebook)) {
-      // Notebook 7 opens it on a page of its own.
+      // Notebook 7 opens it on a new page, which reads the stored text.
       this._texts.set(notebook, DEMO_QUESTION);
     }
     return notebook;
   }
 
-  /** Somebody looks at the panel. */
+  /** Whether the panel has asked for the list of models. */
   private _wanted = false;
 }
 
 /**
- * The notebook that the page's address names, '' if none: for the moment before it is in front,
- * as a page is opened or loaded again.
+ * The notebook in the page's URL, '' if none. While a page loads, no notebook is in front yet.
  */
-function addressed(): string {
+function notebookInUrl(): string {
   const { pathname } = new URL(ServerConnection.makeSettings().baseUrl);
   const page = location.pathname.slice(pathname.length);
   const found =

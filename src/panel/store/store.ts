@@ -1,25 +1,24 @@
 /**
- * What a person can do in the panel, as methods: commands go out here, frames come in,
- * and the state changes. Components draw the state and call these.
+ * The panel's store: sends commands, receives frames, and changes the state. Components
+ * draw the state and call these methods.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
 import type { IApi, INames } from '../../protocol/api';
 import type {
-  DoneElsewhere,
   Event,
   Reference,
   ServerFrame,
   SessionInfo
 } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
-import { Ends } from '../view/ends';
-import { ISessionView, cutOff } from '../view/view';
+import { TurnEnds } from '../view/ends';
+import { ISessionView, interruptedCells } from '../view/view';
 import { Connections } from './connections';
 import { Conversation } from './conversation';
 import { Drafts } from './drafts';
 import { History } from './history';
-import { KeptShown, KeptTexts } from './kept-texts';
+import { StoredShown, StoredTexts } from './stored-texts';
 import { Others } from './others';
 import { PanelState, shownView } from './panel-state';
 import { Sessions } from './sessions';
@@ -37,8 +36,11 @@ export class Store {
     this.notebooks = options.notebooks;
     this.state = new PanelState(options.trans);
     this.setup = new Setup(this.state, this._api, this.texts);
-    this.connections = new Connections(this.state, this._api, this.setup, () =>
-      this.conversation.sendWaiting()
+    this.connections = new Connections(
+      this.state,
+      this._api,
+      this.setup,
+      provider => this.conversation.connected(provider)
     );
     this.others = new Others(this.state, this._client);
     this._sessions = new Sessions(this.state, this._client);
@@ -73,6 +75,7 @@ export class Store {
     this.notebooks.currentChanged.connect((_, path) => void this._front(path));
     this.notebooks.renamed.connect((_, { from, to }) => this._rename(from, to));
     this.notebooks.leaseChanged.connect(() => this._lease());
+    this.notebooks.shownChanged.connect(() => this._followShown());
     this._connected(this._client.connected);
     void this._front(this.notebooks.currentPath);
     void this.setup.refresh();
@@ -85,10 +88,9 @@ export class Store {
   readonly connections: Connections;
   readonly history: History;
   readonly conversation: Conversation;
-  /** What is being written. */
-  readonly texts = new KeptTexts();
+  readonly texts = new StoredTexts();
   readonly others: Others;
-  readonly ends = new Ends(sessionId => this._sessions.get(sessionId));
+  readonly ends = new TurnEnds();
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
@@ -99,6 +101,7 @@ export class Store {
   newConversation(): void {
     const { shown, notebook } = this.state.now;
     this.state.patch({ shown: { ...shown, [notebook]: '' }, history: null });
+    this._followShown();
   }
 
   openSession(sessionId: string): void {
@@ -111,14 +114,14 @@ export class Store {
     this._show(notebook, sessionId);
   }
 
-  /** What another server has added to the conversation shown. */
+  /** Get what another server has added to the shown conversation. */
   lookAgain(): void {
     if (this.shown) {
-      this._sessions.lookAgain(this.shown.info.session_id);
+      this._sessions.subscribe(this.shown.info.session_id);
     }
   }
 
-  /** What a message can name; null where the server cannot say. */
+  /** The variables and files that a message can name; null if the request fails. */
   names(notebook: string): Promise<INames | null> {
     return this._api.names(notebook).catch(() => null);
   }
@@ -129,7 +132,7 @@ export class Store {
     await this.notebooks.reveal(this.state.now.notebook, cellId);
   }
 
-  /** Make a cell of what an answer says; false if it was not done. */
+  /** Insert a cell with text from an answer; false if that failed. */
   async insert(kind: 'code' | 'markdown', text: string): Promise<boolean> {
     const { notebook } = this.state.now;
     if (!this.state.byPerson()) {
@@ -138,15 +141,15 @@ export class Store {
     const source = kind === 'code' ? text : withLinks(text, notebook);
     return this.state.attempt(async () => {
       if (!(await this.notebooks.insert(notebook, kind, source))) {
-        const words = 'There is no notebook that it could be inserted into.';
+        const words = 'Open a notebook to insert this into.';
         throw new Error(this.state.trans.__(words));
       }
     });
   }
 
   /**
-   * Run the cells from the top to the last that the agent has run, as Lab does; but not
-   * one that was cut off, which may have had effects: of that the model knows.
+   * Run the cells from the top to the last one that the agent ran, except interrupted cells:
+   * they may have had effects already, and the model knows that.
    */
   async runAbove(): Promise<boolean> {
     if (!this.state.byPerson()) {
@@ -156,15 +159,15 @@ export class Store {
     return this.state.attempt(async () => {
       const view = this.shown;
       const ran = view?.ran ?? [];
-      const but = view ? cutOff(view) : [];
+      const but = view ? interruptedCells(view) : [];
       if (!(await this.notebooks.runAbove(notebook, ran, but))) {
-        const words = 'There is no cell to run again in the notebook.';
+        const words = 'This notebook has no cell to run again.';
         throw new Error(this.state.trans.__(words));
       }
     });
   }
 
-  /** Let the agent work in this window. */
+  /** Make this window the one that the agent works in. */
   async takeLease(): Promise<void> {
     const { notebook } = this.state.now;
     await this.state.attempt(() =>
@@ -172,9 +175,9 @@ export class Store {
     );
   }
 
-  /** What another window has done was not the person's doing. */
-  async notMe(done: DoneElsewhere): Promise<void> {
-    await this.others.notMe(done);
+  /** Report that the person did not do what other windows did. */
+  async notMe(): Promise<void> {
+    await this.others.notMe();
     void this.setup.renew();
   }
 
@@ -200,14 +203,14 @@ export class Store {
     this.state.patch({ connection: 'connected' });
     this._sessions.catchUp();
     if (connection === 'lost') {
-      // Another server may have come back, and what was asked meanwhile has failed.
+      // The server may be a new one, and requests made meanwhile have failed.
       this.state.patch({ failure: '' });
       void this.setup.refresh();
       void this._front(this.notebooks.currentPath);
     }
   }
 
-  /** The notebook in front has changed: show its newest conversation. */
+  /** Show the last shown or else the newest conversation of the notebook in front. */
   private async _front(notebook: string): Promise<void> {
     this.state.patch({ notebook, history: null });
     this._lease();
@@ -216,12 +219,12 @@ export class Store {
     }
     await this.state.attempt(async () => {
       const sessions = await this._api.sessions(notebook);
-      this.history.know(sessions);
-      const kept = this._kept.get(notebook);
-      const newest =
-        sessions.find(({ session_id }) => session_id === kept) ?? sessions[0];
-      if (newest && this.state.now.shown[notebook] === undefined) {
-        this._show(notebook, newest.session_id);
+      this.history.remember(sessions);
+      const last = this._lastShown.get(notebook);
+      const found =
+        sessions.find(({ session_id }) => session_id === last) ?? sessions[0];
+      if (found && this.state.now.shown[notebook] === undefined) {
+        this._show(notebook, found.session_id);
       }
     });
   }
@@ -229,44 +232,74 @@ export class Store {
   private _show(notebook: string, sessionId: string): void {
     const { shown } = this.state.now;
     this.state.patch({ shown: { ...shown, [notebook]: sessionId } });
-    this._kept.set(notebook, sessionId);
-    this._sessions.follow(sessionId, notebook);
+    this._lastShown.set(notebook, sessionId);
+    this._sessions.addPlaceholder(sessionId, notebook);
+    this._followShown();
+  }
+
+  /**
+   * Follow the conversation in the panel, and running turns in notebooks that are in view or
+   * leased by this window: they show drafts. For all others a summary is enough.
+   */
+  private _followShown(): void {
+    const { notebook, shown } = this.state.now;
+    const working = this._sessions
+      .all()
+      .filter(({ info }) => info.running && this._needs(info.notebook))
+      .map(({ info }) => info.session_id);
+    const inPanel = shown[notebook];
+    this._sessions.follow(new Set(inPanel ? [inPanel, ...working] : working));
+  }
+
+  private _needs(notebook: string): boolean {
+    return (
+      this.notebooks.isShown(notebook) || !!this.notebooks.holdsLease(notebook)
+    );
   }
 
   private _receive(frame: ServerFrame): void {
     if (frame.type === 'session') {
       const { session_id, notebook, running } = frame.session;
-      const { worked } = this.state.now;
-      this.state.patch({ worked: { ...worked, [session_id]: frame.worked } });
+      const agentCells = { ...this.state.now.agentCells };
+      agentCells[session_id] = frame.worked;
+      this.state.patch({ agentCells });
+      this._waits(session_id, frame.waiting);
       this._moved(frame.session);
-      this._sessions.learn(frame.session);
-      this.ends.learn(frame.session);
-      this.history.learn(frame.session);
-      if (running) {
-        this._sessions.follow(session_id, notebook);
-      }
+      this._sessions.update(frame.session);
+      this.ends.update(frame);
+      this.history.update(frame.session);
       if (running && !this.state.now.shown[notebook]) {
         this._show(notebook, session_id);
       }
+      this._followShown();
+    } else if (frame.type === 'waiting') {
+      this._waits(frame.session_id, frame.waiting);
     } else if (frame.type === 'you_are') {
-      this.state.patch({ window: frame.window });
+      this.others.setWindow(frame);
     } else if (frame.type === 'done_elsewhere') {
-      this.others.learn(frame);
+      this.others.add(frame);
       if (frame.what === 'key' || frame.what === 'no_key') {
         void this.setup.renew();
       }
     } else if (frame.type === 'event') {
       const changed = this._sessions.receive(frame);
       if (changed) {
-        this.ends.look();
         this._follow(changed, frame.event);
       }
+    }
+  }
+
+  private _waits(sessionId: string, waits: boolean): void {
+    const waiting = new Set(this.state.now.waiting);
+    if (waits ? !waiting.has(sessionId) : waiting.delete(sessionId)) {
+      this.state.patch({ waiting: waits ? waiting.add(sessionId) : waiting });
     }
   }
 
   private _follow({ info }: ISessionView, event: Event): void {
     if (event.type === 'turn_ended') {
       this.state.patch({ freshKey: false });
+      void this.conversation.leaveDemo(info.session_id);
     } else if (event.type === 'tool_done') {
       this.notebooks.runEnded(info.notebook, event.cell_id, event.call_id);
     }
@@ -275,13 +308,14 @@ export class Store {
   private _lease(): void {
     const holdsLease = this.notebooks.holdsLease(this.state.now.notebook);
     this.state.patch({ holdsLease });
+    this._followShown();
   }
 
-  /** The server says that a notebook, with what is shown for it, is elsewhere by now. */
+  /** Follow a notebook that the server reports under another path. */
   private _moved({ session_id, notebook }: SessionInfo): void {
     const before = this._sessions.get(session_id)?.info;
     const { shown } = this.state.now;
-    // Until the server has said something once, where it is is a guess.
+    // A placeholder's path is a guess until the server's first summary.
     const known = !!before?.created && before.notebook !== notebook;
     if (known && shown[before.notebook] === session_id) {
       const { [before.notebook]: _, ...others } = shown;
@@ -296,9 +330,10 @@ export class Store {
       this.state.patch({ shown: { ...shown, [to]: sessionId } });
     }
     this._sessions.rename(from, to);
+    this._followShown();
   }
 
-  private _kept = new KeptShown();
+  private _lastShown = new StoredShown();
   private _client: IClient;
   private _api: IApi;
   private _sessions: Sessions;

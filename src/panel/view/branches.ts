@@ -1,59 +1,58 @@
-/** Which conversations are branches of each other, and what a branch would leave behind. */
+/** Which conversations are branches of each other, and which changes a new branch may undo. */
 import type { IChange } from '../../protocol/api';
 import type { SessionInfo } from '../../protocol/protocol';
 import type { ISessionView } from './view';
 
-/** The branches that go on with another message at one place: which is shown, and all of them. */
+/** The branches with different messages for the same turn. */
 export interface ISiblings {
-  /** From 0. */
+  /** The index of the shown one, from 0. */
   readonly index: number;
-  /** Ids of conversations, in the order in which they began. */
+  /** Ids of conversations, oldest first. */
   readonly ids: readonly string[];
 }
 
-/** The conversation that began this turn, which others may have taken over. */
-function began({ session_id, branches }: SessionInfo, turn: number): string {
+/** The conversation in which this turn took place; branches inherit it. */
+function ownerOf({ session_id, branches }: SessionInfo, turn: number): string {
   return branches.find(point => point.turn > turn)?.session_id ?? session_id;
 }
 
-/** The one of several siblings in which there was such a turn first. */
-function first(info: SessionInfo, turn: number): string {
+/** The oldest sibling at a turn: the same for all of them. */
+function oldest(info: SessionInfo, turn: number): string {
   const here = info.branches.find(point => point.turn === turn);
-  return here?.session_id ?? began(info, turn);
+  return here?.session_id ?? ownerOf(info, turn);
 }
 
 /**
- * The siblings at a turn. A sibling that was deleted lives on in branches of its own: the newest
- * of them is named for it.
+ * The siblings at a turn. A deleted sibling is represented by the newest of its own branches.
  */
 export function siblings(
   info: SessionInfo,
   turn: number,
   known: Iterable<SessionInfo>
 ): ISiblings {
-  const place = first(info, turn);
+  const common = oldest(info, turn);
   const found = new Map<string, SessionInfo>();
   for (const other of [info, ...known]) {
-    if (other.notebook !== info.notebook || first(other, turn) !== place) {
+    if (other.notebook !== info.notebook || oldest(other, turn) !== common) {
       continue;
     }
-    const name = began(other, turn);
-    const before = found.get(name);
+    const owner = ownerOf(other, turn);
+    const before = found.get(owner);
     const newer = !before || other.created > before.created;
-    if (other.session_id === name || (before?.session_id !== name && newer)) {
-      found.set(name, other);
+    if (other.session_id === owner || (before?.session_id !== owner && newer)) {
+      found.set(owner, other);
     }
   }
   const inOrder = [...found].sort(
     ([, one], [, other]) => one.created - other.created
   );
   return {
-    index: inOrder.findIndex(([name]) => name === began(info, turn)),
+    index: inOrder.findIndex(([owner]) => owner === ownerOf(info, turn)),
     ids: inOrder.map(([, { session_id }]) => session_id)
   };
 }
 
-/** Turns from this one on, newest first, that changed cells of which nothing was said since. */
+/** Turns from this one on, newest first, with changes that the person has not decided on. */
 export function turnsToUndo(view: ISessionView, turn: number): number[] {
   const turns: number[] = [];
   for (const item of view.items) {
@@ -70,15 +69,15 @@ export function turnsToUndo(view: ISessionView, turn: number): number[] {
   return turns;
 }
 
-/** Cells that would be put back, and how many of them the person has changed since. */
+/** How many cells an undo would restore, and how many of them the person has changed since. */
 export interface ILeftBehind {
   readonly cells: number;
   readonly changed: number;
 }
 
 /**
- * What these changes, of the newest turn first, have left. `sources` is what stands in the
- * notebook now, by cell; null: that is not known, and each counts as changed.
+ * Count the cells of these changes, newest turn first. `sources`: the current sources by cell
+ * id; with null each cell counts as changed.
  */
 export function leftBehind(
   changes: Iterable<IChange>,

@@ -1,4 +1,4 @@
-/** The cards of a session's view: what becomes of a tool call. */
+/** Reduces the events of a tool call to its card. */
 import type {
   Draft,
   DraftOpened,
@@ -8,7 +8,7 @@ import type {
 import { append, replace } from './edit-view';
 import type { ICardItem, ISessionView, Item } from './view';
 
-/** Change the card of a call, or make it. An empty title never replaces one. */
+/** Create or change the card of a call. An empty title never replaces one. */
 export function card(
   view: ISessionView,
   callId: string,
@@ -25,7 +25,6 @@ export function card(
   }));
 }
 
-/** A draft begins to be written. */
 export function draftOpened(
   view: ISessionView,
   event: DraftOpened
@@ -38,7 +37,6 @@ export function draftOpened(
   });
 }
 
-/** A run has begun: its cell is the latest that was run. */
 export function runStarted(
   view: ISessionView,
   event: RunStarted
@@ -60,17 +58,17 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
       item => ({ ...item, closed: true })
     );
   }
-  const healed = event.mended
+  const withFixes = event.mended
     ? replace(
         view,
         item =>
           item.kind === 'card' &&
           item.cellId === event.cell_id &&
           item.status === 'error',
-        item => ({ ...item, mended: true })
+        item => ({ ...item, fixed: true })
       )
     : view;
-  return card(healed, event.call_id, {
+  return card(withFixes, event.call_id, {
     tool: event.name,
     title: event.title,
     phase: 'done',
@@ -80,18 +78,15 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     summary: event.summary,
     detail: event.detail,
     images: event.images ?? 0,
-    // Journals of old have none.
+    // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     failure: ''
   });
 }
 
-/** Where a result begins with its figures for the model: people see them as signs. */
-const STATUS_LINE = /^status=.*\n?/;
-
-/** A result as the model has seen it, for people. */
+/** The result without its status line, which is for the model: people see an icon. */
 export function withoutStatus(detail: string): string {
-  return detail.replace(STATUS_LINE, '');
+  return detail.replace(/^status=.*\n?/, '');
 }
 
 const NO_DRAFT: Draft = {
@@ -123,9 +118,9 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   detail: '',
   images: 0,
   notes: [],
-  mended: false,
+  fixed: false,
   leftover: false,
   stopped: false,
-  said: '',
+  comment: '',
   failure: ''
 };

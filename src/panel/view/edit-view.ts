@@ -1,4 +1,4 @@
-/** Small changes to a session's view: each gives a new view and keeps what is the same. */
+/** Small changes to a session's view; each returns a new view and keeps unchanged parts. */
 import type { SessionInfo } from '../../protocol/protocol';
 import type { ISessionView, Item } from './view';
 
@@ -9,7 +9,7 @@ export function withInfo(
   return { ...view, info: { ...view.info, ...change } };
 }
 
-/** Without the messages of these numbers in the queue. */
+/** Remove the messages with these numbers from the queue. */
 export function unqueue(
   view: ISessionView,
   numbers: readonly number[] = []
@@ -18,7 +18,7 @@ export function unqueue(
   return { ...view, queued };
 }
 
-/** With one more item, made with a key of its own. */
+/** Append an item, made with a new key. */
 export function append(
   view: ISessionView,
   make: (key: string) => Item
@@ -48,7 +48,7 @@ export function replace(
   return { ...view, items };
 }
 
-/** Index of a block of the running step, -1 if it has not begun. */
+/** Index of a block of the running step; -1 if it has not begun. */
 export function findBlock(
   view: ISessionView,
   kind: 'text' | 'thinking',
@@ -66,19 +66,16 @@ export function findBlock(
   return -1;
 }
 
-/** Whether an item came of `step` of the newest turn. */
+/** Whether the item belongs to `step` of the newest turn. */
 export function isOfStep(
   view: ISessionView,
   item: Item,
   step: number
 ): boolean {
+  const lastMessage = view.items.map(({ kind }) => kind).lastIndexOf('message');
   return (
     'step' in item &&
     item.step === step &&
-    view.items.indexOf(item) > lastMessage(view)
+    view.items.indexOf(item) > lastMessage
   );
-}
-
-function lastMessage(view: ISessionView): number {
-  return view.items.map(item => item.kind).lastIndexOf('message');
 }

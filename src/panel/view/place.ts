@@ -1,6 +1,6 @@
 /**
- * Where the cells of the next turn go, by the server's own table (core/turn/placing.py). It may
- * yet put one further down, below what its code uses.
+ * Where the cells of the next turn go, by the server's rules (core/turn/placing.py). The server
+ * may place a cell further down, below the definitions that its code uses.
  */
 import { PLACE_ORDER } from '../../protocol/protocol';
 import type { IPlaces } from '../../tokens';
@@ -8,11 +8,11 @@ import type { IPlaces } from '../../tokens';
 export interface IPlace {
   /** The id of the cell above; '' in an empty notebook. */
   readonly after: string;
-  /** That cell is empty, and the new one takes its place. */
+  /** That cell is empty, and the new one replaces it. */
   readonly instead: boolean;
 }
 
-/** `candidates`: a cell for each rule, where there is one. */
+/** `candidates`: a cell id per rule, where there is one. */
 export function place(
   places: Pick<IPlaces, 'ids' | 'isEmpty'>,
   candidates: Partial<Record<(typeof PLACE_ORDER)[number], string>>
@@ -24,10 +24,18 @@ export function place(
   return { after, instead: after !== '' && places.isEmpty(after) };
 }
 
-/** The latest of these cells that is there still; '' if none is. */
-export function latest(
+/** The last cell of the conversation, by `last_of` there; '' if none exists. */
+export function lastOf(
   ids: readonly string[],
-  worked: readonly string[]
+  agentCells: readonly string[]
 ): string {
-  return [...worked].reverse().find(id => ids.includes(id)) ?? '';
+  const newest = [...agentCells].reverse().find(id => ids.includes(id));
+  if (newest === undefined) {
+    return '';
+  }
+  let index = ids.indexOf(newest);
+  while (agentCells.includes(ids[index + 1])) {
+    index++;
+  }
+  return ids[index];
 }

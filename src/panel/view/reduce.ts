@@ -1,6 +1,4 @@
-/**
- * A session's view as a pure function of its events: replayed or live, the same view.
- */
+/** A session's view as a pure function of its events, replayed or live. */
 import type {
   Event,
   Reference,
@@ -19,7 +17,7 @@ import {
 } from './edit-view';
 import type { ICardItem, ICleared, IEndItem, ISessionView } from './view';
 
-/** The view of a session of which no event has been seen yet. */
+/** The view of a session before its first event. */
 export function emptyView(info: SessionInfo): ISessionView {
   return {
     info,
@@ -35,10 +33,15 @@ export function emptyView(info: SessionInfo): ISessionView {
   };
 }
 
-/** Of the usage, what journals of older versions leave out. */
-const SAID_LESS = { context_known: true, local: false, turn: null, models: [] };
+/** Fields of `usage` that journals of older versions lack. */
+const USAGE_DEFAULTS = {
+  context_known: true,
+  local: false,
+  turn: null,
+  models: []
+};
 
-/** The view after event number `seq`; the same view if that was seen already. */
+/** The view after event number `seq`; the same view if that event is not new. */
 export function reduce(
   view: ISessionView,
   seq: number,
@@ -59,17 +62,14 @@ function apply(view: ISessionView, event: Event): ISessionView {
         mode: event.mode,
         model: event.model || view.info.model
       });
-      // A turn that is tried again goes on with the message that stands there.
+      // A retried turn has no text: its message is in the view already.
       return event.text
         ? append(running, key => ({
             kind: 'message',
             key,
             turn: event.turn,
             text: event.text,
-            files: filesOf(event),
-            // Journals of old have none.
-            references:
-              (event.references as typeof event.references | undefined) ?? []
+            references: referencesOf(event)
           }))
         : running;
     }
@@ -82,10 +82,10 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return unqueue(view, [event.number]);
     case 'messages_heard':
       return append(unqueue(view, event.numbers), key => ({
-        kind: 'aside',
+        kind: 'interjection',
         key,
         text: event.text,
-        files: filesOf(event)
+        references: referencesOf(event)
       }));
     case 'step_started':
       return { ...view, step: event.step };
@@ -95,7 +95,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return replace(
         view,
         item => item.kind === 'end' && item.end.turn === event.turn,
-        item => undone(item as IEndItem, event)
+        item => undoneEnd(item as IEndItem, event)
       );
     case 'changes_kept':
       return replace(
@@ -105,16 +105,12 @@ function apply(view: ISessionView, event: Event): ISessionView {
           ...item,
           reviewed: {
             ...(item as IEndItem).reviewed,
-            ...said(event.cells, 'kept')
+            ...marked(event.cells, 'kept')
           }
         })
       );
     case 'cell_removed':
-      return replace(
-        view,
-        item => item.kind === 'card' && item.cellId === event.cell_id,
-        item => ({ ...item, leftover: false })
-      );
+      return removed(view, event.cell_id);
 
     case 'text_delta':
     case 'text_done':
@@ -126,7 +122,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'retrying':
       return { ...view, retrying: event };
     case 'usage':
-      return { ...view, usage: { ...SAID_LESS, ...event } };
+      return { ...view, usage: { ...USAGE_DEFAULTS, ...event } };
 
     case 'tool_started':
       return event.name === 'ask_user'
@@ -149,7 +145,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
         phase: 'decided',
         source: event.source ?? '',
         edited: event.edited,
-        said: event.said ?? '',
+        comment: event.said ?? '',
         failure: ''
       });
     case 'kernel_waiting':
@@ -195,7 +191,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
   }
 }
 
-/** Whatever follows ends a wait for the model, and the thinking that came before it. */
+/** Any other event ends a retry and the thinking block before it. */
 function settle(view: ISessionView, event: Event): ISessionView {
   const retrying = event.type === 'usage' ? view.retrying : null;
   const last = view.items[view.items.length - 1];
@@ -252,7 +248,7 @@ function thinking(
   return swap(view, index, { ...item, text: item.text + part });
 }
 
-/** Take back what came of a step; the reason is "" where the end of the turn says it. */
+/** Remove the items of a step. The reason is '' if the end of the turn gives it. */
 function discard(
   view: ISessionView,
   step: number,
@@ -271,7 +267,7 @@ function discard(
     : rest;
 }
 
-/** Close what is still open, and mark the last card of each cell that was left failed. */
+/** Close all open items, and mark the newest card of each failed cell as left over. */
 function endTurn(
   view: ISessionView,
   end: Extract<Event, { type: 'turn_ended' }>
@@ -291,7 +287,7 @@ function endTurn(
         stops = stops && item.kind !== 'message';
         return item;
       }
-      // `delete` answers true once a cell id: for the newest card of the cell.
+      // In reverse order `delete` is true only for the newest card of a cell.
       const leftover = failed.delete(item.cellId);
       const status =
         item.phase === 'done'
@@ -299,7 +295,7 @@ function endTurn(
           : item.phase === 'running'
             ? ('interrupted' as const)
             : ('not_started' as const);
-      // Nothing runs after what was stopped.
+      // Only the newest card can be the one that the person stopped.
       const stopped = stops && status === 'interrupted';
       stops = false;
       return item.phase === 'done' && !leftover && !stopped
@@ -312,14 +308,15 @@ function endTurn(
     key,
     end,
     cleared: cleared(view, end),
-    pictured: pictured(view),
+    pictured: cellsWithImages(view),
     reviewed: {},
+    withoutOutputs: [],
     left: {}
   }));
 }
 
-/** Cells of the newest turn with images among their outputs, in the order of their runs. */
-function pictured(view: ISessionView): readonly string[] {
+/** Cells of the newest turn with images in their outputs, in run order. */
+function cellsWithImages(view: ISessionView): readonly string[] {
   const from = view.items.map(item => item.kind).lastIndexOf('end') + 1;
   const cells = view.items
     .slice(from)
@@ -327,15 +324,14 @@ function pictured(view: ISessionView): readonly string[] {
   return [...new Set(cells)].filter(cellId => cellId);
 }
 
-function filesOf(event: {
-  // Journals of old have none.
+function referencesOf(event: {
+  // Older journals have none.
   readonly references?: readonly Reference[];
-}): readonly string[] {
-  const names = event.references ?? [];
-  return names.filter(({ kind }) => kind === 'file').map(({ name }) => name);
+}): readonly Reference[] {
+  return event.references ?? [];
 }
 
-/** What stood in the cells that were cleared away, of the last card of each. */
+/** The cleared cells, with title, source and result from the last card of each. */
 function cleared(
   view: ISessionView,
   end: Extract<Event, { type: 'turn_ended' }>
@@ -346,7 +342,7 @@ function cleared(
       cards.set(item.cellId, item);
     }
   }
-  // Journals of old have none.
+  // Older journals have none.
   const cells = (end.cleared as typeof end.cleared | undefined) ?? [];
   return cells.map(({ cell_id, how }) => {
     const card = cards.get(cell_id);
@@ -360,17 +356,41 @@ function cleared(
   });
 }
 
-function undone(item: IEndItem, event: TurnUndone): IEndItem {
+function undoneEnd(item: IEndItem, event: TurnUndone): IEndItem {
   const left = { ...item.left };
   event.restored.forEach(cellId => delete left[cellId]);
   event.kept.forEach(kept => (left[kept.cell_id] = kept.why));
-  const reviewed = { ...item.reviewed, ...said(event.restored, 'undone') };
-  return { ...item, reviewed, left };
+  const reviewed = { ...item.reviewed, ...marked(event.restored, 'undone') };
+  const withoutOutputs = [
+    ...item.withoutOutputs,
+    ...(event.without_outputs ?? [])
+  ];
+  return { ...item, reviewed, left, withoutOutputs };
 }
 
-function said(
+/** The card of a removed cell needs nothing more, and its turn no longer counts the cell. */
+function removed(view: ISessionView, cellId: string): ISessionView {
+  const counted = replace(
+    view,
+    item => item.kind === 'end' && item.end.added.includes(cellId),
+    item => ({
+      ...item,
+      reviewed: {
+        ...(item as IEndItem).reviewed,
+        ...marked([cellId], 'undone')
+      }
+    })
+  );
+  return replace(
+    counted,
+    item => item.kind === 'card' && item.cellId === cellId,
+    item => ({ ...item, leftover: false })
+  );
+}
+
+function marked(
   cellIds: readonly string[],
-  word: 'undone' | 'kept'
+  decision: 'undone' | 'kept'
 ): IEndItem['reviewed'] {
-  return Object.fromEntries(cellIds.map(cellId => [cellId, word]));
+  return Object.fromEntries(cellIds.map(cellId => [cellId, decision]));
 }

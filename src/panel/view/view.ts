@@ -1,8 +1,8 @@
 /**
- * The shapes that the panel is drawn from. `reduce.ts` makes them out of events.
+ * The view model of the panel, made from events by `reduce.ts`.
  *
- * All values are immutable: an item that has not changed keeps its identity, so its
- * component is not drawn again.
+ * All values are immutable. An unchanged item keeps its identity, so React does not render
+ * its component again.
  */
 import type {
   Cleared,
@@ -17,35 +17,31 @@ import type {
   UsageChanged
 } from '../../protocol/protocol';
 
-/** What the person wrote: the start of a turn. */
+/** A message of the person that began a turn. */
 export interface IMessageItem {
   readonly kind: 'message';
   readonly key: string;
   readonly turn: number;
   readonly text: string;
-  /** Names of files beside the notebook that came with it. */
-  readonly files: readonly string[];
-  /** What it names. */
   readonly references: readonly Reference[];
 }
 
-/** What the person said while the turn ran, where the model was told of it. */
-export interface IAsideItem {
-  readonly kind: 'aside';
+/** A message of the person during a turn, at the point where the model received it. */
+export interface IInterjectionItem {
+  readonly kind: 'interjection';
   readonly key: string;
   readonly text: string;
-  readonly files: readonly string[];
+  readonly references: readonly Reference[];
 }
 
-/** What the person has said that neither began a turn nor reached the model yet. */
+/** A message that waits for the running turn or the next one. */
 export interface IQueued {
   readonly number: number;
   readonly text: string;
-  /** What it names. */
   readonly references: readonly Reference[];
 }
 
-/** A text block of the model. `done` when no more of it will come. */
+/** A text block of the model. `done`: it is complete. */
 export interface ITextItem {
   readonly kind: 'text';
   readonly key: string;
@@ -65,8 +61,9 @@ export interface IThinkingItem {
 }
 
 /**
- * Where a tool call stands: code streams in; it waits for the person; the decision is on
- * its way; decided; held until the kernel is idle; running; done (see `status`).
+ * The phase of a tool call. `writing`: code streams in; `waiting`: for the person;
+ * `deciding`: the decision is on its way; `kernel`: held until the kernel is idle;
+ * `done`: see `status`.
  */
 export type Phase =
   | 'writing'
@@ -88,30 +85,30 @@ export interface ICardItem {
   readonly phase: Phase;
   /** null until the phase is `done`. */
   readonly status: ToolDone['status'] | null;
-  /** null for tools that need no decision (reading). */
+  /** null for tools that need no decision, such as those that read. */
   readonly draft: Draft | null;
   readonly cellId: string;
-  /** The code that was decided on; '' if it is the draft's. */
+  /** The code that the person decided on; '' if unchanged from the draft. */
   readonly source: string;
-  /** The person changed the code before it ran. */
+  /** Whether the person changed the code before it ran. */
   readonly edited: boolean;
   /** Seconds. */
   readonly elapsed: number;
   readonly summary: string;
   readonly detail: string;
-  /** How many images the model was shown of its outputs. */
+  /** How many images of its outputs the model received. */
   readonly images: number;
-  /** What checks of the server said of its run. */
+  /** Remarks of the server's checks on the run. */
   readonly notes: readonly string[];
   /** It failed, and a later run of the same cell succeeded. */
-  readonly mended: boolean;
-  /** It failed, and its cell still stands in the notebook after the turn. */
+  readonly fixed: boolean;
+  /** It failed, and its cell is still in the notebook after the turn. */
   readonly leftover: boolean;
   /** It ran when the person stopped the turn. */
   readonly stopped: boolean;
-  /** The person's words with a rejection. */
-  readonly said: string;
-  /** Why the last decision on it did not reach the server; "" if it did. */
+  /** The person's comment on a rejection. */
+  readonly comment: string;
+  /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }
 
@@ -123,7 +120,7 @@ export interface IQuestionItem {
   readonly question: string;
   readonly options: readonly string[];
   readonly answer: string | null;
-  /** No answer is waited for any more. */
+  /** The question no longer accepts an answer. */
   readonly closed: boolean;
 }
 
@@ -132,38 +129,40 @@ export interface INoteItem {
   readonly key: string;
   readonly level: Note['level'];
   readonly text: string;
-  /** It tells that the kernel died under a run. */
+  /** The note reports that the kernel died during a run. */
   readonly kernelDied: boolean;
 }
 
-/** A failed cell that the end of a turn has taken away, or put back to what it was. */
+/** A failed cell that the server removed or restored at the end of a turn. */
 export interface ICleared {
   readonly cellId: string;
   readonly how: Cleared['how'];
   readonly title: string;
-  /** What had been run in it. */
+  /** The source of its last run. */
   readonly source: string;
-  /** The result as the model has seen it. */
+  /** The result as the model got it. */
   readonly detail: string;
 }
 
-/** The end of a turn, and what became of what it changed. */
+/** The end of a turn, and the decisions on its changes. */
 export interface IEndItem {
   readonly kind: 'end';
   readonly key: string;
   readonly end: TurnEnded;
   readonly cleared: readonly ICleared[];
-  /** Ids of cells whose outputs the turn has seen images in. */
+  /** Ids of cells that had images in their outputs during the turn. */
   readonly pictured: readonly string[];
-  /** By cell id: put back, or kept by the person. Cells that are not here are open. */
+  /** The person's decisions by cell id; cells without one are open. */
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
-  /** By cell id: why an undo has left the cell as it is. */
+  /** Restored cells whose outputs could not be restored. */
+  readonly withoutOutputs: readonly string[];
+  /** Why an undo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }
 
 export type Item =
   | IMessageItem
-  | IAsideItem
+  | IInterjectionItem
   | ITextItem
   | IThinkingItem
   | ICardItem
@@ -174,25 +173,25 @@ export type Item =
 /** One conversation. */
 export interface ISessionView {
   readonly info: SessionInfo;
-  /** The highest event number seen; events up to it are dropped when they come again. */
+  /** The highest event number seen; repeated events up to it are dropped. */
   readonly seq: number;
   readonly items: readonly Item[];
-  /** In the order in which it was said. */
+  /** In the order in which the person sent them. */
   readonly queued: readonly IQueued[];
   /** How many items were ever made: the source of keys. */
   readonly made: number;
-  /** The model call that is running or was the last one; 0 before the first. */
+  /** The running or last model call; 0 before the first. */
   readonly step: number;
-  /** Cells that were run, the latest last, and the kernel of the latest run. */
+  /** Cells that the agent ran, the latest last, and the kernel of the latest run. */
   readonly ran: readonly string[];
   readonly kernelId: string;
-  /** The model could not be reached and is tried again. */
+  /** The model could not be reached, and the server retries. */
   readonly retrying: Retrying | null;
   readonly usage: UsageChanged | null;
 }
 
-/** Cells whose latest run was stopped before its end. */
-export function cutOff(view: ISessionView): string[] {
+/** Cells whose latest run was interrupted. */
+export function interruptedCells(view: ISessionView): string[] {
   const ends = new Map<string, boolean>();
   for (const item of view.items) {
     if (item.kind === 'card' && item.phase === 'done' && item.cellId) {
@@ -212,7 +211,7 @@ export function* currentTurn(view: ISessionView): Generator<Item> {
   }
 }
 
-/** Whether the kernel died under a run of the newest turn, and all variables with it. */
+/** Whether the kernel died during a run of the newest turn. */
 export function kernelDied(view: ISessionView): boolean {
   for (const item of currentTurn(view)) {
     if (item.kind === 'note' && item.kernelDied) {
@@ -222,7 +221,7 @@ export function kernelDied(view: ISessionView): boolean {
   return false;
 }
 
-/** The cards whose drafts are open: being written, waiting, or being decided. */
+/** The cards with open drafts. */
 export function openDrafts(view: ISessionView): ICardItem[] {
   const open: ICardItem[] = [];
   for (const item of currentTurn(view)) {
@@ -233,7 +232,7 @@ export function openDrafts(view: ISessionView): ICardItem[] {
   return open;
 }
 
-/** Whether the session waits for the person: for a decision or an answer. */
+/** Whether the session waits for a decision or an answer of the person. */
 export function isWaiting(view: ISessionView): boolean {
   for (const item of currentTurn(view)) {
     if (item.kind === 'card' && item.phase === 'waiting') {

@@ -4,7 +4,8 @@ import { expect, test } from '../../support/fixtures';
 import type { NotebookHelper } from '../../support/notebook';
 
 const OWN = ['a = 1', 'b = 2'];
-const HINT = 'Click the cell or press Enter first, then Shift+Enter runs it.';
+const MOVED = 'The code has just moved. Look again, then press.';
+const HINT = 'Click the cell or press Enter. Then Shift+Enter runs it.';
 
 /** The person stands in the first of their cells; the draft is below the last. */
 async function begin(notebook: NotebookHelper, page: Page): Promise<void> {
@@ -118,6 +119,8 @@ test('a press on "Run" as it appears or moves decides nothing', async ({
   });
   await page.mouse.down();
   await page.mouse.up();
+  // The person is told why nothing happens.
+  await expect(notebook.bar('Add').getByText(MOVED)).toBeVisible();
   await expect(run).toBeEnabled();
   await notebook.value('0');
   expect(await notebook.executed()).toEqual([]);
@@ -126,4 +129,25 @@ test('a press on "Run" as it appears or moves decides nothing', async ({
   await page.mouse.up();
   await panel.ended();
   expect(await notebook.executed()).toEqual(['1 + 1']);
+});
+
+test('a press on a card that moves while the button is down is answered', async ({
+  page,
+  panel
+}) => {
+  const card = await panel.waiting();
+  const run = card.getByRole('button', { name: 'Run', exact: true });
+  await expect(run).toBeEnabled();
+  const { x, y } = (await run.boundingBox())!;
+  await page.mouse.move(x + 10, y + 10);
+  await page.mouse.down();
+  const move = (transform: string) =>
+    card.evaluate((node, value) => (node.style.transform = value), transform);
+  await move('translateY(-80px)');
+  await expect(card.getByText(MOVED)).toBeVisible();
+  await page.mouse.up();
+
+  await move('');
+  await run.click();
+  await panel.ended();
 });

@@ -190,29 +190,29 @@ test('a conversation that ended the page ends it again, and cannot be deleted', 
   await crashed;
 
   const { log, page } = await open();
-  await expect(log).toContainText('did not come to an end');
+  await expect(log).toContainText('did not finish last time');
   await expect(log).toContainText('It is **bold**.');
   await expect(log.locator('strong, mjx-container')).toHaveCount(0);
   const another = await open();
-  await expect(another.log).toContainText('did not come to an end');
+  await expect(another.log).toContainText('did not finish last time');
 
   // It can be shown all the same, and then it is as ever.
-  await log.getByRole('button', { name: 'Show it formatted' }).click();
+  await log.getByRole('button', { name: 'Show formatted' }).click();
   await expect(log.locator('strong')).toBeVisible();
   await expect(log.locator('mjx-container').first()).toBeAttached();
   await page.reload();
   await expect(log.locator('strong')).toBeVisible({ timeout: 30_000 });
-  await expect(log).not.toContainText('did not come to an end');
+  await expect(log).not.toContainText('did not finish last time');
 
   // Where it is plain text, it can be deleted.
   await expect(another.log.locator('strong')).toHaveCount(0);
   await another.root.getByRole('button', { name: 'History' }).click();
-  await another.root.getByRole('button', { name: /^More for/ }).click();
+  await another.root.getByRole('button', { name: /^More actions for/ }).click();
   await another.page.getByRole('menuitem', { name: 'Delete…' }).click();
   const dialog = another.page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(another.said).toHaveCount(0);
-  await expect(another.log).not.toContainText('did not come to an end');
+  await expect(another.log).not.toContainText('did not finish last time');
   const left = await another.page.request.get('/codeinterp/api/sessions');
   expect((await left.json()).sessions).toEqual([]);
 });

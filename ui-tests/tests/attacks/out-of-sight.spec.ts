@@ -17,7 +17,7 @@ for (const mode of ['Review', 'Auto'] as const) {
     await panel.ask('Add it up');
     const bar = notebook.bar('Add it up');
     await expect(bar).toContainText(
-      'Lines 3 to 502 are blank: code follows below them.'
+      'Lines 3 to 502 are blank. More code follows below.'
     );
     await expect(panel.cards).toContainText('Lines 3 to 502 are blank');
     const more = bar.getByRole('button', { name: /^4\d\d more lines above$/ });
@@ -43,7 +43,7 @@ test('a payload to the right of 300 blanks is wrapped into view', async ({
   await model.play('payload_beside');
   await panel.ask('Add it up');
   const bar = notebook.bar('Add it up');
-  await expect(bar).toContainText('Line 1 goes on after 100 blanks and more.');
+  await expect(bar).toContainText('Line 1 goes on after 100 or more blanks.');
   await panel.waiting('Add it up');
   await panel.cards.getByRole('button', { name: 'Code and result' }).click();
   const code = panel.cards.locator('.jp-codeinterp-Card-code');

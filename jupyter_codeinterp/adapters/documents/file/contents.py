@@ -1,9 +1,10 @@
-"""One notebook file, through the server's contents manager: its hooks, its checks and its
-signatures hold here as for every save.
+"""One notebook file, through the server's contents manager, with its hooks, checks and
+signatures.
 
-What the manager calls atomic writing empties the file and fills it again, with a copy beside
-it in case of a crash. A page that opens the notebook just then finds it unreadable, so files
-on a disk are replaced in one step here; other managers do it their way.
+Jupyter's own manager empties the file and refills it, with a copy in case of a crash. A page
+that opens the notebook just then cannot read it, and another program's recent changes are lost.
+So we swap the files of that manager in one step. A manager with its own way of saving or reading
+(Jupytext, a database, a cloud) gets a plain ``save``.
 """
 
 from __future__ import annotations
@@ -12,24 +13,62 @@ import asyncio
 import hashlib
 import inspect
 import itertools
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
 
 import nbformat
 from jupyter_client.jsonutil import json_default
 from jupyter_core.utils import ensure_async
-from jupyter_server.services.contents.fileio import FileManagerMixin
+from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
-from ....core.document.ops import Notebook, id_of, joined, shaped
+from ....core.document.ops import Notebook
 from ....core.errors import DocumentError
-from .replacing import replace_text
+from .marker import applied
+from .normalized import (
+    CELL_IDS_SINCE,
+    fingerprint,
+    is_usable,
+    minor_of,
+    normalized,
+    sources_of,
+    with_known_ids,
+)
+from .swap import FileChangedError, swap_text
 
+CHANGED = "changed"
+"""The error code for a file that changed since it was read."""
 TRIES = 3
-"""Of a file that is there whenever somebody looks, but not when it is worked in."""
-CELL_IDS_SINCE = 5
-"""The minor version of nbformat 4 that gave cells their ids."""
-UPGRADED = "It was in notebook format 4.{minor} and is now in 4.5, which names its cells."
+"""Tries for a file that exists at each check, but is missing when it is read."""
+UPGRADED = "Converted from notebook format 4.{minor} to 4.5, which gives cells ids."
+_WRITING = ("save", "get", "_save_notebook", "_read_notebook", "_get_os_path")
+_JUPYTER = "jupyter_server.services.contents."
+
+
+class Reading(NamedTuple):
+    notebook: Notebook
+    version: str
+    """The version that windows use."""
+    stamp: str
+    """Differs when the content differs, even where versions are coarse times."""
+    note: str = ""
+    """A remark for people about the notebook."""
+
+
+class Written(NamedTuple):
+    version: str
+    keeps_marker: bool = True
+    """Whether the file can store which ops it holds. A script cannot."""
+
+
+def is_jupyters_own(contents: Any) -> bool:
+    """Whether the manager reads and writes files exactly as Jupyter's own does."""
+    kind = type(contents)
+    return (
+        issubclass(kind, FileContentsManager)
+        and contents.use_atomic_writing
+        and all(getattr(kind, name).__module__.startswith(_JUPYTER) for name in _WRITING)
+    )
 
 
 class ContentsFile:
@@ -39,45 +78,63 @@ class ContentsFile:
         path: Callable[[], str],
         is_elsewhere: Callable[[str], Awaitable[bool]],
     ) -> None:
-        """``contents`` is the server's contents manager; ``path`` gives the path as it knows
-        it, wherever the notebook is by now. ``is_elsewhere`` is asked where there is no file:
-        whether the notebook has another path by now, or will have in a moment."""
+        """``contents`` is the server's contents manager; ``path`` returns its current path for
+        the notebook. ``is_elsewhere`` tells, for a missing file, whether the notebook has a new
+        path or gets one in a moment."""
         self._contents = contents
         self._path = path
         self._is_elsewhere = is_elsewhere
         self._hashes = "require_hash" in inspect.signature(contents.get).parameters
+        self._known: Mapping[str, str] = {}
+        self._marker: Any = None
+        """The last one written, for a file that cannot store it."""
 
     @property
     def path(self) -> str:
         return self._path()
 
-    async def read(self) -> tuple[Notebook, str]:
-        """The notebook, and what people must know of it ("": nothing).
+    def know(self, cells: Mapping[str, str]) -> None:
+        """Sources of cells by their earlier ids."""
+        self._known = dict(cells)
 
-        Format 4 before 4.5 is brought to 4.5: cells get ids. Raises DocumentError
-        ``no_file``, ``invalid_notebook`` or ``unreadable``.
+    async def read(self) -> Reading:
+        """Read the notebook; format 4 before 4.5 becomes 4.5, with cell ids.
+
+        Raises DocumentError ``no_file``, ``invalid_notebook`` or ``unreadable``.
         """
         model = await self._get(content=True)
-        if not _is_open_to_work(model["content"]):
-            words = f"{self.path} is not a valid notebook, and is left as it is."
+        content = model["content"]
+        if not is_usable(content):
+            words = f"{self.path} is not a valid notebook. It was not changed."
             raise DocumentError("invalid_notebook", words)
-        minor = _minor(model["content"])
-        said = UPGRADED.format(minor=minor) if minor < CELL_IDS_SINCE else ""
-        return await asyncio.to_thread(_plain, model["content"]), said
+        minor = minor_of(content)
+        note = UPGRADED.format(minor=minor) if minor < CELL_IDS_SINCE else ""
+        notebook = await asyncio.to_thread(normalized, content)
+        if not is_jupyters_own(self._contents):
+            notebook = self._recalled(notebook)
+        return Reading(notebook, _version(model), await _stamp(model), note)
 
-    async def write(self, notebook: Notebook) -> str:
-        """The version of the file afterwards. Raises DocumentError ``no_file``, for a file
-        that is gone is not made anew, or ``not_written``; the file is then as it was."""
+    def _recalled(self, notebook: Notebook) -> Notebook:
+        """The notebook with the ids and the marker that its file cannot store."""
+        notebook = with_known_ids(notebook, self._known)
+        self._known = sources_of(notebook)
+        metadata = notebook["metadata"]
+        if self._marker is not None and "codeinterp" not in metadata:
+            notebook = {**notebook, "metadata": {**metadata, "codeinterp": self._marker}}
+        return notebook
+
+    async def write(self, notebook: Notebook, over: Reading) -> Written:
+        """Replace the file that was read. Raises DocumentError ``changed`` if another program
+        changed it, ``no_file`` if it is gone, or ``not_written``. The file then stays unchanged."""
         model = {"type": "notebook", "format": "json", "content": notebook}
         for tries in itertools.count(1):
             path = self.path
             try:
-                if isinstance(self._contents, FileManagerMixin):
-                    await self._replace(model, path)
-                else:
-                    await self._get_at(path, content=False)
-                    await ensure_async(self._contents.save(model, path))
-                return _version(await self._get(content=False))
+                if is_jupyters_own(self._contents):
+                    return await self._swap(model, path, over)
+                return await self._save(model, path, over)
+            except FileChangedError:
+                raise _changed(path) from None
             except FileNotFoundError:
                 if not await self._may_be_found(path, tries):
                     raise _no_file(path) from None
@@ -85,17 +142,17 @@ class ContentsFile:
                 if error.code != "no_file" or not await self._may_be_found(path, tries):
                     raise
             except (web.HTTPError, OSError) as error:
-                words = f"{path} could not be written: {_words(error)}"
+                words = f"Could not write {path}: {_words(error)}"
                 raise DocumentError("not_written", words) from error
             except Exception as error:
-                # Odd outputs, say, that its signature cannot be made of; nor can a page save it.
-                words = f"{path} holds what Jupyter cannot write: {error!r}"
+                # For example outputs that cannot be signed; a page cannot save them either.
+                words = f"Jupyter cannot write the content of {path}: {error!r}"
                 raise DocumentError("not_written", words) from error
         raise AssertionError("it is written, or an error says why not")
 
     async def _may_be_found(self, path: str, tries: int) -> bool:
-        """Where there was no file: whether the notebook is elsewhere by now, or back, as one
-        that was renamed twice. ``tries``: what says so without end is not believed."""
+        """For a missing file: whether the notebook has a new path, or is back after two renames.
+        ``tries`` limits how often we believe it."""
         if await self._is_elsewhere(path):
             return True
         try:
@@ -104,22 +161,37 @@ class ContentsFile:
             return False
         return tries < TRIES
 
-    async def _replace(self, model: dict[str, Any], path: str) -> None:
-        """As ``save`` of the file manager does it, but for the writing."""
+    async def _swap(self, model: dict[str, Any], path: str, over: Reading) -> Written:
+        """Do what ``save`` of Jupyter's file manager does, except for the writing."""
         contents = self._contents
         os_path = contents._get_os_path(path)
+
+        def named(data: bytes) -> str:
+            return hashlib.new(contents.hash_algorithm, data).hexdigest()
+
         contents.run_pre_save_hooks(model=model, path=path)
         notebook = await asyncio.to_thread(nbformat.from_dict, model["content"])
         contents.check_and_sign(notebook, path)
         text = await asyncio.to_thread(nbformat.writes, notebook, version=nbformat.NO_CONVERT)
-        await asyncio.to_thread(replace_text, os_path, f"{text}\n")
+        written = f"{text}\n".encode()
+        await asyncio.to_thread(
+            swap_text, os_path, written, lambda there: named(there) == over.version
+        )
         saved = await self._get(content=False)
         contents.run_post_save_hooks(model=saved, os_path=os_path)
         contents.emit(data={"action": "save", "path": path})
+        return Written(named(written))
 
-    async def version(self) -> str:
-        """Raises DocumentError as ``read`` does."""
-        return _version(await self._get(content=False))
+    async def _save(self, model: dict[str, Any], path: str, over: Reading) -> Written:
+        """Have the manager save. A change between our comparison and its save is lost."""
+        if await _stamp(await self._get_at(path, content=True)) != over.stamp:
+            raise _changed(path)
+        await ensure_async(self._contents.save(model, path))
+        after = await self._get_at(path, content=True)
+        notebook = model["content"]
+        self._known = sources_of(notebook)
+        self._marker = notebook["metadata"].get("codeinterp")
+        return Written(_version(after), applied(after["content"]) == applied(notebook))
 
     async def _get(self, *, content: bool) -> dict[str, Any]:
         for tries in itertools.count(1):
@@ -127,7 +199,7 @@ class ContentsFile:
             try:
                 return await self._get_at(path, content=content)
             except DocumentError as error:
-                # One that is renamed in the middle of the reading looks broken.
+                # A file renamed during the read looks broken.
                 again = error.code != "no_file" and tries < TRIES
                 if not again and not await self._may_be_found(path, tries):
                     raise
@@ -143,68 +215,32 @@ class ContentsFile:
             if error.status_code == 404:
                 raise _no_file(path) from error
             if error.status_code == 400:
-                words = f"{path} is not a notebook that can be read, and is left as it is."
+                words = f"{path} is not a readable notebook. It was not changed."
                 raise DocumentError("invalid_notebook", words) from error
-            words = f"{path} could not be read: {_words(error)}"
+            words = f"Could not read {path}: {_words(error)}"
             raise DocumentError("unreadable", words) from error
         except Exception as error:
-            # Jupyter's reader trusts its shape; nor does JupyterLab open it then.
-            words = f"{path} is not a notebook that Jupyter can read, and is left as it is."
+            # Jupyter's reader fails on odd shapes; JupyterLab does not open such a file either.
+            words = f"Jupyter cannot read {path} as a notebook. It was not changed."
             raise DocumentError("unreadable", words) from error
         return model
 
 
 def _no_file(path: str) -> DocumentError:
-    return DocumentError("no_file", f"There is no {path} any more: the work in it was stopped.")
+    return DocumentError("no_file", f"{path} no longer exists. The work in it was stopped.")
 
 
-def _is_open_to_work(content: Any) -> bool:
-    """Whether there are cells to work in. What else is odd JupyterLab opens, too."""
-    cells = content.get("cells") if isinstance(content, dict) else None
-    return isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells)
-
-
-def _minor(content: Any) -> int:
-    minor = content.get("nbformat_minor")
-    return minor if type(minor) is int else 0
-
-
-def _plain(content: Any) -> Notebook:
-    """Plain dictionaries in nbformat's types, as JupyterLab saves what was odd. Each cell has
-    an id: the same one whenever the file is read, until it is written."""
-    plain: Notebook = _builtins(content)
-    plain["cells"] = [shaped(cell) for cell in plain["cells"]]
-    if not isinstance(plain.get("metadata"), dict):
-        plain["metadata"] = {}
-    plain["nbformat_minor"] = max(_minor(content), CELL_IDS_SINCE)
-    taken: set[str] = set()
-    for cell in plain["cells"]:
-        if not id_of(cell) or id_of(cell) in taken:
-            cell["id"] = _id_for(cell, taken)
-        taken.add(cell["id"])
-    return plain
-
-
-def _id_for(cell: dict[str, Any], taken: set[str]) -> str:
-    text = f"{cell.get('cell_type')}\n{joined(cell.get('source'))}".encode("utf-8", "replace")
-    for number in itertools.count():
-        name = hashlib.sha256(b"%d\n%s" % (number, text)).hexdigest()[:8]
-        if name not in taken:
-            return name
-    raise AssertionError("there are numbers enough")
-
-
-def _builtins(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _builtins(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_builtins(item) for item in value]
-    return value
+def _changed(path: str) -> DocumentError:
+    return DocumentError(CHANGED, f"Another program changed {path} meanwhile.")
 
 
 def _version(model: dict[str, Any]) -> str:
-    """As a window names it: the hash, else the time, as in the JSON of the contents API."""
+    """The version that windows use: the hash, else the time, as the contents API writes it."""
     return str(model.get("hash") or json_default(model["last_modified"]))
+
+
+async def _stamp(model: dict[str, Any]) -> str:
+    return str(model.get("hash") or await asyncio.to_thread(fingerprint, model["content"]))
 
 
 def _words(error: web.HTTPError | OSError) -> str:

@@ -1,26 +1,31 @@
 """Works in a notebook's file, frame by frame, as a window does in its copy.
 
-Frames that have come meanwhile are carried out together: the file is read, the ops are
-applied, the file is written, and only then are they answered. An op carries what it expects
-to find, so what others have written into the file since is safe.
+Waiting frames are handled together: read the file, apply the ops, write the file, and only then
+answer. If another program wrote the file in between, the ops are applied to the new content. An
+op carries the state it expects, so other programs' changes are safe.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, Union
 
 from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
 from ....core.document.apply import apply, read_back
 from ....core.document.ops import Notebook, Receipt
 from ....core.errors import DocumentError
+from .contents import CHANGED, Reading, Written
+from .marker import applied, marked
 from .view import views
 
 log = logging.getLogger(__name__)
 
-BROKEN = "The notebook's file cannot be worked in. The server's log says why."
+BROKEN = "Cannot work in the notebook's file. See the server's log for the reason."
+BUSY = "Another program keeps changing {path}."
+TRIES = 20
+"""Tries while another program keeps changing the file before we write."""
 
 Work = Union[OpFrame, ReadNotebook]
 Answer = Union[OpReceipt, SnapshotTaken]
@@ -30,14 +35,13 @@ class File(Protocol):
     @property
     def path(self) -> str: ...
 
-    async def read(self) -> tuple[Notebook, str]:
-        """The notebook, and what people must know of it."""
+    def know(self, cells: Mapping[str, str]) -> None:
+        """Sources of cells by their earlier ids."""
 
-    async def write(self, notebook: Notebook) -> str:
-        """The file's version afterwards."""
+    async def read(self) -> Reading: ...
 
-    async def version(self) -> str:
-        """Names the file as it is now."""
+    async def write(self, notebook: Notebook, over: Reading) -> Written:
+        """Raises DocumentError ``changed`` if the file is no longer ``over``."""
 
 
 class FileDocument:
@@ -45,11 +49,12 @@ class FileDocument:
         self,
         file: File,
         answer: Callable[[Answer], None],
-        written: Callable[[str], None],
+        written: Callable[[str, Mapping[str, int]], None],
         lost: Callable[[str, bool], None],
     ) -> None:
-        """``answer`` takes receipts and snapshots. ``written`` is told the file's version,
-        ``lost`` why the file cannot be worked in any longer, and whether there is none."""
+        """``answer`` takes receipts and snapshots. ``written`` gets the file's version and the
+        ops in it that its marker does not name. ``lost`` gets the reason why the file cannot be
+        used, and whether it is missing."""
         self._file = file
         self._answer = answer
         self._written = written
@@ -59,15 +64,16 @@ class FileDocument:
         self._writing = asyncio.Lock()
         self._closing = False
 
-    async def open(self) -> tuple[dict[str, int], str]:
-        """The ops that the file holds, and what people must know of it. Raises
-        DocumentError."""
-        notebook, known = await self._file.read()
+    async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
+        """The ops that the file holds, and a remark for people. ``cells`` are sources by known
+        ids. Raises DocumentError."""
+        self._file.know(cells)
+        reading = await self._file.read()
         self._worker = asyncio.ensure_future(self._work())
-        return applied(notebook), known
+        return applied(reading.notebook), reading.note
 
     async def close(self) -> None:
-        """What is being written is answered; the rest is left to who comes."""
+        """Finish and answer what is being written; leave the rest to the next holder."""
         self._closing = True
         async with self._writing:
             if self._worker is not None:
@@ -75,12 +81,11 @@ class FileDocument:
 
     async def look(self) -> tuple[str, dict[str, int]]:
         """The file's version, and the ops that it holds. Raises DocumentError."""
-        version = await self._file.version()
-        notebook, _ = await self._file.read()
-        return version, applied(notebook)
+        reading = await self._file.read()
+        return reading.version, applied(reading.notebook)
 
     def send(self, frame: ServerFrame) -> None:
-        """Code as it is written and outputs as they come are for eyes; ops bring them all."""
+        """Queue ops and requests. Previews of code and outputs need no file; ops bring them all."""
         if isinstance(frame, (OpFrame, ReadNotebook)):
             self._frames.put_nowait(frame)
 
@@ -96,15 +101,24 @@ class FileDocument:
                     self._lost(error.message, error.code == "no_file")
                     return
                 except Exception:
-                    log.exception("The file of %s cannot be worked in", self._file.path)
+                    log.exception("Cannot work in the file of %s", self._file.path)
                     self._lost(BROKEN, False)
                     return
                 for answer in answers:
                     self._answer(answer)
 
     async def _carry_out(self, frames: list[Work]) -> list[Answer]:
-        before, _ = await self._file.read()
-        notebook = before
+        for _ in range(TRIES):
+            try:
+                return await self._try(frames)
+            except DocumentError as error:
+                if error.code != CHANGED:
+                    raise
+        raise DocumentError("not_written", BUSY.format(path=self._file.path))
+
+    async def _try(self, frames: list[Work]) -> list[Answer]:
+        before = await self._file.read()
+        notebook = before.notebook
         answers: list[Answer] = []
         for frame in frames:
             if isinstance(frame, OpFrame):
@@ -116,30 +130,17 @@ class FileDocument:
                 cells = views(notebook, frame.cell_ids)
                 answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
         if self._closing:
-            return []  # A person may be at work in a window again.
-        if notebook is not before:
-            self._written(await self._file.write(notebook))
+            return []  # A person may be working in a window again.
+        if notebook is not before.notebook:
+            written = await self._file.write(notebook, before)
+            self._written(written.version, {} if written.keeps_marker else applied(notebook))
         return answers
 
 
-def applied(notebook: Notebook) -> dict[str, int]:
-    """The notebook's own marker: the highest op number that it holds for each session."""
-    ours = notebook["metadata"].get("codeinterp")
-    marker = ours.get("applied") if isinstance(ours, dict) else None
-    if not isinstance(marker, dict):
-        return {}
-    return {key: seq for key, seq in marker.items() if type(seq) is int}
-
-
 def _apply(notebook: Notebook, frame: OpFrame) -> tuple[Notebook, Receipt]:
-    marker = applied(notebook)
-    if frame.seq <= marker.get(frame.session_id, 0):
+    if frame.seq <= applied(notebook).get(frame.session_id, 0):
         return notebook, read_back(notebook, frame.op)
     changed, receipt = apply(notebook, frame.op)
     if receipt.status != "done":
         return notebook, receipt
-    metadata = changed["metadata"]
-    ours = metadata.get("codeinterp")
-    kept = ours if isinstance(ours, dict) else {}
-    marked = {**kept, "applied": {**marker, frame.session_id: frame.seq}}
-    return {**changed, "metadata": {**metadata, "codeinterp": marked}}, receipt
+    return marked(changed, frame.session_id, frame.seq), receipt

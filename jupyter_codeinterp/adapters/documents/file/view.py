@@ -1,23 +1,32 @@
-"""The notebook as the model may see it. In a window ``src/notebook/document/snapshot.ts`` does
+"""The notebook as the model may see it. For windows, ``src/notebook/document/snapshot.ts`` does
 the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ....core.document.ops import PRIVATE, Cell, CellView, Notebook, Output, id_of, joined, shaped
+from ....core.document.ops import (
+    PRIVATE,
+    Cell,
+    CellView,
+    Notebook,
+    Output,
+    id_of,
+    joined,
+    run_id_of,
+    shaped,
+)
 from ....core.redaction.assigned import assigned
 
 TEXT_LIMIT = 20_000
-"""Characters of one output. The agent bounds further."""
+"""Characters of one output. The agent applies smaller limits."""
 IMAGE_LIMIT = 1_000_000
 """Bytes of one image (the Messages API takes no more than a few of this size)."""
 IMAGES = ("image/png", "image/jpeg")
 
 
 def views(notebook: Notebook, cell_ids: Sequence[str] = ()) -> tuple[CellView, ...]:
-    """All cells, or these."""
     cells = (shaped(cell) for cell in notebook["cells"])
     return tuple(_view(cell) for cell in cells if not cell_ids or id_of(cell) in cell_ids)
 
@@ -34,12 +43,13 @@ def _view(cell: Cell) -> CellView:
         execution_count=cell["execution_count"] if ran else None,
         tags=tags,
         assigns=assigned(cell["source"]) if hidden else (),
+        run_id=run_id_of(cell),
     )
 
 
 def tags_of(cell: Cell) -> tuple[str, ...]:
-    """Those that are words. One string counts as the words in it: who wrote that a cell is
-    private meant it."""
+    """The tags that are strings. A single string counts as a list of its words: whoever marked a
+    cell private meant it."""
     tags = cell["metadata"].get("tags")
     if isinstance(tags, str):
         return tuple(tags.replace(",", " ").split())
@@ -47,10 +57,14 @@ def tags_of(cell: Cell) -> tuple[str, ...]:
 
 
 def _bounded(output: Output) -> Output:
-    """What the model may see of it, in the types that nbformat has for it."""
+    """The part that the model may see, in nbformat's types."""
     kind = output.get("output_type")
     if kind == "stream":
-        return {"output_type": kind, "name": _word(output, "name"), "text": _cut_text(output)}
+        return {
+            "output_type": kind,
+            "name": _word(output, "name"),
+            "text": _cut(_word(output, "text")),
+        }
     if kind == "error":
         trace = output.get("traceback")
         lines = trace if isinstance(trace, list) else [joined(trace)]
@@ -74,10 +88,6 @@ def _word(output: Output, key: str) -> str:
     return joined(output.get(key))
 
 
-def _cut_text(output: Output) -> str:
-    return _cut(joined(output.get("text")))
-
-
 def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     notes: list[str] = []
@@ -89,14 +99,11 @@ def _bounded_bundle(bundle: dict[str, Any]) -> dict[str, Any]:
             if size < IMAGE_LIMIT:
                 kept[mime] = joined(data)
             else:
-                notes.append(f"[{mime} of {size / 1e6:.1f} MB left out]")
+                notes.append(f"[{mime} of {size / 1000000.0:.1f} MB omitted]")
     if notes:
-        kept["text/plain"] = "\n".join([*_present(kept.get("text/plain")), *notes])
+        plain = [kept["text/plain"]] if "text/plain" in kept else []
+        kept["text/plain"] = "\n".join([*plain, *notes])
     return kept
-
-
-def _present(text: str | None) -> Iterable[str]:
-    return () if text is None else (text,)
 
 
 def _cut(whole: str) -> str:

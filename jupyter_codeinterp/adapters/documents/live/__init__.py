@@ -1,23 +1,23 @@
 """The notebook that is open in a browser: ops go to one window, receipts come back.
 
-session_document.py  what one session sees of it: the ``Document`` port
-notebook.py          one a path: the windows that have it open, the lease
-hand_over.py         from the windows to the file and back, while none has it open
-parties.py           windows, who stands in for them, what the notebook belongs to
+session_document.py  one session's view of it: the ``Document`` port
+notebook.py          one per path: ops, receipts and reads, and who gets them
+holder.py            state machine of who works in it: states, events, one table
+hand_over.py         carries it out: windows, the lease, the file writer
+protocols.py         windows, the file writer, the notebook's owner
 file_holds.py        which ops its file is known to hold
 outbox.py            ops on their way, kept until the notebook's file has them
-reads.py             reads that wait for whoever has it
-live_preview.py      what a window that attaches in mid-turn must be shown besides the ops
+reads.py             reads that wait for the holder
+live_preview.py      what a window that attaches in mid-turn needs besides the ops
 
-One window holds the lease and applies ops; every lease has an epoch, and what comes from
-an older one is ignored. A window that attaches says which ops its document already holds
-(``applied``), and gets those above that again: ops are idempotent. While no window has the
-notebook open, ops and reads wait; after a grace time somebody stands in who works in the
-file, and goes when a window is back (docs/adr/0004-hand-over.md).
+One window holds the lease and applies ops. Every lease has an epoch; messages of an older one
+are ignored. An attaching window reports the ops in its document (``applied``) and gets the later
+ones again: ops are idempotent. Without a window, ops and reads wait. After a grace time a file
+writer works in the file until a window is back (docs/adr/0004-hand-over.md).
 """
 
 from .notebook import LiveNotebook
-from .parties import FileWriter, Window, WindowState
+from .protocols import FileWriter, Window, WindowState
 from .session_document import SessionDocument
 
 __all__ = ["FileWriter", "LiveNotebook", "SessionDocument", "Window", "WindowState"]

@@ -6,27 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from .outbox import Outbox
-from .parties import Owner, WindowState
+from .protocols import Owner, WindowState
 
 
 class FileHolds:
     def __init__(self, outbox: Outbox, owner: Owner[Any] | None) -> None:
         self.ops: dict[str, int] = {}
-        """By session, the highest number."""
+        """The highest number of each session."""
         self._outbox = outbox
         self._owner = owner
 
-    def know(self, saved: Mapping[str, int]) -> None:
+    def add(self, saved: Mapping[str, int]) -> None:
         for session_id, seq in saved.items():
             self.ops[session_id] = max(seq, self.ops.get(session_id, 0))
 
-    def hear(self, saved: Mapping[str, int]) -> None:
-        """Somebody says so, or they have been given up: they are not sent again."""
+    def saved(self, saved: Mapping[str, int]) -> None:
+        """These ops are saved or given up: do not send them again."""
         self._outbox.saved(saved)
-        self.know(saved)
+        self.add(saved)
         if saved and self._owner is not None:
             self._owner.saved(saved)
 
-    def more_than(self, state: WindowState) -> bool:
-        """Whether the copy lacks what is known to have been saved."""
+    def lacking_in(self, state: WindowState) -> bool:
+        """Whether the copy lacks known saved ops."""
         return any(state.applied.get(key, 0) < seq for key, seq in self.ops.items())

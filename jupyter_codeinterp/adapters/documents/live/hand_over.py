@@ -1,42 +1,69 @@
-"""What happens while no window has a notebook open: after a grace time somebody works in its
-file, and makes room when a window is back (docs/adr/0004-hand-over.md).
+"""Who works in a notebook: carries out the state machine of ``holder.py``.
 
-Who has the lease is the notebook's to say; it is told here who can have it.
+A window has the notebook open. If none comes within the grace time, a file writer works in the
+file until a window is back (docs/adr/0004-hand-over.md). Each state has at most one task, which
+ends with it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Coroutine, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from ....core.commands import ReloadNotebook
 from ....core.errors import DocumentError
-from .parties import FileWriter, Owner, Window, WindowState
+from .file_holds import FileHolds
+from .holder import SETTLED, Event, State, after
+from .protocols import FileWriter, Owner, Window, WindowState
 
 NO_FILE = "no_file"
-IN_FILE = "No window has the notebook open: the work goes on in its file."
+IN_FILE = "Notebook closed. Continuing in the background."
 UNSAVED = (
-    "The notebook has unsaved changes in a window that is out of reach. "
-    "Bring that window back, or open the notebook anew."
+    "A disconnected window has unsaved changes to the notebook. Reconnect that window, or open "
+    "the notebook again."
 )
+BROKEN = "Cannot work in the notebook's file. See the server's log for the reason."
+RELOAD_TIMEOUT = 10.0
+"""Seconds that a window has to reload the notebook's file."""
+RETRY_AFTER = 10.0
+"""Seconds before the next try after a file could not be read or written."""
+
+log = logging.getLogger(__name__)
 
 
-class HandedOver(Protocol):
-    """The notebook, as far as it is told here who can have its lease."""
-
-    def grant(self, holder: Window, applied: Mapping[str, int]) -> None: ...
-
-    def vacate(self) -> None: ...
-
-    def offer_next(self) -> None: ...
-
-    def offer_to(self, window: Window, state: WindowState) -> None: ...
-
-    def nobody_works(self, reason: str) -> None: ...
+class Block(NamedTuple):
+    reason: str
+    retry_at: float | None = None
+    """None: no retry. Only a window or the end of the grace time changes the state."""
 
 
-NotebookT = TypeVar("NotebookT", bound=HandedOver)
+class Workplace(Protocol):
+    """What the notebook does when its holder changes."""
+
+    path: str
+    cells: dict[str, str]
+    """The last known sources of cells, by id."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether an op or a read waits."""
+
+    def begin(self, holder: Window, applied: Mapping[str, int]) -> None:
+        """The new holder's copy holds the ops ``applied``."""
+
+    def pause(self) -> None:
+        """Nobody works in it for now."""
+
+    def notify(self, window: Window, *, held: bool) -> None:
+        """Notify the window whether it has the lease."""
+
+    def block(self, reason: str) -> None: ...
+
+
+NotebookT = TypeVar("NotebookT", bound=Workplace)
 
 
 class HandOver(Generic[NotebookT]):
@@ -44,176 +71,293 @@ class HandOver(Generic[NotebookT]):
         self,
         notebook: NotebookT,
         owner: Owner[NotebookT] | None,
+        file_holds: FileHolds,
         grace: float,
         leave_grace: float,
     ) -> None:
-        """``grace`` is how long (seconds) a window may be away, ``leave_grace`` how long one
-        that has said that it goes. Without an ``owner`` nobody stands in."""
-        self.file_writer: FileWriter | None = None
-        self.version = ""
-        """Names the file as the file writer has written it last; "" where a window knows best."""
-        self.why_nobody = ""
-        """Why nobody can work in the notebook, and nobody is being waited for."""
-        self.headless = False
-        """Whether no window is waited for."""
+        """``grace``: seconds that a window may be away; ``leave_grace``: the same after the page
+        announced its departure. Without an ``owner`` nobody works in the file."""
+        self.state = State.NOBODY
+        self.holder: Window | None = None
+        self.blocked: Block | None = None
+        self.windows: dict[Window, WindowState] = {}
+        """Windows with the notebook open, oldest first."""
+        self.settled = asyncio.Event()
         self._notebook = notebook
         self._owner = owner
+        self._file_holds = file_holds
         self._grace = grace
         self._leave_grace = min(grace, leave_grace)
+        self._file_writer: FileWriter | None = None
+        self._version = ""
+        """The version that the file writer wrote last; "" if a window's copy is newer."""
+        self._unmarked: Mapping[str, int] = {}
+        """Ops that the file writer has written, but that the file's marker does not name."""
         self._awaited: dict[Window | None, float] = {None: _now() + grace}
-        """Who may come back, and until when: the windows that left since one was here last."""
+        """Departed windows that may come back, and until when. Cleared when one comes."""
         self._sooner = asyncio.Event()
-        """One of them has said that it does not."""
-        self._left_edited = False
-        """Whether a window has gone with changes of the person's own that the file lacks."""
-        self._change: asyncio.Task[None] | None = None
-        """The file writer's coming or going, or a look at the file."""
+        """Set when a departed window announces that it will not come back."""
+        self._unsaved = False
+        """Whether a window left with edits of the person's that the file lacks."""
+        self._task: asyncio.Task[None] | None = None
+        """The current state's task."""
+        self._look: asyncio.Task[None] | None = None
+        """Compares a window's copy with the file."""
         self._ending: asyncio.Future[None] | None = None
 
     @property
-    def idle(self) -> bool:
-        """Whether nothing would be lost without it."""
-        return not (self.file_writer or self.version or self._left_edited or self.headless)
+    def headless(self) -> bool:
+        """Whether there is no window, and none is expected."""
+        return not self._awaited and not self.windows
 
     @property
-    def under_way(self) -> bool:
-        return self._change is not None
+    def idle(self) -> bool:
+        """Whether it can be dropped without loss."""
+        resting = self.state in (State.NOBODY, State.BLOCKED)
+        return resting and not (self._version or self._unsaved or self.headless)
 
-    # --- windows come and go ---------------------------------------------------------
+    # --- the machine -------------------------------------------------------------------
 
-    def nobody_comes(self) -> None:
-        """No window is waited for, until one comes by itself. What one that is gone has left
-        unsaved still keeps all others from the file."""
-        self.headless, self.why_nobody = True, ""
+    def _handle(self, event: Event, block: Block | None = None) -> bool:
+        """Return whether the event changed anything."""
+        state = after(self.state, event)
+        if state is None:
+            return False
+        self._stop_task()
+        self.state, self.blocked = state, block
+        if state in SETTLED:
+            self.settled.set()
+        else:
+            self.settled.clear()
+        if state not in (State.CHECKING, State.WINDOW):
+            self._stop_look()
+        if state in (State.NOBODY, State.CHECKING, State.BLOCKED) and self.holder is not None:
+            self.holder = None
+            self._notebook.pause()
+        if state is State.NOBODY and self._notebook.waits:
+            self.need()
+        elif state is State.WAITING:
+            self._begin(self._wait())
+        elif state is State.OPENING:
+            self._begin(self._open())
+        elif state is State.CLOSING:
+            self._begin(self._close())
+        elif state is State.BLOCKED and block is not None:
+            self._notebook.block(block.reason)
+        return True
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.ensure_future(work)
+
+    def _stop_task(self) -> None:
+        """Cancel the task, unless it changes the state itself and so is at its end."""
+        if self._task is not None and self._task is not asyncio.current_task():
+            self._task.cancel()
+        self._task = None
+
+    # --- windows come and go -------------------------------------------------------------
+
+    def window_came(self, window: Window, state: WindowState) -> None:
+        """A window has the notebook open and reports its copy's state. The holder may call
+        again."""
+        before = self.windows.get(window)
+        state.asked_to_reload = before is not None and before.asked_to_reload
+        self.windows[window] = state
+        self._unsaved = False
         self._awaited.clear()
-        self._sooner.set()
+        if window is self.holder:
+            return
+        if self._handle(Event.WINDOW_CAME):
+            if self.state is State.CHECKING:
+                self._stop_look()
+                self._offer(window)
+        elif self.state is State.WINDOW and state.asked_to_reload:
+            self._offer(window)
+        elif self.state is State.WINDOW:
+            self._notebook.notify(window, held=False)
 
-    def window_came(self) -> None:
-        self.headless, self._left_edited, self.why_nobody = False, False, ""
-        self._awaited.clear()
+    def window_left(self, window: Window, *, edited: bool, announced: bool) -> None:
+        """``edited``: with edits of the person's that the file lacks. ``announced``: the page
+        announced its departure; otherwise only its socket is gone."""
+        del self.windows[window]
+        self._awaited[window] = _now() + (self._leave_grace if announced else self._grace)
+        self._unsaved = self._unsaved or edited
+        if window is self.holder:
+            self._handle(Event.HOLDER_LEFT)
+        self._offer_next()
 
-    def window_left(self, window: Window, *, edited: bool, said_so: bool) -> None:
-        """``edited``: with changes of the person's own that the file lacks. ``said_so``: it
-        is not only its socket that is gone."""
-        self._awaited[window] = _now() + (self._leave_grace if said_so else self._grace)
-        self._left_edited = self._left_edited or edited
-
-    def window_goes(self, window: Window) -> None:
-        """A window that has left already says that it does not only connect again."""
+    def window_leaves(self, window: Window) -> None:
+        """A departed window announces that it will not reconnect."""
         if window in self._awaited:
             self._awaited[window] = min(self._awaited[window], _now() + self._leave_grace)
             self._sooner.set()
 
-    # --- to the file and back --------------------------------------------------------
+    def expect_no_window(self) -> None:
+        """Expect no window until one comes by itself. Unsaved edits of a departed window still
+        block the file."""
+        if not self.windows:
+            self._awaited.clear()
+            self._sooner.set()
+            self._handle(Event.NO_WINDOW_COMES)
 
-    def to_file(self) -> None:
-        """Something waits and no window is there. If none comes in time, somebody works in
-        the file."""
-        if self._owner is not None and self._change is None and not self.why_nobody:
-            self._begin(self._to_file(self._owner))
+    def moved(self, window: Window) -> dict[Window, WindowState]:
+        """The notebook has a new path in this window only. Return the other windows."""
+        ours = self.windows.pop(window)
+        others, self.windows = self.windows, {window: ours}
+        if self.state in (State.CHECKING, State.WINDOW):
+            self._give(window)
+        return others
 
-    async def _to_file(self, owner: Owner[NotebookT]) -> None:
+    # --- the lease -----------------------------------------------------------------------
+
+    def take(self, window: Window) -> None:
+        """The person works in this window now."""
+        free = self.state in (State.CHECKING, State.WINDOW) and self._look is None
+        if free and window in self.windows and window is not self.holder:
+            self._offer(window)
+
+    def _offer(self, window: Window) -> None:
+        """Give this window the lease, after a reload if its copy is too old."""
+        state = self.windows[window]
+        newest = self._version or state.file or ""
+        unknown = self._owner is not None and not newest and state.file is None
+        if newest and state.version == newest:
+            self._file_holds.saved(self._unmarked)
+        if state.collaborative:
+            self._notebook.notify(window, held=False)
+        elif unknown and self._file_holds.lacking_in(state):
+            self._stop_look()
+            self._look = asyncio.ensure_future(self._compare(window, state))
+        elif newest not in ("", state.version) and not (state.edited or state.asked_to_reload):
+            state.asked_to_reload = True
+            window.send(ReloadNotebook(self._notebook.path))
+            asyncio.get_running_loop().call_later(RELOAD_TIMEOUT, self._offer_again, window)
+        else:
+            self._file_holds.saved(state.saved)
+            self._give(window)
+
+    def _give(self, window: Window) -> None:
+        """Give this window the lease, however old its copy is."""
+        before, self.holder = self.holder, window
+        self._stop_look()
+        self._handle(Event.LEASE_GIVEN)
+        self._version, self._unmarked = "", {}
+        state = self.windows[window]
+        # Another holder may write the file before this window's next lease.
+        state.file, state.asked_to_reload = None, False
+        self._notebook.begin(window, state.applied)
+        if before in self.windows and before is not window:
+            self._notebook.notify(before, held=False)
+
+    def _offer_next(self) -> None:
+        """Offer a free lease to the oldest window."""
+        if self.state is State.CHECKING and self._look is None:
+            if self.windows:
+                self._offer(next(iter(self.windows)))
+            else:
+                self._handle(Event.LAST_WINDOW_LEFT)
+
+    def _offer_again(self, window: Window) -> None:
+        if self.state is State.CHECKING and window in self.windows:
+            self._offer(window)
+
+    async def _compare(self, window: Window, state: WindowState) -> None:
+        """Find out whether the window's copy is old, or an old file was put back."""
+        assert self._owner is not None
+        version, holds = state.version, dict[str, int]()
+        try:
+            version, holds = await self._owner.file_writer(self._notebook).look()
+        except DocumentError as error:
+            log.info("The window knows best: %s", error.message)
+        except Exception:
+            log.exception("Cannot read the file of %s", self._notebook.path)
+        state.file = version
+        if state.edited and version != state.version:
+            # An old copy with the person's edits gets the file's newer ops.
+            for session_id in self._file_holds.ops:
+                above = self._owner.ops(session_id, state.applied.get(session_id, 0))
+                last = holds.get(session_id, 0)
+                state.missing_ops[session_id] = [op for op in above if op.seq <= last]
+        self._look = None
+        if self.windows.get(window) is state and window is not self.holder:
+            self._offer(window)
+        else:
+            self._offer_next()
+
+    def _stop_look(self) -> None:
+        if self._look is not None:
+            self._look.cancel()
+            self._look = None
+
+    # --- the file ------------------------------------------------------------------------
+
+    def need(self) -> None:
+        """An op or a read waits for a holder."""
+        if self._owner is None:
+            return
+        retry_at = self.blocked.retry_at if self.blocked is not None else None
+        if retry_at is not None and _now() >= retry_at:
+            self._handle(Event.RETRIED)
+        else:
+            self._handle(Event.NEEDED)
+
+    async def _wait(self) -> None:
         while (wait := max(self._awaited.values(), default=0.0) - _now()) > 0:
             self._sooner.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._sooner.wait(), wait)
-        file_writer = owner.file_writer(self._notebook)
-        if file_writer is None:
-            return
-        if self._left_edited:
-            self._nobody(UNSAVED)
-            return
+        if self._unsaved:
+            self._handle(Event.UNSAVED_LEFT, Block(UNSAVED))
+        else:
+            self._handle(Event.GRACE_OVER)
+
+    async def _open(self) -> None:
+        assert self._owner is not None
+        file_writer = self._owner.file_writer(self._notebook)
         try:
-            applied, known = await file_writer.open()
+            applied, note = await file_writer.open(self._notebook.cells)
         except DocumentError as error:
-            self._nobody(error.message)
-            if error.code == NO_FILE:
-                owner.gone(self._notebook, error.message)
-            return
-        owner.note(self._notebook, f"{IN_FILE} {known}".strip())
-        self.file_writer = file_writer
-        self._notebook.grant(file_writer, applied)
+            return self.file_failed(error.message, gone=error.code == NO_FILE)
+        except Exception:
+            log.exception("Cannot work in the file of %s", self._notebook.path)
+            return self.file_failed(BROKEN)
+        self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
+        self._file_writer = self.holder = file_writer
+        self._handle(Event.FILE_OPENED)
+        self._notebook.begin(file_writer, applied)
 
-    def to_window(self) -> None:
-        """A window is there again: the lease is free as soon as the file writer has ended."""
-        if self._change is None or self._change.done():
-            self._begin(self._to_window())
+    async def _close(self) -> None:
+        if self._file_writer is not None:
+            await self._file_writer.close()
+        self._file_writer = None
+        self._handle(Event.FILE_CLOSED)
+        self._offer_next()
 
-    async def _to_window(self) -> None:
-        if self.file_writer is not None:
-            await self.file_writer.close()
-        self.file_writer = None
-        self._notebook.vacate()
-        self._change = None
-        self._notebook.offer_next()
+    def file_written(self, version: str, unmarked: Mapping[str, int]) -> None:
+        self._version, self._unmarked = version, unmarked
 
-    def lost(self, reason: str, gone: bool = False) -> None:
-        """The file writer cannot work in the file any longer; ``gone``: there is none."""
-        self.file_writer = None
-        self._notebook.vacate()
-        self._nobody(reason)
-        if gone and self._owner is not None:
-            self._owner.gone(self._notebook, reason)
+    def file_failed(self, reason: str, *, gone: bool = False) -> None:
+        """The file cannot be used; ``gone``: it does not exist. A window gets the ops that it
+        lacks."""
+        if self._handle(Event.FILE_FAILED, Block(reason, _now() + RETRY_AFTER)):
+            self._file_writer = None
+            if gone and self._owner is not None:
+                self._owner.gone(self._notebook, reason)
+
+    # --- the end ---------------------------------------------------------------------------
 
     def give_up(self, reason: str) -> None:
-        """The notebook is no more: nobody works in it from now on."""
-        self.stop()
-        if self.file_writer is not None:
-            self._ending = asyncio.ensure_future(self.file_writer.close())
-        self.lost(reason)
-
-    def _nobody(self, reason: str) -> None:
-        self.why_nobody = reason
-        self._notebook.nobody_works(reason)
-
-    # --- what a window has -----------------------------------------------------------
-
-    def look(self, window: Window, state: WindowState, saved: Mapping[str, int]) -> None:
-        """Has the window an old copy, or has an old file been put back? The lease is offered
-        again when that is known."""
-        if self._owner is not None:
-            self.stop()
-            self._begin(self._look(self._owner, window, state, saved))
-
-    async def _look(
-        self, owner: Owner[NotebookT], window: Window, state: WindowState, saved: Mapping[str, int]
-    ) -> None:
-        file, holds = state.version, dict[str, int]()
-        file_writer = owner.file_writer(self._notebook)
-        if file_writer is not None:
-            with contextlib.suppress(DocumentError):  # then the window knows best
-                file, holds = await file_writer.look()
-        state.file = file
-        if state.edited and file != state.version:
-            # An old copy that the person has edited gets what the file has since.
-            for session_id in saved:
-                above = owner.ops(session_id, state.applied.get(session_id, 0))
-                last = holds.get(session_id, 0)
-                state.lacks[session_id] = [op for op in above if op.seq <= last]
-        self._change = None
-        self._notebook.offer_to(window, state)
-
-    # --- one change at a time --------------------------------------------------------
-
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
-        task = self._change = asyncio.ensure_future(work)
-
-        def over(_: object) -> None:
-            if self._change is task:
-                self._change = None
-
-        task.add_done_callback(over)
-
-    def stop(self) -> None:
-        """A window is in time, or nobody needs it any longer."""
-        if self._change is not None:
-            self._change.cancel()
-            self._change = None
+        """The notebook no longer exists: nobody works in it from now on."""
+        self.windows.clear()
+        if self._file_writer is not None:
+            self._ending = asyncio.ensure_future(self._file_writer.close())
+        self._file_writer = None
+        self._handle(Event.GAVE_UP, Block(reason))
 
     async def aclose(self) -> None:
-        """What is being written to the file is written."""
-        if self.file_writer is not None:
-            await self.file_writer.close()
+        """Wait until the file writer has finished."""
+        if self._file_writer is not None:
+            await self._file_writer.close()
 
 
 def _now() -> float:

@@ -1,5 +1,5 @@
-"""What is shown of a running turn and is not in the notebook's ops (yet): code that is
-being written, outputs of cells that run. Kept for a window that attaches in mid-turn."""
+"""Previews of a running turn that ops do not bring (yet): code in writing, outputs of running
+cells. Kept for a window that attaches in mid-turn."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LivePreview:
         run.outputs[start:] = outputs
 
     def overtaken(self, op: Op) -> None:
-        """An op brings what was only shown so far."""
+        """Drop the preview that this op replaces."""
         if isinstance(op, FinishRun):
             self._runs.pop(op.cell_id, None)
         elif not isinstance(op, Insert):
@@ -64,7 +64,7 @@ class LivePreview:
         self._runs = {k: run for k, run in self._runs.items() if run.session_id != session_id}
 
     def frames(self, path: str, epoch: int) -> Iterator[StreamFrame | OutputsFrame]:
-        """All of it, from the beginning."""
+        """The whole preview, from the beginning."""
         for draft_id, code in self._code.items():
             yield StreamFrame(path, epoch, draft_id, code.cell_id, code.kind, 0, code.text)
         for cell_id, run in self._runs.items():

@@ -1,29 +1,30 @@
-"""Ops on their way to whoever works in a notebook, and the receipts that come back.
+"""Ops on their way to the notebook's holder, and the receipts that come back.
 
-An op is kept until it is known to be in the notebook's file: a document that was read from
-an older one gets it again. One that nobody could confirm counts as pending for the turn;
-it stays in its place and is sent when there is somebody to apply it.
+An op is kept until the notebook's file holds it: a document read from an older file gets it
+again. An op without a confirmation counts as pending for the turn. It keeps its place and is
+sent to the next holder.
 
-Of a session nothing is sent before all that is earlier has been answered. So a document
-whose marker is at an op that has no answer yet has taken that op, and was not merely past it.
+A session's op waits until all its earlier ops are answered. So if a document's marker names an
+unanswered op, the document has applied that op and did not merely pass it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
 
 from ....core.document.ops import Op, Receipt
-from ....core.stores import StoredOps
+from ....core.stores import StoredOp, StoredOps
 
 RESEND_AFTER = 10.0
 """Seconds without a receipt after which an op is sent again."""
 RESENDS = 2
-"""How often an op is sent again before it counts as pending."""
+"""Number of resends before an op counts as pending."""
 
 
-class Parcel:
-    """An op that has been numbered, and its receipt when there is one."""
+class PendingOp:
+    """A numbered op and its receipt."""
 
     def __init__(self, session_id: str, seq: int, op: Op) -> None:
         self.session_id = session_id
@@ -31,9 +32,9 @@ class Parcel:
         self.op = op
         self.receipt: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self.late: Receipt | None = None
-        """What came after it had been given up as pending."""
+        """A receipt that came after the op had been given up as pending."""
         self.sent = False
-        """Whether whoever holds the notebook now has been sent it."""
+        """Whether the current holder has been sent it."""
         self.resends = 0
         self.timer: asyncio.TimerHandle | None = None
 
@@ -44,9 +45,9 @@ class Parcel:
             return self.late.status
         return self.receipt.result().status if self.receipt.done() else ""
 
-    def lacking(self, applied: Mapping[str, int]) -> bool:
-        """Whether a document that holds the ops ``applied`` must get this one. What has been
-        refused is not done behind the turn's back later on."""
+    def is_missing_in(self, applied: Mapping[str, int]) -> bool:
+        """Whether a document that holds the ops ``applied`` must get this one. Refused ops are
+        never retried later without the turn's knowledge."""
         if self.status in ("", "pending"):
             return True
         return self.status == "done" and self.seq > applied.get(self.session_id, 0)
@@ -59,22 +60,22 @@ class Parcel:
 
 class Outbox:
     def __init__(
-        self, send: Callable[[Parcel], bool], late: Callable[[Parcel, Receipt], None]
+        self, send: Callable[[PendingOp], bool], late: Callable[[PendingOp, Receipt], None]
     ) -> None:
-        """``send`` hands an op on; False when there is nobody. ``late`` is told of a receipt
-        that comes after its op has been given up as pending."""
+        """``send`` hands an op on; False if there is no holder. ``late`` gets a receipt that
+        comes after its op was given up as pending."""
         self._send = send
         self._late = late
-        self._parcels: dict[tuple[str, int], Parcel] = {}
-        self._due: dict[tuple[str, int], Parcel] = {}
-        """Of these the ones that the holder has not been sent or has not answered: few, where
-        all may be thousands in a notebook that is not saved."""
+        self._ops: dict[tuple[str, int], PendingOp] = {}
+        self._due: dict[tuple[str, int], PendingOp] = {}
+        """The ops not yet sent or answered: few, while an unsaved notebook may have thousands of
+        ops."""
         self._running: set[str] = set()
         """Sessions that have sent something since their last turn ended."""
 
     def __bool__(self) -> bool:
         """Whether an op waits for its receipt."""
-        return any(not parcel.receipt.done() for parcel in self._due.values())
+        return any(not pending.receipt.done() for pending in self._due.values())
 
     @property
     def in_use(self) -> bool:
@@ -82,128 +83,137 @@ class Outbox:
         return bool(self._running)
 
     def add(self, session_id: str, seq: int, op: Op) -> asyncio.Future[Receipt]:
-        parcel = Parcel(session_id, seq, op)
-        self._parcels[session_id, seq] = self._due[session_id, seq] = parcel
+        pending = PendingOp(session_id, seq, op)
+        self._ops[session_id, seq] = self._due[session_id, seq] = pending
         self._running.add(session_id)
         self._go_on()
-        return parcel.receipt
+        return pending.receipt
 
     def restore(self, session_id: str, ops: StoredOps) -> None:
-        """Ops of the journal, which somebody may need."""
-        for stored in ops:
-            if stored.receipt is not None and stored.receipt.status in ("done", "pending"):
-                self._restore(session_id, stored.seq, stored.op, stored.receipt)
-
-    def _restore(self, session_id: str, seq: int, op: Op, receipt: Receipt) -> None:
-        """It goes before later ones."""
-        if (session_id, seq) in self._parcels:
+        """Take back ops from the journal, in order, before the later ones of their session."""
+        restored = deque(
+            self._restored(session_id, stored)
+            for stored in ops
+            if (session_id, stored.seq) not in self._ops and _may_be_needed(stored)
+        )
+        if not restored:
             return
-        parcel = Parcel(session_id, seq, op)
-        parcel.receipt.set_result(receipt)
-        parcels = list(self._parcels.values())
-        later = (i for i, p in enumerate(parcels) if p.session_id == session_id and p.seq > seq)
-        parcels.insert(next(later, len(parcels)), parcel)
-        self._parcels = {(p.session_id, p.seq): p for p in parcels}
+        merged: list[PendingOp] = []
+        for pending in self._ops.values():
+            while restored and pending.session_id == session_id and pending.seq > restored[0].seq:
+                merged.append(restored.popleft())
+            merged.append(pending)
+        merged.extend(restored)
+        self._ops = {(p.session_id, p.seq): p for p in merged}
+
+    def _restored(self, session_id: str, stored: StoredOp) -> PendingOp:
+        pending = PendingOp(session_id, stored.seq, stored.op)
+        assert stored.receipt is not None
+        pending.receipt.set_result(stored.receipt)
+        return pending
 
     def resend(self, applied: Mapping[str, int]) -> None:
-        """To one who has just got the lease and holds the ops ``applied``: what its document
-        lacks, in order."""
-        self._due = {key: p for key, p in self._parcels.items() if p.lacking(applied)}
-        for parcel in self._due.values():
-            parcel.sent, parcel.resends = False, 0
+        """Send a new holder, whose copy holds ``applied``, the missing ops in order."""
+        self._due = {key: p for key, p in self._ops.items() if p.is_missing_in(applied)}
+        for pending in self._due.values():
+            pending.sent, pending.resends = False, 0
         self._go_on()
 
     def _go_on(self) -> None:
-        """Send what is due, as far as it may be sent."""
+        """Send due ops, up to the first unanswered one of each session."""
         unanswered: set[str] = set()
-        for key, parcel in list(self._due.items()):
-            if parcel.session_id in unanswered:
+        for key, pending in list(self._due.items()):
+            if pending.session_id in unanswered:
                 continue
-            if not parcel.sent:
-                self._dispatch(parcel)
-            if parcel.status in ("", "pending"):
-                unanswered.add(parcel.session_id)
-            elif parcel.sent:
+            if not pending.sent:
+                self._dispatch(pending)
+            if pending.status in ("", "pending"):
+                unanswered.add(pending.session_id)
+            elif pending.sent:
                 self._due.pop(key, None)
 
-    def _dispatch(self, parcel: Parcel) -> None:
-        parcel.stop_timer()
-        # Before it is sent: a file writer's answer may come at once.
-        parcel.sent = True
-        if not self._send(parcel):
-            parcel.sent = False
-        elif not parcel.receipt.done():
+    def _dispatch(self, pending: PendingOp) -> None:
+        pending.stop_timer()
+        # Before sending: a file writer may answer at once.
+        pending.sent = True
+        if not self._send(pending):
+            pending.sent = False
+        elif not pending.receipt.done():
             loop = asyncio.get_running_loop()
-            parcel.timer = loop.call_later(RESEND_AFTER, self._overdue, parcel)
+            pending.timer = loop.call_later(RESEND_AFTER, self._overdue, pending)
 
-    def _overdue(self, parcel: Parcel) -> None:
-        if parcel.resends < RESENDS:
-            parcel.resends += 1
-            self._dispatch(parcel)
+    def _overdue(self, pending: PendingOp) -> None:
+        if pending.resends < RESENDS:
+            pending.resends += 1
+            self._dispatch(pending)
         else:
-            pending = Receipt("pending", reason="the notebook's window does not answer")
+            silent = Receipt("pending", reason="the notebook's window does not answer")
             for other in self._due.values():
-                if other.session_id == parcel.session_id and not other.receipt.done():
-                    self._settle(other, pending)
+                if other.session_id == pending.session_id and not other.receipt.done():
+                    self._settle(other, silent)
 
-    def _settle(self, parcel: Parcel, receipt: Receipt) -> None:
-        parcel.stop_timer()
-        if not parcel.receipt.done():
-            parcel.receipt.set_result(receipt)
-        elif parcel.status == "pending" and receipt.status != "pending":
-            parcel.late = receipt
-            self._late(parcel, receipt)
+    def _settle(self, pending: PendingOp, receipt: Receipt) -> None:
+        pending.stop_timer()
+        if not pending.receipt.done():
+            pending.receipt.set_result(receipt)
+        elif pending.status == "pending" and receipt.status != "pending":
+            pending.late = receipt
+            self._late(pending, receipt)
         if receipt.status != "pending":
             self._go_on()
 
     def hold(self) -> None:
         """The window is gone: wait for the next one."""
-        for parcel in self._due.values():
-            parcel.stop_timer()
+        for pending in self._due.values():
+            pending.stop_timer()
 
     def leave_pending(self, reason: str) -> None:
-        """Nobody can confirm anything now: turns need not wait for it."""
-        for parcel in self._due.values():
-            self._settle(parcel, Receipt("pending", reason=reason))
+        """Nobody can confirm ops now: turns need not wait for them."""
+        for pending in self._due.values():
+            self._settle(pending, Receipt("pending", reason=reason))
 
     def receive(self, session_id: str, seq: int, receipt: Receipt) -> bool:
-        """Whether there is such an op."""
-        parcel = self._parcels.get((session_id, seq))
-        if parcel is not None:
-            self._settle(parcel, receipt)
-        return parcel is not None
+        """Return whether such an op exists."""
+        pending = self._ops.get((session_id, seq))
+        if pending is not None:
+            self._settle(pending, receipt)
+        return pending is not None
 
     def end_turn(self, session_id: str) -> None:
-        """What has been refused need not be known any longer."""
+        """Drop the refused ops of the ended turn."""
         self._running.discard(session_id)
         self._drop(lambda p: p.session_id == session_id and p.status not in ("", "pending", "done"))
 
     def saved(self, saved: Mapping[str, int]) -> None:
-        """The notebook's file holds these ops."""
+        """Drop the ops that the notebook's file holds."""
         self._drop(lambda p: p.status == "done" and p.seq <= saved.get(p.session_id, 0))
 
     def reverted(self, applied: Mapping[str, int]) -> dict[str, int]:
-        """The person has gone back to the file's state: what it lacks is not done again, but
-        for a turn that is running. The highest number of each session that is given up."""
+        """The person reverted to the file: ended turns' ops that it lacks are given up. Return
+        the highest number given up for each session."""
         given_up: dict[str, int] = {}
-        for parcel in self._parcels.values():
-            ended = parcel.session_id not in self._running
-            if ended and parcel.status == "done" and parcel.lacking(applied):
-                given_up[parcel.session_id] = parcel.seq
+        for pending in self._ops.values():
+            ended = pending.session_id not in self._running
+            if ended and pending.status == "done" and pending.is_missing_in(applied):
+                given_up[pending.session_id] = pending.seq
         self.saved(given_up)
         return given_up
 
     def give_up(self, reason: str, session_id: str = "") -> None:
-        """Nothing (of that session) will be sent any more: what is open stays pending."""
+        """Send nothing more (of that session): open ops stay pending."""
 
-        def concerned(parcel: Parcel) -> bool:
-            return session_id in ("", parcel.session_id)
+        def concerned(pending: PendingOp) -> bool:
+            return session_id in ("", pending.session_id)
 
         self._running -= {session_id} if session_id else set(self._running)
-        for parcel in filter(concerned, list(self._parcels.values())):
-            self._settle(parcel, Receipt("pending", reason=reason))
+        for pending in filter(concerned, list(self._ops.values())):
+            self._settle(pending, Receipt("pending", reason=reason))
         self._drop(concerned)
 
-    def _drop(self, which: Callable[[Parcel], bool]) -> None:
-        self._parcels = {key: p for key, p in self._parcels.items() if not which(p)}
-        self._due = {key: p for key, p in self._due.items() if key in self._parcels}
+    def _drop(self, which: Callable[[PendingOp], bool]) -> None:
+        self._ops = {key: p for key, p in self._ops.items() if not which(p)}
+        self._due = {key: p for key, p in self._due.items() if key in self._ops}
+
+
+def _may_be_needed(stored: StoredOp) -> bool:
+    return stored.receipt is not None and stored.receipt.status in ("done", "pending")

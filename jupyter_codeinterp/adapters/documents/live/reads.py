@@ -1,4 +1,4 @@
-"""Reads of a notebook that wait for whoever has it."""
+"""Reads of a notebook that wait for its holder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from ....core.errors import DocumentError
 TIMEOUT = 10.0
 """Seconds that a window has to answer a read. A notebook of 1,000 cells takes 5 ms."""
 SAVE_ONLY = 0
-"""The number of a read whose answer nobody waits for: the window is only to save."""
+"""The number of a request that only asks the window to save."""
+TOO_LARGE = (
+    "The notebook's text is too large to be read from its window (32 MB at most). "
+    "Make its cells smaller, or close the notebook so that the work goes on in its file."
+)
 SILENT = "The notebook's window does not answer. Reload it and try again."
 
 CellIds = tuple[str, ...]
@@ -20,13 +24,12 @@ CellIds = tuple[str, ...]
 
 class Reads:
     def __init__(
-        self, ask: Callable[[int, CellIds], None], somebody: Callable[[], Awaitable[None]]
+        self, ask: Callable[[int, CellIds], None], wait_for_holder: Callable[[], Awaitable[None]]
     ) -> None:
-        """``ask`` sends a request for the notebook (these cells of it; all without any), by its
-        number (from 1), to ``somebody`` who has it: that is waited for. It raises
-        DocumentError if there will be nobody."""
+        """``ask`` requests the notebook, or only these cells, under a number from 1.
+        ``wait_for_holder`` waits for a holder first; it raises DocumentError if none will come."""
         self._ask = ask
-        self._somebody = somebody
+        self._wait_for_holder = wait_for_holder
         self._waiting = 0
         self._last = 0
         self._open: dict[int, asyncio.Future[Union[Snapshot, None]]] = {}
@@ -36,12 +39,12 @@ class Reads:
         return self._waiting > 0
 
     async def read(self, cell_ids: CellIds) -> Snapshot:
-        """Raises DocumentError ``not_open`` if who has it does not answer, or what
-        ``somebody`` raises."""
+        """Raises DocumentError ``not_open`` if the holder does not answer, ``too_large``, or the
+        errors of ``wait_for_holder``."""
         self._waiting += 1
         try:
             while True:
-                await self._somebody()
+                await self._wait_for_holder()
                 snapshot = await self._read_once(cell_ids)
                 if snapshot is not None:
                     return snapshot
@@ -51,7 +54,7 @@ class Reads:
             self._waiting -= 1
 
     async def _read_once(self, cell_ids: CellIds) -> Snapshot | None:
-        """None if the lease has gone elsewhere meanwhile. Raises asyncio.TimeoutError."""
+        """None if the lease moved meanwhile. Raises asyncio.TimeoutError."""
         self._last += 1
         request_id = self._last
         answer: asyncio.Future[Union[Snapshot, None]] = asyncio.get_running_loop().create_future()
@@ -65,8 +68,14 @@ class Reads:
     def answer(self, request_id: int, snapshot: Snapshot) -> None:
         self._settle(self._open.get(request_id), snapshot)
 
-    def ask_elsewhere(self) -> None:
-        """The lease has gone elsewhere: no answer will come from where was asked."""
+    def refuse(self, request_id: int) -> None:
+        """The notebook does not fit into a message."""
+        answer = self._open.get(request_id)
+        if answer is not None and not answer.done():
+            answer.set_exception(DocumentError("too_large", TOO_LARGE))
+
+    def lease_moved(self) -> None:
+        """The lease moved: the former holder will not answer."""
         for answer in self._open.values():
             self._settle(answer, None)
 

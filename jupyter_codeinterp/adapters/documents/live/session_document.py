@@ -1,16 +1,20 @@
-"""A live notebook as one session works on it: ops numbered and journaled."""
+"""A live notebook for one session: numbers and journals its ops."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
+
+import msgspec
 
 from ....core.document.ops import CellView, Op, Output, Receipt, Snapshot
 from ....core.errors import StoreError
 from ....core.history.deferred_writes import DeferredWrites
-from ....core.stores import OpStore, StoredOp
+from ....core.history.outputs import Store, light_receipt
+from ....core.stores import StoredOp
 from .live_preview import StreamKind
 from .notebook import LiveNotebook
 
@@ -18,32 +22,29 @@ log = logging.getLogger(__name__)
 
 
 class SessionDocument:
-    """Fulfils the ``Document`` port."""
+    """Implements the ``Document`` port."""
 
-    def __init__(
-        self, notebook: Callable[[], LiveNotebook], store: OpStore, session_id: str
-    ) -> None:
-        """``notebook`` gives the session's notebook, wherever it is by now."""
+    def __init__(self, notebook: Callable[[], LiveNotebook], store: Store, session_id: str) -> None:
+        """``notebook`` returns the session's notebook at its current path."""
         self._notebook = notebook
         self._store = store
         self._session_id = session_id
-        ops = store.ops(session_id)
-        self._seq = ops[-1].seq if ops else 0
+        self._seq = store.last_op(session_id)
         self._turn = 0
         self._looked = False
+        self._keeping: set[asyncio.Task[None]] = set()
         self._receipts = DeferredWrites(self._not_stored)
         """A receipt that cannot be stored is stored with the next one."""
 
     def _not_stored(self, error: StoreError) -> None:
-        log.warning("A receipt is stored later: %s", error.message)
+        log.warning("Storing a receipt later: %s", error.message)
 
     def begin_turn(self, turn: int) -> None:
-        """Ops from now on belong to this turn; 0 for none."""
+        """Assign ops from now on to this turn; 0 for none."""
         self._turn = turn
         self._looked = False
         # Another server may have worked on the session meanwhile.
-        for stored in self._store.ops(self._session_id, self._seq):
-            self._seq = stored.seq
+        self._seq = max(self._seq, self._store.last_op(self._session_id))
 
     def end_turn(self) -> None:
         self._notebook().end_turn(self._session_id)
@@ -52,9 +53,13 @@ class SessionDocument:
     def path(self) -> str:
         return self._notebook().path
 
+    @property
+    def acts(self) -> int:
+        return self._notebook().acts
+
     async def snapshot(self) -> Snapshot:
-        """A turn does not begin without the notebook. One that is closed in mid-turn is
-        waited for, as ops wait."""
+        """Read the notebook. A turn cannot begin without it; in mid-turn, wait for a closed one
+        as ops do."""
         return await self._read(())
 
     async def cells(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
@@ -68,21 +73,46 @@ class SessionDocument:
         return await notebook.read(cell_ids)
 
     async def save(self) -> None:
-        """A request: neither awaited nor answered."""
+        """Request a save; neither awaited nor answered."""
         self._notebook().save()
 
     def apply(self, op: Op) -> Awaitable[Receipt]:
         seq = self._seq + 1
         self._store.append_op(self._session_id, StoredOp(seq, self._turn, op))
         self._seq = seq
-        receipt = self._notebook().apply(self._session_id, seq, op)
-        receipt.add_done_callback(lambda done: self._confirmed(seq, done))
-        return receipt
+        return self._journaled(seq, self._notebook().apply(self._session_id, seq, op))
 
-    def _confirmed(self, seq: int, receipt: asyncio.Future[Receipt]) -> None:
-        if not receipt.cancelled():
-            told = receipt.result()
-            self._receipts.do(lambda: self._store.set_receipt(self._session_id, seq, told))
+    def _journaled(self, seq: int, answer: asyncio.Future[Receipt]) -> asyncio.Future[Receipt]:
+        """The receipt as the journal stores it, once it is there."""
+        kept: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+
+        def confirmed(_: object) -> None:
+            if answer.cancelled():
+                kept.cancel()
+            elif light_receipt(answer.result())[1]:
+                task = asyncio.ensure_future(self._keep(seq, answer.result(), kept))
+                self._keeping.add(task)
+                task.add_done_callback(self._keeping.discard)
+            else:
+                self._set_receipt(seq, answer.result(), kept)
+
+        if answer.done():
+            confirmed(answer)
+        else:
+            answer.add_done_callback(confirmed)
+        return kept
+
+    async def _keep(self, seq: int, receipt: Receipt, kept: asyncio.Future[Receipt]) -> None:
+        light, outputs = light_receipt(receipt)
+        digest = await self._store.keep_outputs(self._session_id, outputs)
+        if digest:
+            receipt = msgspec.structs.replace(light, outputs=digest)
+        self._set_receipt(seq, receipt, kept)
+
+    def _set_receipt(self, seq: int, receipt: Receipt, kept: asyncio.Future[Receipt]) -> None:
+        self._receipts.do(partial(self._store.set_receipt, self._session_id, seq, receipt))
+        if not kept.done():
+            kept.set_result(receipt)
 
     def stream(self, draft_id: str, cell_id: str, kind: StreamKind, start: int, text: str) -> None:
         self._notebook().stream(self._session_id, draft_id, cell_id, kind, start, text)

@@ -1,4 +1,4 @@
-"""A notebook that is nowhere but in memory: its cells are what a front shows of them."""
+"""A notebook in memory only: its cells are what a front end shows."""
 
 from .document import MemoryDocument
 

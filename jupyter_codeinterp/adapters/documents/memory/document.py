@@ -9,7 +9,16 @@ from typing import Any, Literal
 import msgspec
 
 from ....core.document.apply import apply
-from ....core.document.ops import Cell, CellView, Notebook, Op, Output, Receipt, Snapshot
+from ....core.document.ops import (
+    Cell,
+    CellView,
+    Notebook,
+    Op,
+    Output,
+    Receipt,
+    Snapshot,
+    run_id_of,
+)
 from ....core.stores import OpStore, StoredOp
 
 
@@ -22,23 +31,26 @@ class MemoryDocument:
         self._store = store
         self._session_id = session_id
         self._views: dict[str, CellView] = {}
-        """Of the cells that are not the agent's, as ``tell`` was given them."""
+        """Cells that are not the agent's, from ``add_cells``."""
         self._seq = 0
 
-    def tell(self, cells: Sequence[CellView]) -> None:
-        """These cells of the person's, which the agent may read and not change, are there, too.
-        They stand in the order in which they were told, among the agent's own."""
+    def add_cells(self, cells: Sequence[CellView]) -> None:
+        """Add cells of the person's, which the agent may read but not change. They keep their
+        order, among the agent's own."""
         for cell in cells:
             if cell.cell_id not in self._views:
                 self._notebook["cells"].append(_locked(cell))
             self._views[cell.cell_id] = cell
 
     def source(self, cell_id: str) -> str:
-        """ "" if there is no such cell."""
+        """The cell's source; "" if there is no such cell."""
         found = (cell["source"] for cell in self._notebook["cells"] if cell["id"] == cell_id)
         return next(found, "")
 
     # --- the port --------------------------------------------------------------------
+
+    acts = 0
+    """Nobody else works in it."""
 
     async def snapshot(self) -> Snapshot:
         return Snapshot(self.path, tuple(map(self._view, self._notebook["cells"])))
@@ -51,7 +63,7 @@ class MemoryDocument:
         self._seq += 1
         self._store.append_op(self._session_id, StoredOp(self._seq, self.turn, op))
         self._notebook, receipt = apply(self._notebook, op)
-        self._store.set_receipt(self._session_id, self._seq, receipt)
+        receipt = self._store.set_receipt(self._session_id, self._seq, receipt)
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         answer.set_result(receipt)
         return answer
@@ -76,15 +88,16 @@ class MemoryDocument:
         return None
 
     def _view(self, cell: Cell) -> CellView:
-        told = self._views.get(cell["id"])
-        if told is not None:
-            return told
+        view = self._views.get(cell["id"])
+        if view is not None:
+            return view
         return CellView(
             cell["id"],
             cell["cell_type"],
             cell["source"],
             tuple(cell.get("outputs", ())),
             cell.get("execution_count"),
+            run_id=run_id_of(cell),
         )
 
 

@@ -1,7 +1,7 @@
-"""Runs code in the process that the agent itself is in, on the thread that its code belongs to.
+"""Runs code in the agent's own process, on the thread that the code belongs to.
 
-``kernel`` what the core sees  ← ``capture`` what a run prints and shows  ← ``main_thread`` the
-thread, and its interrupts
+``kernel`` what the core sees ← ``capture`` outputs of a run ← ``main_thread`` the thread and its
+interrupts
 """
 
 from .kernel import InProcessKernel

@@ -1,8 +1,8 @@
-"""What one run prints and shows: it goes where it always goes, and is collected besides.
+"""Collects what one run prints and displays, beside its usual destination.
 
-Methods of the streams and of IPython's display are wrapped for the length of the run, on the
-objects themselves: so prints of other threads, of loggers and, in a kernel, of other programs
-are there, too. What was wrapped is put back, and so are the streams if the code replaced them.
+It wraps methods of the stream objects and of IPython's display during the run. So it also sees
+prints of other threads, of loggers and, in a kernel, of other programs. Afterwards it restores
+the methods, and streams that the code replaced.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ PLAIN = "text/plain"
 
 
 class Capture:
-    """A context manager for the main thread. ``next_inputs`` are what the code has put forward
-    with ``set_next_input``, which is not carried out."""
+    """A context manager for the main thread. ``next_inputs`` holds the arguments of
+    ``set_next_input`` calls, which have no other effect."""
 
     def __init__(self, shell: Any, is_stopped: Callable[[], bool]) -> None:
-        """``is_stopped``: whether a KeyboardInterrupt is the person's, and needs no traceback."""
+        """``is_stopped``: whether the person caused a KeyboardInterrupt, which needs no
+        traceback."""
         self.collector = Collector()
         self.next_inputs: list[str] = []
         self._shell = shell
         self._is_stopped = is_stopped
-        self._muted = 0
+        self._print_muted = 0
         self._lock = threading.RLock()
         self._wrapped: list[tuple[Any, str, Any, Any]] = []
         self._streams: tuple[Any, Any] = (None, None)
@@ -69,23 +70,23 @@ class Capture:
         try:
             setattr(owner, name, ours)
         except AttributeError:
-            return  # A stream that takes no attributes is shown, though not collected.
+            return  # The stream accepts no attributes: it prints, but is not collected.
         self._wrapped.append((owner, name, ours, before))
 
-    # --- each of them ----------------------------------------------------------------
+    # --- wrappers ----------------------------------------------------------------
 
     def _add(self, kind: str, content: dict[str, Any], size: int) -> None:
         with self._lock:
-            if not self._muted:
+            if not self._print_muted:
                 self.collector.add(kind, content, size)
 
-    def _mutely(self, original: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """In a terminal, displays print: what is printed is collected already."""
-        self._muted += 1
+    def _without_prints(self, original: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """In a terminal, displays print: do not collect the printed text a second time."""
+        self._print_muted += 1
         try:
             return original(*given, **named)
         finally:
-            self._muted -= 1
+            self._print_muted -= 1
 
     def _stream(self, name: str) -> Callable[[Any], Any]:
         def make(original: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -112,20 +113,20 @@ class Capture:
                     self.collector.update(content, size)
             else:
                 self._add("display_data", content, size)
-            return self._mutely(original, data, metadata, *given, **named)
+            return self._without_prints(original, data, metadata, *given, **named)
 
         return publish
 
     def _clear(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def clear_output(wait: bool = False) -> Any:
             self._add("clear_output", {"wait": wait}, 0)
-            return self._mutely(original, wait)
+            return self._without_prints(original, wait)
 
         return clear_output
 
     def _start_result(self, original: Callable[[], Any]) -> Callable[[], Any]:
         def start() -> Any:
-            self._muted += 1
+            self._print_muted += 1
             return original()
 
         return start
@@ -138,9 +139,9 @@ class Capture:
                 "metadata": {},
                 "execution_count": self._shell.displayhook.prompt_count,
             }
-            muted, self._muted = self._muted, 0
+            muted, self._print_muted = self._print_muted, 0
             self._add("execute_result", content, size)
-            self._muted = muted
+            self._print_muted = muted
             return original(format_dict, *given)
 
         return write
@@ -150,14 +151,14 @@ class Capture:
             try:
                 return original()
             finally:
-                self._muted = 0
+                self._print_muted = 0
 
         return finish
 
     def _traceback(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def showtraceback(exc_tuple: Any = None, *given: Any, **named: Any) -> Any:
-            # A ``__repr__`` that raises ends a result before its end.
-            self._muted = 0
+            # A ``__repr__`` that raises skips the end of a result.
+            self._print_muted = 0
             kind = (exc_tuple or sys.exc_info())[0]
             if kind is not None and issubclass(kind, KeyboardInterrupt) and self._is_stopped():
                 content = {"ename": "KeyboardInterrupt", "evalue": "", "traceback": []}
@@ -173,7 +174,7 @@ class Capture:
             text = _text_of(evalue)
             content = {"ename": etype.__name__, "evalue": text, "traceback": lines}
             self._add("error", content, sum(map(len, lines)) + len(text))
-            return self._mutely(original, etype, evalue, stb)
+            return self._without_prints(original, etype, evalue, stb)
 
         return show
 
@@ -184,7 +185,7 @@ class Capture:
         return set_next_input
 
     def failed(self, error: BaseException) -> None:
-        """See to it that an error which was shown in words alone counts as one."""
+        """Count an error as one even if IPython showed it as plain text only."""
         if not self.collector.has_error:
             name, text = type(error).__name__, _text_of(error)
             content = {"ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
@@ -195,7 +196,7 @@ def _text_of(error: Any) -> str:
     try:
         return str(error)
     except Exception:
-        return ""  # Somebody's ``__str__``.
+        return ""  # ``__str__`` of user code may raise.
 
 
 def _bundle(data: Any) -> tuple[dict[str, Any], int]:

@@ -1,4 +1,4 @@
-"""``Kernel`` for the process that the agent is in: IPython runs the code, as it runs a cell."""
+"""``Kernel`` for the agent's own process: IPython runs the code as it runs a cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ....core.ports import (
     ExecutionDone,
     ExecutionEvent,
     ExecutionStarted,
-    ExternalRun,
     KernelInfo,
 )
 from ....kernel_side import variables
@@ -25,15 +24,15 @@ from .capture import Capture
 from .main_thread import MainThread, Ticket
 
 KERNEL_ID = "in-process"
-OBEY = 0.8
+INTERRUPT_TIMEOUT = 0.8
 """Seconds that a stopped run has to end, as the port says."""
 
 
 class InProcessKernel:
     def __init__(self, shell: Any, main: MainThread) -> None:
         self.around: Callable[[], Any] = contextlib.nullcontext
-        """Gives a context manager for the length of each run, on the main thread: where its
-        outputs are to be shown."""
+        """Makes a context manager that wraps each run on the main thread and directs its
+        outputs."""
         self.sees_variables = True
         self._shell = shell
         self._main = main
@@ -48,22 +47,17 @@ class InProcessKernel:
         return self._info
 
     def expect(self) -> None:
-        """It is known at any time whether it is idle."""
+        """Do nothing: this kernel always knows whether it is idle."""
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[InProcessSlot]:
         async with self._idle:
             yield InProcessSlot(self._info, self._main, self._run)
 
-    async def external_run(self, source: str) -> ExternalRun:
-        """Never: while the agent waits for a person, what they run is theirs."""
-        never: asyncio.Future[ExternalRun] = asyncio.get_running_loop().create_future()
-        return await never
-
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         if not self.sees_variables:
             return None
-        with contextlib.suppress(RuntimeError):  # The namespace changes while it is read.
+        with contextlib.suppress(RuntimeError):  # The namespace may change meanwhile.
             return variables.describe(self._shell.user_ns, self._shell.user_ns_hidden, names)
         return None
 
@@ -80,8 +74,8 @@ class InProcessKernel:
             except KeyboardInterrupt:
                 main.interrupted = True
             except UnboundLocalError:
-                # IPython's own, where it is interrupted a second time as it takes note of the
-                # first; what the cell itself raises does not come out here.
+                # IPython raises it itself at a second interrupt while it handles the first. Errors
+                # of the cell never reach this line.
                 if not main.interrupted:
                     raise
             if result is not None and not result.success:
@@ -126,7 +120,6 @@ class InProcessSlot:
         *,
         msg_id: str,
         timeout: float | None = None,
-        unless: asyncio.Future[ExternalRun] | None = None,
     ) -> AsyncGenerator[ExecutionEvent, None]:
         work = self._main.run(lambda: self._work(source), self._ticket)
         run = self._run = asyncio.ensure_future(work)
@@ -147,7 +140,7 @@ class InProcessSlot:
     async def stopped(self) -> ExecutionDone | None:
         if self._run is None:
             return None
-        await asyncio.wait({self._run}, timeout=OBEY)
+        await asyncio.wait({self._run}, timeout=INTERRUPT_TIMEOUT)
         if not self._run.done() or self._run.cancelled() or self._run.exception():
             return None
         return msgspec.structs.replace(self._run.result(), status="interrupted")
@@ -155,8 +148,8 @@ class InProcessSlot:
 
 @contextlib.contextmanager
 def _own_loop(shell: Any) -> Iterator[None]:
-    """Let code await at the top level where the thread is in an event loop already, as a
-    kernel's is: it gets a loop of its own for that long."""
+    """Give code a loop of its own, so that it can await at the top level even where the thread
+    already runs one, as a kernel's does."""
     try:
         running = asyncio.get_running_loop()
     except RuntimeError:

@@ -1,8 +1,8 @@
 """Hands work from the agent's event loop to the thread that a magic has blocked, and stops it.
 
 The thread sits in ``pump`` while the agent works beside it. SIGINT (Ctrl-C, a kernel's
-interrupt) asks the agent to stop; it is raised as KeyboardInterrupt in code of the person's and
-at a prompt, never in the middle of our own. A second one is raised in any case.
+interrupt) asks the agent to stop. It raises KeyboardInterrupt in the person's code and at a
+prompt, never within our own code. A second SIGINT always raises it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 POLL = 0.2
-"""Seconds; where a lock cannot be interrupted (Windows), an interrupt is seen this late."""
+"""Seconds until an interrupt is seen where locks cannot be interrupted (Windows)."""
 
 
 class Ticket:
@@ -36,7 +36,7 @@ class Ticket:
             return self.begun
 
     def drop(self) -> bool:
-        """Whether it will not begin."""
+        """Return True if the work will not begin."""
         with self._lock:
             self._dropped = not self.begun
             return self._dropped
@@ -45,14 +45,14 @@ class Ticket:
 class MainThread:
     def __init__(self) -> None:
         self.interrupted = False
-        """Whether the code that runs, or ran last, was interrupted."""
+        """Whether the running or last code was interrupted."""
         self._queue: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._breakable = False
         self._silent = False
-        """Whether an interrupt is our own: the agent is not asked to stop."""
+        """Whether an interrupt is our own and must not stop the agent."""
         self._current: Ticket | None = None
         self._unwanted: Ticket | None = None
-        """The work of ``run`` that goes on, and the one that is to be interrupted."""
+        """The running work of ``run``, and the work to interrupt."""
         self._presses = 0
         self._thread = threading.get_ident()
         self._stop: Callable[[], None] = lambda: None
@@ -60,11 +60,11 @@ class MainThread:
     # --- on any thread ---------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
-        """Have something done there, in order."""
+        """Have the thread do something, in order."""
         self._queue.put(work)
 
     async def run(self, work: Callable[[], T], ticket: Ticket) -> T:
-        """What ``work`` returns there. On the agent's loop."""
+        """Do ``work`` on the thread and return its result. Call it on the agent's loop."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
 
@@ -86,12 +86,12 @@ class MainThread:
         return await done
 
     def interrupt(self, ticket: Ticket) -> None:
-        """Raise KeyboardInterrupt in this work's code, unless that has been done."""
+        """Raise KeyboardInterrupt in this work's code, at most once."""
         self._unwanted = ticket
         if self._current is not ticket:
             return
         if not self._breakable or self.interrupted:
-            return  # What has not begun yet sees it when it begins.
+            return  # Work that has not begun checks this when it begins.
         self._silent = True
         if os.name == "posix":
             signal.pthread_kill(self._thread, signal.SIGINT)  # also ends a sleep
@@ -102,7 +102,7 @@ class MainThread:
 
     @contextlib.contextmanager
     def interruptible(self, stop: Callable[[], None]) -> Iterator[None]:
-        """From now on SIGINT calls ``stop``, which must do next to nothing."""
+        """Have SIGINT call ``stop``, which must do next to nothing."""
         before = signal.getsignal(signal.SIGINT)
         was = self._stop
         self._thread, self._stop, self._presses = threading.get_ident(), stop, 0
@@ -115,7 +115,7 @@ class MainThread:
 
     @contextlib.contextmanager
     def breakable(self) -> Iterator[None]:
-        """Code within may be interrupted in the middle."""
+        """Allow interrupts in the middle of the code within."""
         self.interrupted, self._breakable = False, True
         try:
             unwanted = self._current is not None and self._current is self._unwanted
@@ -127,13 +127,13 @@ class MainThread:
             self._breakable = self._silent = False
 
     def pump(self, until: Callable[[], bool]) -> None:
-        """Do what is posted, until that is so. It is asked after each piece of work."""
+        """Do posted work until the condition holds. It is checked after each piece."""
         while not until():
             with contextlib.suppress(queue.Empty):
                 self._queue.get(timeout=POLL)()
 
     def clear(self) -> None:
-        """Forget what is left of a turn that was given up."""
+        """Forget what is left of an abandoned turn."""
         self._queue = queue.SimpleQueue()
 
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:

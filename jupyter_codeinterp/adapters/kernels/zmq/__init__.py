@@ -1,8 +1,7 @@
-"""Execute in a running kernel through the server's kernel manager.
+"""Executes code in a running kernel through the server's kernel manager.
 
-``kernel`` what the core sees  ← ``run`` one execution, ``variables``  ← ``link`` the one
-connection to a kernel, idle and start  ← ``external_run`` those of other clients, ``widgets``
-captured outputs  ← ``wire`` messages
+``kernel`` what the core sees ← ``run`` one execution, ``variables`` ← ``link`` the connection to
+a kernel, idle and start ← ``widgets`` captured outputs ← ``wire`` messages
 """
 
 from .kernel import KernelPool, ZmqKernel

@@ -1,10 +1,9 @@
-"""Notices what a kernel published and nobody got: when code prints faster than it is read,
-the kernel's socket drops messages without a word.
+"""Detects lost messages: if code prints faster than we read, the kernel's socket drops silently.
 
-ipykernel numbers all that one process sends (``…_PID_NUMBER``): what it publishes, and the
-reply to each request, which goes to its sender alone. Each request ends with one ``idle``.
-So of the numbers between two messages those are lost that were neither published to us nor
-replies. Kernels that number otherwise are not counted.
+ipykernel numbers all messages of one process (``…_PID_NUMBER``): published ones, and replies,
+which only the requester gets. Each request ends with one ``idle``. So a number between two
+messages is lost if it was neither published to us nor a reply. Kernels that number differently
+are not counted.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import re
 from typing import NamedTuple
 
 UNSURE = 3
-"""So many may be something else: a question to a person, a reply whose ``idle`` is to come."""
+"""Missing numbers that may have another cause: an input request, a reply whose ``idle`` is still
+due."""
 
 _NUMBERED = re.compile(r"(.+)_(\d+)")
 
@@ -25,14 +25,14 @@ class Mark(NamedTuple):
 
 
 class Counter:
-    """Fed with every published message, in order."""
+    """Feed it every published message, in order."""
 
     def __init__(self) -> None:
         self._process = ""
         self._now = Mark(0, 0, 0)
 
     def count(self, msg_id: str, *, ends: bool) -> None:
-        """``ends``: it is the ``idle`` of some request."""
+        """``ends``: this is the ``idle`` of some request."""
         numbered = _NUMBERED.fullmatch(msg_id)
         if numbered is None:
             return
@@ -47,7 +47,7 @@ class Counter:
         return self._now
 
     def lost_since(self, mark: Mark) -> int:
-        """How many messages are missing since ``mark``; 0 if it may be none."""
+        """Number of messages missing since ``mark``; 0 if it is uncertain."""
         now = self._now
         missing = (
             (now.number - mark.number) - (now.published - mark.published) - (now.ended - mark.ended)

@@ -1,4 +1,4 @@
-"""The kernel of a notebook as the core knows it, and the pool of links behind all of them."""
+"""The kernel of a notebook as the core sees it, and the pool of links."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ from jupyter_server.gateway.managers import GatewayMappingKernelManager
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
-from ....core.ports import ExecutionDone, ExecutionEvent, ExternalRun, KernelInfo
-from .external_run import ZmqExternalRun
+from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from .link import KernelLink
 from .run import Run
 from .variables import Variables
 from .wire import new_context
 
 STOP_LIMIT = 0.8
-"""Seconds in which a stopped run should end: "Stop" has a second in all."""
-
-LOOK = 1.0
-"""Seconds between two looks at which kernel a notebook has while a draft waits."""
+"""Seconds within which a stopped run should end: "Stop" has one second in all."""
 
 CurrentKernelId = Callable[[], Awaitable["str | None"]]
-"""The id of the kernel that a notebook has now; None or "" for none."""
+"""The id of the notebook's current kernel; None or "" for none."""
 
 
 class KernelPool:
-    """One link a kernel, for all notebooks and sessions of a server. Close it at the end."""
+    """One link per kernel, for all notebooks and sessions of a server. Close it at the end."""
 
     def __init__(self, kernels: MappingKernelManager) -> None:
         self.kernels = kernels
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
+        self._starts: dict[str, int] = {}
+        """Start counts of kernels that have ended."""
 
     def get(self, kernel_id: str) -> tuple[KernelLink, Variables]:
-        """KernelError ``no_kernel`` if there is no such kernel, or none that is local."""
+        """KernelError ``no_kernel`` if there is no such local kernel."""
         if isinstance(self.kernels, GatewayMappingKernelManager):
             raise KernelError(
                 "no_kernel",
@@ -50,11 +48,19 @@ class KernelPool:
         known = self._links.get(kernel_id)
         if known is not None and not known[0].closed:
             return known
-        # The same id may come back with a new process: its starts go on counting.
-        start = known[0].start + 1 if known else 1
+        self._forget_ended()
+        # The same id may return with a new process: keep counting its starts.
+        start = self._starts.pop(kernel_id, 0) + 1
         link = KernelLink(self.kernels, kernel_id, self._context, start)
         self._links[kernel_id] = (link, Variables(link))
         return self._links[kernel_id]
+
+    def _forget_ended(self) -> None:
+        """Drop ended kernels, but keep their start counts."""
+        for kernel_id, (link, _) in list(self._links.items()):
+            if link.closed:
+                self._starts[kernel_id] = link.start
+                del self._links[kernel_id]
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -63,7 +69,7 @@ class KernelPool:
 
 
 class ZmqKernel:
-    """The kernel of one notebook, whichever that is from time to time."""
+    """The current kernel of one notebook."""
 
     def __init__(self, pool: KernelPool, current_id: CurrentKernelId) -> None:
         self._pool = pool
@@ -104,34 +110,13 @@ class ZmqKernel:
                         slot.close()
                     return
 
-    async def external_run(self, source: str) -> ZmqExternalRun:
-        while True:
-            try:
-                link, _ = await self._current()
-                run = await self._seen_in(link, source)
-            except KernelError:
-                run = None
-                await asyncio.sleep(LOOK)
-            if run is not None:
-                return run
-
-    async def _seen_in(self, link: KernelLink, source: str) -> ZmqExternalRun | None:
-        """None once the notebook has another kernel."""
-        with link.external_runs.watch(source) as seen:
-            while link.kernel_id == await self._current_id():
-                link.connect()
-                await asyncio.wait({seen}, timeout=LOOK)
-                if seen.done():
-                    return seen.result()
-        return None
-
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         _, variables = await self._current()
         return await variables.read(names)
 
     async def outline(self) -> list[dict[str, Any]] | None:
-        """Name, type, and length or shape of at most 2,000 variables, within 1 s; None where
-        not available. Raises KernelError ``no_kernel``."""
+        """Name, type, and length or shape of at most 2,000 variables, within 1 s; None where not
+        available. Raises KernelError ``no_kernel``."""
         _, variables = await self._current()
         return await variables.outline()
 
@@ -169,16 +154,15 @@ class ZmqSlot:
         *,
         msg_id: str,
         timeout: float | None = None,
-        unless: asyncio.Future[ExternalRun] | None = None,
     ) -> AsyncGenerator[ExecutionEvent, None]:
-        """As the port says. Waits for idle once more, as a person may have run a cell since
-        ``hold`` returned. Raises KernelError, with nothing sent, if the kernel is another
-        (``kernel_changed``) or gone (``kernel_dead``)."""
+        """Run code as the port says. Wait for idle again: a person may have run a cell since
+        ``hold`` returned. Raises KernelError, with nothing sent: ``kernel_changed`` or
+        ``kernel_dead``."""
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
         self._run = Run(self._link, source, msg_id, timeout)
         try:
-            async with aclosing(self._run.events(self.info.start, unless)) as events:
+            async with aclosing(self._run.events(self.info.start)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -190,7 +174,6 @@ class ZmqSlot:
         return self._run.done if self._run is not None else None
 
     def close(self) -> None:
-        """Stop what still runs."""
         run = self._run
         if run is not None and run.sent and run.done is None and self._stopping is None:
             self._stopping = self._link.spawn(run.stop())

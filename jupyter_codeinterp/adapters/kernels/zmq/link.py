@@ -1,16 +1,14 @@
-"""Our one connection to one kernel, shared by all sessions: who runs what in it, when it is
-idle, which start of the kernel this is.
+"""The shared connection to one kernel: who runs code, when it is idle, which start it is.
 
-*Idle.* ``status`` messages tell what runs now, not what else is queued in the kernel, they
-tell nothing of what began before we connected, and one may be lost. So before anything is
-sent that has effects, a fence goes first: a ``kernel_info_request`` on the shell channel.
-It has no effects, waits in the kernel's own queue behind everybody's cells, and its answer
-says that they are done. If a cell began meanwhile, another fence follows. An idle kernel
-begins what it is asked at once and says so: for a moment without a word from it, the answer
-stays good.
+*Idle.* ``status`` messages name the running request, not the queued ones. They miss whatever
+began before we connected, and one may get lost. So a fence precedes anything with effects: a
+``kernel_info_request`` on the shell channel. It has no effects and waits in the kernel's queue
+behind all cells; its reply means that they are done. If a cell began meanwhile, another fence
+follows. An idle kernel announces new work at once, so the reply stays valid while the kernel is
+briefly silent.
 
-*Start.* A restart keeps the kernel's id. It is seen by the process id where the kernel has
-one here, by the autorestarter's callback, and by the session id in the kernel's replies.
+*Start.* A restart keeps the kernel's id. We detect it by the process id of a local kernel, by
+the autorestarter's callback, and by the session id in replies.
 """
 
 from __future__ import annotations
@@ -31,35 +29,33 @@ from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
 from .counting import Counter
-from .external_run import ExternalRuns
 from .widgets import OutputWidgets
 from .wire import Message, Wire
 
-STILL = 0.25
-"""Seconds for which a fence is good if the kernel has published nothing since."""
+FENCE_VALID = 0.25
+"""Seconds for which a fence stays valid if the kernel publishes nothing."""
 POLL = 0.2
-"""Seconds between looks at the kernel process."""
-ASK_AGAIN = 2.0
-"""Seconds between questions to a kernel whose process is not ours to see, while code runs in it."""
-LOST_IDLE = 2.0
-"""Seconds after a reply in which ``idle`` must come; a flooded kernel drops messages."""
-ANSWER_LIMIT = 1.0
-"""Seconds in which a control channel should answer."""
-MUTE = 5.0
-"""Seconds in which a kernel that is not mute answers and is heard; it is asked twice."""
-FAREWELL = 3.0
-"""Seconds in which a kernel that is told to exit does so."""
-REVIVAL = 10.0
-"""Seconds that a dead kernel has to be restarted; jupyter_client looks every 3 seconds."""
+"""Seconds between checks of the kernel process."""
+SESSION_CHECK = 2.0
+"""Seconds between requests to a busy kernel whose process id we cannot see."""
+IDLE_TIMEOUT = 2.0
+"""Seconds from a reply to its ``idle`` at most; a flooded kernel drops messages."""
+CONTROL_TIMEOUT = 1.0
+"""Seconds within which a control channel should answer."""
+RESPONSE_TIMEOUT = 5.0
+"""Seconds within which a responsive kernel replies and publishes; we ask twice."""
+EXIT_TIMEOUT = 3.0
+"""Seconds that an exiting kernel may take."""
+RESTART_TIMEOUT = 10.0
+"""Seconds that a dead kernel has to restart; jupyter_client checks every 3 seconds."""
 
-GONE = "The kernel died or was restarted: all its variables are gone."
-"""What a run says that did not live to its end."""
+GONE = "The kernel died or was restarted. All its variables are gone."
 
 log = logging.getLogger(__name__)
 
 
 class Listener(Protocol):
-    """One who follows what a request of ours does."""
+    """Receives the messages that belong to one of our requests."""
 
     def handle(self, message: Message) -> None: ...
 
@@ -82,7 +78,7 @@ class KernelLink:
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
         self.counter = Counter()
-        self.comm_ends: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._kernels = kernels
         self._km: KernelManager = kernels.get_kernel(kernel_id)
         self._context = context
@@ -94,20 +90,19 @@ class KernelLink:
         self._cells_seen = 0
         self._was_busy = False
         self._fence: asyncio.Task[bool] | None = None
-        self._still_until = 0.0
+        self._fence_valid_until = 0.0
         self._idle: dict[str, asyncio.Event] = {}
-        self._heard: dict[str, asyncio.Event] = {}
+        self._publish_checks: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
-        self.external_runs = ExternalRuns(self.settle, self.spawn)
         self._new_widgets()
         kernels.add_restart_callback(kernel_id, self._autorestarted)
         self._watcher = asyncio.create_task(self._watch())
 
-    # --- what it is ------------------------------------------------------------------
+    # --- description ------------------------------------------------------------------
 
     async def info(self) -> KernelInfo:
-        """Never waits for idle: the control channel answers while a cell runs. A kernel
-        that does not answer there is described by its kernelspec."""
+        """Describe the kernel without waiting for idle: control answers while a cell runs. The
+        kernelspec describes a kernel that does not answer."""
         self.observe()
         if not self._language:
             await self._ask_control()
@@ -122,7 +117,7 @@ class KernelLink:
 
     @property
     def language(self) -> str:
-        """As the kernel has said, "" as long as it has not."""
+        """The language that the kernel reported; "" before its first reply."""
         return str(self._language.get("name", ""))
 
     async def _ask_control(self) -> None:
@@ -130,9 +125,9 @@ class KernelLink:
             raise KernelError("kernel_dead", "The kernel has died.")
         request = self.wire.request("control", "kernel_info_request", {})
         try:
-            self._learn(await asyncio.wait_for(request, ANSWER_LIMIT))
+            self._learn(await asyncio.wait_for(request, CONTROL_TIMEOUT))
         except asyncio.TimeoutError:
-            log.debug("Kernel %s does not answer on its control channel", self.kernel_id)
+            log.debug("Kernel %s does not respond on its control channel", self.kernel_id)
 
     def _learn(self, reply: Message) -> None:
         content = reply.content or {}
@@ -143,7 +138,7 @@ class KernelLink:
             self._restarted()
         self._session = reply.session
 
-    # --- whether it is busy ----------------------------------------------------------
+    # --- idle or busy ----------------------------------------------------------
 
     @property
     def busy(self) -> bool:
@@ -152,9 +147,9 @@ class KernelLink:
         return bool(self._running)
 
     async def settle(self) -> None:
-        """Return when the kernel is idle and nothing is queued in it. Cancelling is safe.
+        """Return when the kernel is idle with an empty queue. Cancelling is safe.
 
-        A kernel that dies has ``REVIVAL`` seconds to come back, then ``kernel_dead``.
+        Raises KernelError ``kernel_dead`` ``RESTART_TIMEOUT`` seconds after the kernel died.
         """
         loop = asyncio.get_running_loop()
         died: float | None = None
@@ -165,87 +160,87 @@ class KernelLink:
                 died = None
             except KernelError:
                 died = died or loop.time()
-                if self.closed or loop.time() - died > REVIVAL:
+                if self.closed or loop.time() - died > RESTART_TIMEOUT:
                     raise
                 await asyncio.sleep(POLL)
 
     def expect(self) -> None:
-        """Let a fence go already, unless it would have to wait, or is not needed. Code that is
-        ready before it is too old does not wait for one."""
+        """Send a fence early if it is needed and would not wait, so that code soon to come
+        starts at once."""
         asked = self._fence is not None and not self._fence.done()
-        if not (self.closed or self.lock.locked() or self.busy or asked or self._is_still()):
+        if not (self.closed or self.lock.locked() or self.busy or asked or self._fence_is_valid()):
             self.spawn(self._is_settled())
 
     async def _is_settled(self) -> bool:
-        if self._is_still():
+        if self._fence_is_valid():
             return True
         if self._fence is not None and not self._fence.done():
-            # Sent for somebody who gave up waiting. What it says will be out of date.
+            # Sent for a caller who gave up waiting. Its result will be out of date.
             await asyncio.shield(self._fence)
             return False
-        # A fence that had to wait behind a cell says that this one has ended, and nothing of
-        # what was asked of the kernel meanwhile.
+        # A fence that waited behind a cell proves that this cell ended, but not that requests sent
+        # meanwhile did.
         seen, waits = self._cells_seen, self.busy
         self._fence = self.spawn(self._send_fence())
         heard = await asyncio.shield(self._fence)
         settled = heard and not (waits or self._running) and seen == self._cells_seen
         if settled:
-            self._still_until = asyncio.get_running_loop().time() + STILL
+            self._fence_valid_until = asyncio.get_running_loop().time() + FENCE_VALID
         return settled
 
-    def _is_still(self) -> bool:
-        """Whether the last fence is good yet, in the same process. A process that cannot be
-        told from its successor is asked each time."""
+    def _fence_is_valid(self) -> bool:
+        """Whether the last fence is still valid, in the same process. Never true without a
+        process id, which alone shows a restart at once."""
         self.observe()
         now = asyncio.get_running_loop().time()
         known = self._process_id() is not None
-        return now < self._still_until and known and not self.is_ending
+        return now < self._fence_valid_until and known and not self.is_ending
 
     async def _send_fence(self) -> bool:
-        """True if its idle was heard, so that what was published before it was heard too."""
+        """True if the fence's ``idle`` arrived, and with it all messages published before."""
         msg_id = uuid.uuid4().hex
         idle = self._idle[msg_id] = asyncio.Event()
         try:
             self._learn(await self.wire.request("shell", "kernel_info_request", {}, msg_id=msg_id))
-            await asyncio.wait_for(idle.wait(), LOST_IDLE)
+            await asyncio.wait_for(idle.wait(), IDLE_TIMEOUT)
         except asyncio.TimeoutError:
             return False
         finally:
             del self._idle[msg_id]
         return True
 
-    async def is_mute(self) -> bool:
-        """Whether a living Python kernel cannot be spoken to or heard any longer: code in it
-        has closed its sockets, say. One whose main thread is busy is not mute."""
+    async def is_unresponsive(self) -> bool:
+        """Whether a living Python kernel no longer answers or publishes, for example because
+        code closed its sockets. A busy main thread does not count."""
         if self.language != "python" or not await ensure_async(self._km.is_alive()):
             return False
         for channel in ("control", "shell"):
             if channel == "shell" and self.busy:
                 return False
-            if not await self._answers(channel) and not await self._answers(channel):
+            if not await self._responds(channel) and not await self._responds(channel):
                 return channel == "control" or not self.busy
         return False
 
-    async def _answers(self, channel: str) -> bool:
+    async def _responds(self, channel: str) -> bool:
         msg_id = uuid.uuid4().hex
-        heard = self._heard[msg_id] = asyncio.Event()
+        heard = self._publish_checks[msg_id] = asyncio.Event()
         try:
             request = self.wire.request(channel, "kernel_info_request", {}, msg_id=msg_id)
-            await asyncio.wait_for(request, MUTE)
-            await asyncio.wait_for(heard.wait(), MUTE)
+            await asyncio.wait_for(request, RESPONSE_TIMEOUT)
+            await asyncio.wait_for(heard.wait(), RESPONSE_TIMEOUT)
         except (asyncio.TimeoutError, KernelError):
             return False
         finally:
-            del self._heard[msg_id]
+            del self._publish_checks[msg_id]
         return True
 
-    # --- what it publishes -----------------------------------------------------------
+    # --- published messages -----------------------------------------------------------
 
     def _on_iopub(self, message: Message) -> None:
         if message.parent_id not in self._idle:
-            self._still_until = 0.0
-        if message.parent_id in self._heard:
-            self._heard[message.parent_id].set()
+            self._fence_valid_until = 0.0
+        if message.parent_id in self._publish_checks:
+            self._publish_checks[message.parent_id].set()
         state = (message.content or {}).get("execution_state")
         self.counter.count(message.msg_id, ends=message.msg_type == "status" and state == "idle")
         if message.msg_type == "status":
@@ -255,18 +250,16 @@ class KernelLink:
         listener = self.listeners.get(message.parent_id)
         if listener is not None:
             listener.handle(message)
-        elif message.foreign:
-            self.external_runs.handle(message)
 
     def _on_status(self, message: Message) -> None:
-        """Only the main shell counts: control and subshells work beside a running cell."""
+        """Count the main shell only: control and subshells work beside a running cell."""
         state = (message.content or {}).get("execution_state")
         cell = message.parent_type == "execute_request" and not message.subshell
         if state == "busy" and cell:
             self._running = message.parent_id
             self._cells_seen += 1
         elif state == "busy" and message.parent_id in self._idle:
-            # The fence's turn has come: whatever ran before has ended, heard or not.
+            # The fence's turn has come: earlier cells have ended, even if their idle got lost.
             self._running = ""
         elif state == "idle":
             if message.parent_id == self._running:
@@ -278,10 +271,10 @@ class KernelLink:
 
     def _on_comm(self, message: Message) -> None:
         self.widgets.handle(message)
-        if message.msg_type == "comm_close" and message.content is not None:
-            end = self.comm_ends.get(message.content["comm_id"])
-            if end is not None and not end.done():
-                end.set_result(message.content.get("data") or {})
+        if message.content is not None:
+            answer = self.comm_answers.get(message.content["comm_id"])
+            if answer is not None and not answer.done():
+                answer.set_result(message.content.get("data") or {})
 
     def _new_widgets(self) -> None:
         self.widgets = OutputWidgets(self.listeners.__contains__, self._send_outputs)
@@ -297,8 +290,8 @@ class KernelLink:
         return self.connect()
 
     def connect(self) -> Wire:
-        """From now on what the kernel publishes is heard. The wire is opened for the first
-        time, or for a new process. KernelError ``kernel_dead`` if there will be none."""
+        """Open the wire, the first time or for a new process; from now on we receive what the
+        kernel publishes. Raises KernelError ``kernel_dead`` if the kernel was shut down."""
         if self.closed:
             raise KernelError("kernel_dead", "The kernel has been shut down.")
         if self._wire is None:
@@ -308,8 +301,8 @@ class KernelLink:
 
     @property
     def is_ending(self) -> bool:
-        """Somebody shuts it down or restarts it. That begins with an interrupt, so a run
-        may end in good order just before."""
+        """Somebody shuts it down or restarts it. Both begin with an interrupt, so a run may end
+        normally just before."""
         return bool(self._km.shutting_down)
 
     async def interrupt(self) -> None:
@@ -324,27 +317,29 @@ class KernelLink:
             await answered
         self.observe()
 
-    async def replaced(self, within: float) -> None:
-        """Return when another process is in this one's place, which ends by itself ``within``
-        so many seconds or is killed. The server's autorestarter sees it and tells every
-        page; of a restart that somebody asks for only who asked is told. If it gives up, as
-        it does with a kernel that dies again and again, return after ``REVIVAL`` all the same.
+    async def wait_for_replacement(self, within: float) -> None:
+        """Return when a new process has replaced this one, which exits or gets killed ``within``
+        seconds.
+
+        The server's autorestarter notifies every page; after an explicit restart only the caller
+        knows. The autorestarter gives up on a kernel that keeps dying: then return after
+        ``RESTART_TIMEOUT``.
         """
         if not self._km.autorestart:
             await self.restart()
             return
         loop = asyncio.get_running_loop()
         start, kill_at = self.start, loop.time() + within
-        while self.start == start and not self.closed and loop.time() < kill_at + REVIVAL:
+        while self.start == start and not self.closed and loop.time() < kill_at + RESTART_TIMEOUT:
             if loop.time() >= kill_at and self._km.provisioner is not None:
-                # It does nothing to a process that has ended.
+                # No effect on a process that has ended.
                 await self._km.provisioner.kill()
             await asyncio.sleep(POLL)
             self.observe()
 
     @contextmanager
     def connected(self) -> Iterator[None]:
-        """Count as a connection of the kernel, so that it is not culled as unused."""
+        """Count as a connection of the kernel, so that the server does not cull it as unused."""
         kernels: Any = self._kernels
         kernels.notify_connect(self.kernel_id)
         try:
@@ -353,7 +348,7 @@ class KernelLink:
             kernels.notify_disconnect(self.kernel_id)
 
     def observe(self) -> None:
-        """Notice a restart by the process that is there now."""
+        """Detect a restart by the current process id."""
         process = self._process_id()
         if process != self._process and process is not None:
             self._restarted()
@@ -363,7 +358,7 @@ class KernelLink:
         return pid
 
     def _autorestarted(self) -> None:
-        # Called before the new process is there; where it has an id, that will be seen.
+        # Called before the new process exists; ``observe`` sees a new process id later.
         if self._process is None:
             self._restarted()
 
@@ -373,19 +368,18 @@ class KernelLink:
         self._disconnect()
 
     def _disconnect(self) -> None:
-        """The process is gone, and with it all that was asked of it."""
+        """The process is gone, with all our requests."""
         if self._wire is not None:
             self._wire.close()
             self._wire = None
         self._session = ""
         self._running = ""
-        self._still_until = 0.0
+        self._fence_valid_until = 0.0
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
-        self.external_runs.lost(GONE)
-        for end in self.comm_ends.values():
-            end.cancel()
+        for answer in self.comm_answers.values():
+            answer.cancel()
         self._new_widgets()
 
     async def _watch(self) -> None:
@@ -395,15 +389,15 @@ class KernelLink:
             self.observe()
             if self._wire is not None and not await ensure_async(self._km.is_alive()):
                 self._disconnect()
-            if self.listeners and self._process is None and now() >= asked + ASK_AGAIN:
-                # One that runs elsewhere: another process has another session.
+            if self.listeners and self._process is None and now() >= asked + SESSION_CHECK:
+                # A remote kernel: a new process has a new session id.
                 asked = now()
                 self.spawn(self._ask_control())
             await asyncio.sleep(POLL)
         self.close()
 
     def close(self) -> None:
-        """Leave the kernel alone. What still waits for it gets ``kernel_dead``."""
+        """Leave the kernel alone. Waiting requests fail with ``kernel_dead``."""
         if self.closed:
             return
         self.closed = True
@@ -412,7 +406,7 @@ class KernelLink:
         self._km.remove_restart_callback(self._autorestarted)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Let something run whose end nobody needs to wait for."""
+        """Run something in the background."""
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._ended)

@@ -1,8 +1,8 @@
 """One execution, from the request to its end.
 
-Complete is a run whose reply and whose ``idle`` have come. A request that the kernel aborts
-(it was queued behind a cell that failed) has not run: it is sent again **under the same
-msg_id**, so that what was journaled before the first sending stays true.
+A run is complete when its reply and its ``idle`` have arrived. If the kernel aborts a request
+that was queued behind a failed cell, the code has not run. It is sent again **under the same
+msg_id**, so that the journal stays true.
 """
 
 from __future__ import annotations
@@ -18,35 +18,34 @@ from ....core.ports import (
     ExecutionDone,
     ExecutionEvent,
     ExecutionStarted,
-    ExternalRun,
     OutputsChanged,
 )
 from .counting import Mark
-from .link import FAREWELL, GONE, LOST_IDLE, KernelLink
-from .wire import Message
+from .link import EXIT_TIMEOUT, GONE, IDLE_TIMEOUT, KernelLink
+from .wire import Message, execute_request
 
 FLUSH = 0.1
-"""Seconds from the beginning to the first ``OutputsChanged`` and between two of them, at the
-least. So what a quick cell puts out goes to be shown once, with its end."""
+"""Least seconds before the first ``OutputsChanged`` and between two. A quick cell sends its
+outputs once, at its end."""
 FLUSH_RATE = 500_000
-"""Characters a second that are sent on to be shown: larger outputs go less often."""
+"""Characters a second sent for display: larger outputs are sent less often."""
 FLOOD = 256_000_000
-"""Characters of text left out after which the code is interrupted."""
-NO_REPLY = 0.5
-"""Seconds after ``idle`` of an interrupted run in which its reply must come: ipykernel sends
-none where the interrupt came before the code's first instruction."""
-OBEY = 5.0
-"""Seconds after an interrupt in which a run should end."""
+"""Characters of omitted text after which the code is interrupted."""
+REPLY_TIMEOUT = 0.5
+"""Seconds after an interrupted run's ``idle`` within which its reply must come. ipykernel sends
+none if the interrupt came before the code's first instruction."""
+INTERRUPT_TIMEOUT = 5.0
+"""Seconds within which an interrupted run should end."""
 ATTEMPTS = 20
-EXITED = "The code has ended the kernel (with exit or quit)."
-MUTED = "The code has cut the kernel off from everybody, and so it was ended."
+EXITED = "The code shut down the kernel (with exit or quit)."
+UNRESPONSIVE = "The code cut the kernel's connections, so the kernel was shut down."
 DROPPED = "Output truncated: the kernel dropped some of it."
 
 Cause = Literal["timeout", "interrupted", "dead"]
 
 
 class Run:
-    """Iterate over ``events``; after giving that up, ``stop`` and look at ``done``."""
+    """Iterate over ``events``; to give up, call ``stop`` and look at ``done``."""
 
     def __init__(self, link: KernelLink, source: str, msg_id: str, timeout: float | None) -> None:
         self.done: ExecutionDone | None = None
@@ -58,7 +57,7 @@ class Run:
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._collector = Collector()
-        self._foreign: dict[str, DisplayUpdated] = {}
+        self._updates: dict[str, DisplayUpdated] = {}
         self._next_flush = 0.0
         self._sent_at = 0.0
         self._started_at: float | None = None
@@ -72,52 +71,48 @@ class Run:
         self._notes: list[str] = []
         self._first: Mark | None = None
         self._dropped = 0
-        """Messages that the kernel published during the run and that did not come."""
+        """Messages that the kernel published during the run and that never arrived."""
         self._unwatched = False
 
     @property
     def begun(self) -> bool:
         return self._started_at is not None
 
-    async def events(
-        self, start: int, unless: asyncio.Future[ExternalRun] | None
-    ) -> AsyncGenerator[ExecutionEvent, None]:
-        """Wait for idle, send, follow. ``kernel_changed`` if it is not that start any more,
-        ``run_elsewhere`` if ``unless`` is done."""
+    async def events(self, start: int) -> AsyncGenerator[ExecutionEvent, None]:
+        """Wait for idle, send, follow. Raises ``kernel_changed`` if the kernel restarted since
+        ``start``."""
         for _ in range(ATTEMPTS):
             await self._link.settle()
             if self._link.start != start:
                 raise KernelError(
-                    "kernel_changed", "The kernel was restarted while the code waited for it."
+                    "kernel_changed", "The kernel was restarted while the code was waiting for it."
                 )
-            if unless is not None and unless.done():
-                raise KernelError("run_elsewhere", "Somebody else has run this code.")
             await self._send()
             async for event in self._follow():
                 yield event
             if not self._was_aborted():
                 break
-        await self._see_that_it_lives()
+        await self._ensure_usable()
         yield self._finish()
 
-    async def _see_that_it_lives(self) -> None:
-        """The code is over. If nobody can run anything in this kernel any more, and it has
-        not died (then the server starts it again), see that it does."""
+    async def _ensure_usable(self) -> None:
+        """After the code: if the kernel is alive but can run nothing any more, have it
+        restarted. The server itself restarts a dead one."""
         if self._cause == "dead":
             return
         if any(not asked.get("keepkernel") for asked in self._payload("ask_exit")):
-            # Within a tenth of a second; until then it would take another cell.
-            why, within = EXITED, FAREWELL
-        elif self._lost_half and await self._link.is_mute():
-            why, within = MUTED, 0.0
+            # It exits within a tenth of a second; until then it would accept another cell.
+            why, within = EXITED, EXIT_TIMEOUT
+        elif self._lost_half and await self._link.is_unresponsive():
+            why, within = UNRESPONSIVE, 0.0
         else:
             return
-        await self._link.replaced(within)
+        await self._link.wait_for_replacement(within)
         self._cause = "dead"
         self._notes = [why, GONE]
 
     async def stop(self) -> None:
-        """Interrupt our code, and nobody else's; see it end."""
+        """Interrupt our code only, and wait for its end."""
         self._unwatched = True
         if self._cause is None:
             self._cause = "interrupted"
@@ -126,7 +121,7 @@ class Run:
             pass
         self._finish()
 
-    # --- what comes in ---------------------------------------------------------------
+    # --- incoming messages ---------------------------------------------------------------
 
     def handle(self, message: Message) -> None:
         kind, content = message.msg_type, message.content
@@ -140,7 +135,7 @@ class Run:
             self._first = self._link.counter.mark()
             self._count = (content or {}).get("execution_count")
             if self._cause == "interrupted":
-                # It was stopped before it began, when it could not be taken back.
+                # Stopped before it began, but too late to withdraw the request.
                 self._interrupt()
         elif kind == "status" and (content or {}).get("execution_state") == "idle":
             self._idle_at = self._loop.time()
@@ -162,7 +157,7 @@ class Run:
             return
         display_id = content.get("transient", {}).get("display_id", "")
         metadata = content.get("metadata", {})
-        self._foreign[display_id] = DisplayUpdated(display_id, content["data"], metadata)
+        self._updates[display_id] = DisplayUpdated(display_id, content["data"], metadata)
 
     # --- sending and following -------------------------------------------------------
 
@@ -172,14 +167,7 @@ class Run:
         self._sent_at = self._sent_at or self._loop.time()
         wire = self._link.wire
         self._link.listeners[self._msg_id] = self
-        request = {
-            "code": self._source,
-            "silent": False,
-            "store_history": True,
-            "user_expressions": {},
-            "allow_stdin": False,
-            "stop_on_error": False,
-        }
+        request = execute_request(self._source, silent=False)
         wire.expect(self._msg_id).add_done_callback(self._on_reply)
         try:
             await wire.send("shell", "execute_request", request, msg_id=self._msg_id)
@@ -190,20 +178,20 @@ class Run:
 
     def _on_reply(self, answer: asyncio.Future[Message]) -> None:
         if not answer.cancelled() and answer.exception() is None:
-            # Only a giant traceback makes a reply too large to be read.
+            # Only a giant traceback makes a reply too large to read.
             self._reply = answer.result().content or {"status": "error"}
             self._replied_at = self._loop.time()
         self._wake.set()
 
     async def _follow(self) -> AsyncGenerator[ExecutionEvent, None]:
-        """Events until the run is over; may be begun again where it was left."""
+        """Events until the run is over; can be called again to continue."""
         while True:
             if self._started_at is not None and not self._announced:
                 self._announced = True
                 yield ExecutionStarted(self._count)
             now = self._loop.time()
             if self._is_over(now):
-                for update in self._displays_elsewhere():
+                for update in self._display_updates():
                     yield update
                 return
             if now >= self._next_flush:
@@ -217,17 +205,19 @@ class Run:
             return True
         if self._reply is not None and self._idle_at is not None:
             return True
-        if any(now >= due for due in self._lost_by()):
+        if any(now >= due for due in self._deadlines()):
             return True
-        disobeyed = self._interrupted_at is not None and now >= self._interrupted_at + OBEY
+        disobeyed = (
+            self._interrupted_at is not None and now >= self._interrupted_at + INTERRUPT_TIMEOUT
+        )
         return disobeyed and not self._unwatched
 
-    def _lost_by(self) -> Iterator[float]:
-        """When the half of the end that has not come is to be given up."""
+    def _deadlines(self) -> Iterator[float]:
+        """Times at which to give up on the missing reply or ``idle``."""
         if self._reply is not None:
-            yield self._replied_at + LOST_IDLE
+            yield self._replied_at + IDLE_TIMEOUT
         elif self._idle_at is not None:
-            yield self._idle_at + (LOST_IDLE if self._interrupted_at is None else NO_REPLY)
+            yield self._idle_at + (IDLE_TIMEOUT if self._interrupted_at is None else REPLY_TIMEOUT)
 
     def _enforce_limits(self, now: float) -> None:
         if self._cause is not None or self._started_at is None:
@@ -237,7 +227,7 @@ class Run:
             self._interrupt()
         elif self._collector.left_out > FLOOD:
             self._cause = "interrupted"
-            self._notes.append("The code was interrupted because it printed without end.")
+            self._notes.append("The code was interrupted because it kept printing.")
             self._interrupt()
 
     def _interrupt(self) -> None:
@@ -247,13 +237,13 @@ class Run:
             self._link.spawn(self._link.interrupt())
 
     async def _sleep(self, now: float) -> None:
-        """Until something comes, or something is due."""
+        """Until a message arrives or a timer is due."""
         due = []
-        if self._collector.pending or self._foreign:
+        if self._collector.pending or self._updates:
             due.append(self._next_flush)
-        due.extend(self._lost_by())
+        due.extend(self._deadlines())
         if self._interrupted_at is not None:
-            due.append(self._interrupted_at + OBEY)
+            due.append(self._interrupted_at + INTERRUPT_TIMEOUT)
         elif self._timeout is not None and self._started_at is not None:
             due.append(self._started_at + self._timeout)
         later = [time for time in due if time > now]
@@ -271,19 +261,19 @@ class Run:
         if changed is not None:
             self._next_flush = now + min(max(FLUSH, size / FLUSH_RATE), 1.0)
             yield OutputsChanged(*changed)
-        if self._foreign:
+        if self._updates:
             self._next_flush = max(self._next_flush, now + FLUSH)
-            yield from self._displays_elsewhere()
+            yield from self._display_updates()
 
-    def _displays_elsewhere(self) -> Iterator[DisplayUpdated]:
-        """What has changed outside this run's outputs since it was last asked for."""
-        foreign, self._foreign = self._foreign, {}
-        yield from foreign.values()
+    def _display_updates(self) -> Iterator[DisplayUpdated]:
+        """Changes outside this run's outputs since the last call."""
+        updates, self._updates = self._updates, {}
+        yield from updates.values()
 
     # --- the end ---------------------------------------------------------------------
 
     def _payload(self, source: str) -> list[dict[str, Any]]:
-        """Of the reply, and so from code in the kernel, which may put anything there."""
+        """Untrusted: code in the kernel may put anything into the reply."""
         payload = (self._reply or {}).get("payload")
         parts = payload if isinstance(payload, list) else []
         return [part for part in parts if isinstance(part, dict) and part.get("source") == source]
@@ -331,11 +321,11 @@ class Run:
         if self._was_aborted():
             yield "The kernel refused to run the code."
         elif self._reply is None and self._idle_at is None:
-            yield "The kernel has not obeyed the interrupt; the code may still be running."
+            yield "The kernel ignored the interrupt. The code may still be running."
         elif self._idle_at is None:
             yield DROPPED
         elif self._dropped:
-            yield f"{DROPPED} ({self._dropped:,} messages: it was printed faster than it is read.)"
+            yield f"{DROPPED} ({self._dropped:,} messages: the code printed too fast.)"
 
 
 def _texts(parts: Iterable[Any]) -> Iterator[str]:

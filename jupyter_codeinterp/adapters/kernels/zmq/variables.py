@@ -1,10 +1,10 @@
-"""What is left in a Python kernel: an answer to who asks for its variables, also while a
-cell runs, and a guard that keeps it usable after cells of the agent.
+"""What we install in a Python kernel: a list of its variables, also while a cell runs, and a
+guard that keeps it usable after the agent's cells.
 
-Code sent to a subshell would do that, but at its end IPython fires ``post_execute``, which
-closes the figures that the running cell has just begun, and clears that cell's payloads.
-So the snippet is sent once, when the kernel is idle, and leaves a comm target behind;
-opening a comm to it runs no hooks. The answer is the comm's ``comm_close``.
+A subshell could list them, but at its end IPython fires ``post_execute``. That closes the
+figures of the running cell and clears that cell's payloads. So we send the snippet once, when
+the kernel is idle, and it registers a comm target. Opening a comm to it runs no hooks. The
+answer comes as a message on that comm; a kernel that lost the target closes it instead.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 from .... import kernel_side
 from ....core.errors import KernelError
 from .link import KernelLink
+from .wire import execute_request
 
 LIMIT = 1.0
-"""Seconds; a list of variables that takes longer is not worth waiting for."""
+"""Seconds to wait for a list of variables."""
 TARGET = "jupyter_codeinterp.variables"
 _FOLDER = Path(kernel_side.__file__).parent
 
 
 class Variables:
-    """The variables of the kernel behind one link. ``read`` never raises for a kernel that
-    cannot answer: it gives None."""
+    """The variables of the kernel behind one link. A kernel that cannot answer gives None."""
 
     def __init__(self, link: KernelLink) -> None:
         self._link = link
@@ -39,7 +39,7 @@ class Variables:
         return await self._within_limit({"names": list(names)})
 
     async def outline(self) -> list[dict[str, Any]] | None:
-        """Of at most 2,000: name, type, and length or shape."""
+        """Name, type, and length or shape of at most 2,000 variables."""
         return await self._within_limit({"outline": True})
 
     async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -62,32 +62,26 @@ class Variables:
         return answer
 
     async def prepare(self) -> None:
-        """Before code runs: see to it that the guard is there."""
+        """Install the guard before code runs."""
         start = self._link.start
         if self._link.language == "python" and self._registered_at != start:
             with suppress(asyncio.TimeoutError, KernelError):
                 await asyncio.wait_for(self._register(start), LIMIT)
 
     async def _register(self, start: int) -> bool:
-        """Who has no more time to wait for it leaves it to the next: it is sent once."""
+        """Send the snippet once. A caller who gives up waiting leaves the request to the next
+        caller."""
         if self._registering is None or self._registering.done():
             if self._link.busy:
                 return False
-            self._registering = self._link.spawn(self._leave(start))
+            self._registering = self._link.spawn(self._install(start))
         return await asyncio.shield(self._registering)
 
-    async def _leave(self, start: int) -> bool:
+    async def _install(self, start: int) -> bool:
         wire = self._link.wire
         asking = _exec("variables", __name__=TARGET)
         guarding = _exec("guard", __name__="jupyter_codeinterp.guard", SESSION=wire.session_id)
-        request = {
-            "code": f"{asking}\n{guarding}",
-            "silent": True,
-            "store_history": False,
-            "user_expressions": {},
-            "allow_stdin": False,
-            "stop_on_error": False,
-        }
+        request = execute_request(f"{asking}\n{guarding}", silent=True)
         reply = await wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":
             return False
@@ -100,18 +94,17 @@ class Variables:
 
     async def _ask(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         comm_id = uuid.uuid4().hex
-        end: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._link.comm_ends[comm_id] = end
+        answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._link.comm_answers[comm_id] = answer
         opening = {"comm_id": comm_id, "target_name": TARGET, "data": asked}
         try:
             await self._link.wire.send("shell", "comm_open", opening, subshell=self._subshell)
-            return (await end).get("variables")
+            return (await answer).get("variables")
         finally:
-            del self._link.comm_ends[comm_id]
+            del self._link.comm_answers[comm_id]
 
 
 def _exec(name: str, **names: str) -> str:
-    """Code that runs one of our files: ``exec`` in a namespace of its own leaves no name in
-    the person's."""
+    """Code that runs one of our files in its own namespace, which adds no name to the person's."""
     source = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
     return f"__import__('builtins').exec({source!r}, {names!r})"

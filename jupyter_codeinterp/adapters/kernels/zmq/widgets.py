@@ -1,8 +1,8 @@
 """``ipywidgets.Output`` and ``interact``: outputs that belong in a widget, not in the cell.
 
-Such a widget says over its comm (``state.msg_id``) that it captures what a request prints.
-Catching it is the duty of whoever sent the request: the outputs must go back to the kernel
-as a comm message, from where every browser gets them.
+Such a widget announces over its comm (``state.msg_id``) that it captures a request's output.
+Whoever sent the request must collect it and return it to the kernel as a comm message. From
+there every browser gets it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ class _Capture(NamedTuple):
 
 
 class OutputWidgets:
-    """The output widgets of one kernel process.
-
-    ``is_ours`` says whether a request was sent by us; ``send`` gives a widget its outputs.
-    """
+    """The output widgets of one kernel process. ``is_ours`` tells whether we sent a request;
+    ``send`` gives a widget its outputs."""
 
     def __init__(
         self,
@@ -38,7 +36,7 @@ class OutputWidgets:
         self._captures: list[_Capture] = []
 
     def handle(self, message: Message) -> None:
-        """Any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
+        """Take any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
         content = message.content
         if content is None:
             return
@@ -60,19 +58,19 @@ class OutputWidgets:
                 self._captures.append(_Capture(comm_id, state["msg_id"], outputs))
 
     def capturing(self, msg_id: str) -> Collector | None:
-        """Where outputs of this request go now; None if into the cell."""
+        """The collector that captures this request's output now; None for the cell."""
         for capture in reversed(self._captures):
             if capture.msg_id == msg_id:
                 return capture.outputs
         return None
 
     def finish(self, msg_id: str) -> None:
-        """The request is over, whether or not its widgets have said so."""
+        """End the request's captures, even if its widgets have not."""
         self._end(lambda capture: capture.msg_id == msg_id)
 
     def _end(self, ends: Callable[[_Capture], bool]) -> None:
-        # The kernel reads comm messages when the cell is over, so one for each capture,
-        # at its end, says all that there is to say.
+        # The kernel reads comm messages after the cell, so one message at the end of a capture is
+        # enough.
         for capture in [c for c in self._captures if ends(c)]:
             self._captures.remove(capture)
             if capture.outputs.take() is None:

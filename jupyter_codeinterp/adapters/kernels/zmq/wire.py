@@ -1,12 +1,10 @@
-"""Kernel messages over ZMQ: sockets and a session of our own, no message held in full
-that need not be.
+"""Kernel messages over ZMQ: our own sockets and session, which read large messages in part.
 
-A kernel that floods sends messages of tens of megabytes (ipykernel batches text for 0.2 s).
-Parsing one would block the event loop for a tenth of a second, so large messages are
-looked at by their length first: of a large stream only head and tail are decoded, anything
-else above ``MAX_CONTENT`` is not read at all. The frames are ZMQ's, never copied, and given
-back at once. (ZMQ's own limit of a message's size is no help: beyond it, it drops the
-connection for good.)
+A flooding kernel sends messages of tens of megabytes (ipykernel batches text for 0.2 s). Parsing
+one would block the event loop for a tenth of a second. So we check a message's length first: of
+a large stream we decode head and tail only. Anything else above ``MAX_CONTENT`` stays unread.
+Frames belong to ZMQ: we never copy them, and free them at once. (ZMQ's own size limit does not
+help: it drops the connection for good.)
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ from ....kernel_side.mark import AGENT
 
 MAX_CONTENT = 8_000_000
 LARGE = 1_000_000
-"""From here on a signature takes milliseconds, and is checked in a thread."""
+"""Above this many bytes a signature takes milliseconds, and a thread checks it."""
 EXCERPT = 256_000
 """Bytes of head and of tail that are decoded of a large stream message."""
-TURN = 0.005
-"""Seconds after which a busy reader lets the rest of the server go on."""
+YIELD_AFTER = 0.005
+"""Seconds after which a busy reader yields to the event loop."""
 
 log = logging.getLogger(__name__)
 
@@ -47,21 +45,28 @@ _STREAM_END = re.compile(rb'"\s*\}$')
 
 
 class Message(NamedTuple):
-    """``content`` is None if it was too large to be read; ``size`` is its length in bytes.
-
-    ``session`` is the sender's: it changes when a kernel process is replaced by another.
-    ``foreign`` is true if a request of another client brought it about.
-    """
+    """``content`` is None if it was too large to read; ``size`` is its length in bytes.
+    ``session`` is the sender's: it changes with the kernel process."""
 
     msg_type: str
     msg_id: str
     session: str
     parent_id: str
     parent_type: str
-    foreign: bool
     subshell: str | None
     content: dict[str, Any] | None
     size: int
+
+
+def execute_request(code: str, *, silent: bool) -> dict[str, Any]:
+    return {
+        "code": code,
+        "silent": silent,
+        "store_history": not silent,
+        "user_expressions": {},
+        "allow_stdin": False,
+        "stop_on_error": False,
+    }
 
 
 def new_context() -> zmq.asyncio.Context:
@@ -72,12 +77,12 @@ def new_context() -> zmq.asyncio.Context:
 
 @contextmanager
 def _immediate(context: zmq.asyncio.Context) -> Iterator[None]:
-    """For the sockets made within: what was not sent when a kernel dies must not reach its
-    successor.
+    """Make sockets that drop unsent messages when a kernel dies, so that its successor never
+    gets them.
 
-    Never for one that hears much: where its connection ends in the middle of a message that is
-    being read, libzmq aborts the whole process ("Assertion failed: !_more", 4.3.5). Replies are
-    few, and each is read when it comes.
+    Only for sockets that receive little: if a connection breaks while libzmq reads a message,
+    libzmq aborts the whole process ("Assertion failed: !_more", 4.3.5). Replies are few, and
+    each is read when it comes.
     """
     context.setsockopt(zmq.IMMEDIATE, 1)
     try:
@@ -89,7 +94,7 @@ def _immediate(context: zmq.asyncio.Context) -> Iterator[None]:
 class Wire:
     """Sockets to one kernel process. ``on_iopub`` gets every message that it publishes.
 
-    The session is our own: clients that share one identity take each other's replies.
+    The session is our own: clients that share an identity take each other's replies.
     """
 
     def __init__(
@@ -98,9 +103,11 @@ class Wire:
         context: zmq.asyncio.Context,
         on_iopub: Callable[[Message], None],
     ) -> None:
-        theirs = manager.session
+        kernel_session = manager.session
         self._session = Session(
-            key=theirs.key, signature_scheme=theirs.signature_scheme, config=manager.config
+            key=kernel_session.key,
+            signature_scheme=kernel_session.signature_scheme,
+            config=manager.config,
         )
         client: Any = manager.client(session=self._session, context=context)
         identity = self._session.bsession
@@ -120,11 +127,11 @@ class Wire:
 
     @property
     def session_id(self) -> str:
-        """Ours, as the kernel sees it in the header of each request."""
+        """Our session id, as in the header of each request."""
         return str(self._session.session)
 
     def close(self) -> None:
-        """Requests that wait for a reply fail; what was not sent never will be."""
+        """Fail the requests that wait for a reply; unsent ones are never sent."""
         self._closed = True
         for task in self._tasks:
             task.cancel()
@@ -143,9 +150,9 @@ class Wire:
         msg_id: str = "",
         subshell: str | None = None,
     ) -> None:
-        """Waits until the kernel is connected; cancelled before that, nothing is sent.
+        """Wait until the kernel is connected, then send. Cancelling before that sends nothing.
 
-        Between the sending and the return nothing else runs, so the caller knows which.
+        Nothing else runs between sending and returning, so the caller knows whether it was sent.
         """
         msg = self._session.msg(msg_type, content, metadata={AGENT: True})
         if msg_id:
@@ -200,10 +207,10 @@ class Wire:
             try:
                 handle(await self._parse(frames))
             except Exception:
-                # Code in the kernel can publish anything. It must not end the reading.
+                # Code in the kernel can publish anything. It must not stop the reader.
                 log.warning("A kernel message was dropped", exc_info=True)
             del frames
-            if loop.time() - began > TURN:
+            if loop.time() - began > YIELD_AFTER:
                 await asyncio.sleep(0)
                 began = loop.time()
 
@@ -228,7 +235,6 @@ class Wire:
             session=about.get("session", ""),
             parent_id=cause.get("msg_id", ""),
             parent_type=cause.get("msg_type", ""),
-            foreign=cause.get("session", self._session.session) != self._session.session,
             subshell=cause.get("subshell_id"),
             content=self._content(about["msg_type"], content),
             size=len(content),
@@ -243,14 +249,13 @@ class Wire:
             return None
         raw = bytes(content)
         unpacked: dict[str, Any] = self._session.unpack(raw)
-        # Half a surrogate pair is valid JSON and not valid text: it could not be stored.
+        # Half a surrogate pair is valid JSON, but no valid text: the journal could not store it.
         return _encodable(unpacked) if b"\\ud" in raw or b"\\uD" in raw else unpacked
 
 
 def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any] | None:
-    """Head and tail of a large ``stream`` content, decoded from the JSON's ends alone:
-    ``{name, text, left_out, tail}``. None if it is not written as Python kernels do.
-    """
+    """Head and tail of a large ``stream`` content: ``{name, text, left_out, tail}``. Decodes the
+    ends of the JSON only. None if its layout differs from Python kernels' messages."""
     start = _STREAM_START.match(content)
     end = _STREAM_END.search(bytes(content[-8:]))
     if start is None or end is None:
@@ -268,8 +273,8 @@ def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any]
 
 
 def _around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
-    """Where the character of a JSON string that begins at ``first`` begins and ends, if the
-    cut is inside of it: of its bytes, of its escape, or of the two of a surrogate pair."""
+    """Start and end of the character of a JSON string that the cut would split. It may be split
+    within its UTF-8 bytes, its escape, or its surrogate pair. The string begins at ``first``."""
     start, end = _escape_around(content, first, cut)
     if _LOW_SURROGATE.match(content[start : start + 6]):
         return max(first, start - 6), start + 6
@@ -283,10 +288,10 @@ def _around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
 
 
 def _escape_around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
-    """Beginning and end of the escape that the cut is inside of, or the cut twice."""
+    """Start and end of the escape that the cut would split, or the cut twice."""
     for place in range(cut - 1, max(first, cut - 6) - 1, -1):
         if content[place] == _BACKSLASH:
-            # The backslashes of a run are pairs, each of them one character.
+            # Backslashes in a row form pairs, each pair one character.
             is_escape = _backslashes_before(content, first, place) % 2 == 0
             end = place + (6 if content[place + 1] == _U else 2)
             return (place, end) if is_escape and end > cut else (cut, cut)
@@ -294,7 +299,7 @@ def _escape_around(content: memoryview, first: int, cut: int) -> tuple[int, int]
 
 
 def _backslashes_before(content: memoryview, first: int, place: int) -> int:
-    """How many stand in a row up to ``place``, not before ``first``."""
+    """Length of the row of backslashes that ends at ``place``, not before ``first``."""
     end = place
     while end > first:
         piece = bytes(content[max(first, end - _PIECE) : end])
@@ -306,7 +311,7 @@ def _backslashes_before(content: memoryview, first: int, place: int) -> int:
 
 
 def _text(raw: memoryview) -> str:
-    """Of a part of a JSON string that begins and ends between characters; "" if it is none."""
+    """Decode a part of a JSON string, cut between characters; "" if it is invalid."""
     try:
         return str(_encodable(json.loads(f'"{bytes(raw).decode()}"', strict=False)))
     except ValueError:
@@ -325,4 +330,4 @@ def _encodable(value: Any) -> Any:
 
 def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and task.exception() is not None:
-        log.error("Reading from a kernel failed", exc_info=task.exception())
+        log.error("Could not read from a kernel", exc_info=task.exception())

@@ -1,26 +1,29 @@
-"""One client of the SDK, for one set of credentials.
+"""One SDK client for one set of credentials.
 
-Importing this module imports the SDK (1.2 s), and making a Connection reads certificates
-and files (60 ms): both belong in a worker thread.
+Importing this module imports the SDK (1.2 s), and making a Connection reads certificates and
+files (60 ms): both belong in a worker thread.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import aclosing
 from typing import Any
 from urllib.parse import quote
 
 import anthropic
 import httpx2
-import msgspec
 
 from ....core.ports import ModelInfo, ModelRequest
 from ....core.providers import origin
-from ...model_http.bounded import bound
-from ...model_http.connection import CONNECT_TIMEOUT, Event, HttpConnection, SdkErrors
+from ...model_http.connection import (
+    CLIENT_OPTIONS,
+    CONNECT_TIMEOUT,
+    Event,
+    HttpConnection,
+    SdkErrors,
+)
 from ...model_http.faults import Fault, Refusal, Server, no_key, status_of
+from ...model_http.keys import custom_headers
 from ...model_http.listing import Entry, entry
 from .credentials import Credentials
 from .profile import Profile, known_info
@@ -30,7 +33,7 @@ from .wire import request_body
 class Connection(HttpConnection):
     """``max_tokens``, ``effort`` and ``stall`` as of AnthropicModel.
 
-    Raises Fault ``no_key`` where a key is needed and there is none.
+    Raises Fault ``no_key`` if a required key is missing.
     """
 
     errors = SdkErrors(
@@ -39,6 +42,7 @@ class Connection(HttpConnection):
         anthropic.APIConnectionError,
         anthropic.AnthropicError,
     )
+    stream_class = anthropic.AsyncStream[object]
     models_path = "/v1/models"
     answers_path = "/v1/messages"
 
@@ -78,36 +82,12 @@ class Connection(HttpConnection):
         return client
 
     def _place(self, path: str) -> str:
-        """Of the address's own origin, whatever path the address has; "" for none."""
+        """``path`` at the address's origin, without the address's own path; "" for none."""
         return f"{origin(self.server.base_url)}{path}" if path else ""
 
-    async def answer(
-        self, request: ModelRequest, without: frozenset[str]
-    ) -> AsyncGenerator[Event, None]:
-        """The events of a streamed answer as they were on the wire. Closing this iterator
-        closes the HTTP stream at once."""
+    def answer(self, request: ModelRequest, without: frozenset[str]) -> AsyncGenerator[Event, None]:
         body = request_body(request, self.profile, self._max_tokens, self._effort)
-        with self.faults(request.model):
-            async with (
-                await self.sent(lambda: self._post(body)) as stream,
-                aclosing(self.read(stream, AsItIs(), self._max_tokens)) as events,
-            ):
-                async for event in events:
-                    yield event
-
-    async def _post(self, body: dict[str, Any]) -> anthropic.AsyncStream[object]:
-        """``messages.create``, but for the copy and the encoding of the body, which of a
-        conversation of 400 messages would take a quarter of the server's share of a step, and
-        for the models of the events, which are wanted as they came."""
-        client: anthropic.AsyncAnthropic = self._client
-        return await client.post(
-            self.answers_path,
-            content=msgspec.json.encode({**body, "stream": True}),
-            options={"headers": {"Content-Type": "application/json"}},
-            cast_to=object,
-            stream=True,
-            stream_cls=anthropic.AsyncStream[object],
-        )
+        return self.stream(body, RawEvents(), request.model, self._max_tokens)
 
     async def info(self, model: str) -> ModelInfo:
         path = f"{self.models_path}/{quote(model, safe='')}"
@@ -141,34 +121,28 @@ class Connection(HttpConnection):
         return super().other_fault(error, model)
 
 
-class AsItIs:
-    """The events of the Messages API."""
+class RawEvents:
+    """Passes events of the Messages API through."""
 
-    said_all = False
+    complete = False
 
     def feed(self, event: Event) -> Iterable[Event]:
         return (event,)
 
-    def end(self) -> Iterable[Event]:
+    def end(self, done: bool) -> Iterable[Event]:
         return ()
 
 
 def http_client() -> httpx2.AsyncClient:
-    """Redirects are not followed: X-Api-Key would go along to another origin."""
-    return anthropic.DefaultAsyncHttpxClient(
-        follow_redirects=False,
-        headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [bound]},
-    )
+    return anthropic.DefaultAsyncHttpxClient(**CLIENT_OPTIONS)
 
 
 def _authentication(credentials: Credentials, profile: Profile) -> dict[str, Any]:
-    """The client's arguments. With none at all the SDK looks for credentials on disk and in the
-    environment, which are Anthropic's; so for other servers and other providers the absence of
-    a key is said explicitly."""
+    """The client's arguments. Without any, the SDK takes Anthropic's credentials from disk and
+    environment; so other servers and providers get an explicit absence of a key."""
     headers: dict[str, str | anthropic.Omit] = {}
     if not credentials.custom_headers:
-        headers |= {name: anthropic.Omit() for name in custom_header_names()}
+        headers |= omitted_headers()
     if credentials.api_key and profile.x_api_key:
         headers["X-Api-Key"] = credentials.api_key
     if credentials.secret or (credentials.is_anthropic and profile.needs_key):
@@ -180,7 +154,6 @@ def _authentication(credentials: Credentials, profile: Profile) -> dict[str, Any
     return {"api_key": "", "default_headers": headers | {"Authorization": anthropic.Omit()}}
 
 
-def custom_header_names() -> list[str]:
-    """Of ANTHROPIC_CUSTOM_HEADERS, which every client of the SDK sends unless told not to."""
-    lines = os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n")
-    return [name.strip() for name, colon, _ in (line.partition(":") for line in lines) if colon]
+def omitted_headers() -> dict[str, str | anthropic.Omit]:
+    """Keeps out the environment's headers, which every SDK client sends unless overridden."""
+    return {name: anthropic.Omit() for name, _ in custom_headers("ANTHROPIC_CUSTOM_HEADERS")}

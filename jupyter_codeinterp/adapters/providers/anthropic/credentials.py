@@ -18,8 +18,8 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 class Credentials(msgspec.Struct, frozen=True):
     """Where requests go, and with what. At most one of key and token is set.
 
-    ``base_url`` has no ``/v1``. ``custom_headers`` tells whether the headers in
-    ANTHROPIC_CUSTOM_HEADERS may go along: they often carry a key.
+    ``base_url`` has no ``/v1``. ``custom_headers`` tells whether to send the headers in
+    ANTHROPIC_CUSTOM_HEADERS: they often carry a key.
     """
 
     base_url: str
@@ -45,14 +45,14 @@ class Credentials(msgspec.Struct, frozen=True):
         return host == "anthropic.com" or host.endswith(".anthropic.com")
 
     def own_name(self, model: str) -> str:
-        """What the server calls the model. Anthropic has no names with a slash: one before it
-        may be the provider's, else nothing is asked there. Other servers' names may have any.
-        Raises ModelError ``unknown_model``."""
+        """The server's name for the model. Anthropic's names have no slash: it can only follow
+        the provider's name. Other servers' names may have any. Raises ModelError
+        ``unknown_model``."""
         if not self.is_anthropic:
             return model
         name = model.removeprefix("anthropic/")
         if "/" in name:
-            raise ModelError("unknown_model", f"Neither Anthropic nor a provider has “{model}”.")
+            raise ModelError("unknown_model", f"No provider has the model “{model}”.")
         return name
 
     @property
@@ -64,11 +64,11 @@ class Credentials(msgspec.Struct, frozen=True):
 def resolve(
     api_key: str | None, base_url: str | None, environment: Mapping[str, str]
 ) -> Credentials:
-    """A key that is given belongs to the address given with it (or the environment's).
+    """A given key belongs to the given address (or the environment's).
 
-    The environment's own key belongs to ANTHROPIC_BASE_URL, or to Anthropic where that is
-    not set, and is left out when requests go elsewhere. Raises ModelError ``wrong_key``
-    for a key that no server can have issued, ``bad_request`` for an impossible address.
+    The environment's own key belongs to ANTHROPIC_BASE_URL, or else to Anthropic, and goes to no
+    other address. Raises ModelError ``wrong_key`` for a key that no server can have issued,
+    ``bad_request`` for an impossible address.
     """
     home = environment.get("ANTHROPIC_BASE_URL", "").strip() or ANTHROPIC_URL
     url = (base_url or "").strip() or home

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 
-SENT_ON = ("-cloud", ":cloud")
-"""How the names of models end that Ollama has run elsewhere (docs.ollama.com/cloud)."""
+CLOUD_ENDINGS = ("-cloud", ":cloud")
+"""Name endings of models that Ollama runs in its cloud (docs.ollama.com/cloud)."""
 
 
 class AnthropicModel(HttpModel[Credentials]):
-    """Fulfils ``Model`` over the Messages API.
+    """Implements ``Model`` over the Messages API.
 
-    endpoint      gives (API key, base URL without /v1), each None for the environment's
+    endpoint      returns (API key, base URL without /v1), each None for the environment's
                   (ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, Anthropic
-                  itself). Asked before each call, so a key may change at any time. A key
-                  that it gives belongs to the address that it gives.
+                  itself). Called before each request, so a key may change at any time. Its
+                  key belongs to its address.
     max_tokens    most tokens of one answer, thinking included; 16,000 are some 1,500 lines
                   of code. An answer cut there ends with stop_reason ``max_tokens``.
     effort        low, medium, high, xhigh, max; None for the model's default
-    profile       what the endpoint is asked for; None: by its host
-    known         models that there are where a server does not list its own
-    environment   where Anthropic's own variables are looked for; another provider's key and
-                  address have nothing to do with them
+    profile       features that the endpoint supports; None: by its host
+    known         models of a server without a list
+    environment   where Anthropic's own variables are; another provider's key and address
+                  are independent of them
     stall         seconds without a byte until a stream is dead; None: the profile's
     """
 
@@ -66,7 +66,7 @@ class AnthropicModel(HttpModel[Credentials]):
         return resolve(*self._endpoint(), self._environment)
 
     def _open(self, server: Credentials) -> tuple[httpx2.AsyncClient, Connection]:
-        from .connection import Connection, http_client  # the SDK: heavy, in this thread only
+        from .connection import Connection, http_client  # heavy SDK, in this thread only
 
         http = self._http or http_client()
         limits = (self._max_tokens, self._effort, self._stall)
@@ -78,9 +78,9 @@ class AnthropicModel(HttpModel[Credentials]):
     def _known_models(self, server: Credentials) -> Sequence[ModelInfo]:
         return [self._known(model, server) for model in self._built_in]
 
-    def _vendor(self, server: Credentials | None) -> str:
+    def _vendor(self, server: Credentials) -> str:
         profile = self._of(server)
-        elsewhere = server and profile.home and origin(server.base_url) != origin(profile.home)
+        elsewhere = profile.home and origin(server.base_url) != origin(profile.home)
         return profile.vendor if profile.own_prices and not elsewhere else ""
 
     def _takes(self, server: Credentials) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ class AnthropicModel(HttpModel[Credentials]):
 
     def _is_local(self, server: Credentials, model: str) -> bool:
         here = self._of(server).runs_here and is_loopback(server.base_url)
-        return here and not model.endswith(SENT_ON)
+        return here and not model.endswith(CLOUD_ENDINGS)
 
     def _of(self, server: Credentials | None) -> Profile:
         return self._profile or (profile_for(server) if server else ANTHROPIC)

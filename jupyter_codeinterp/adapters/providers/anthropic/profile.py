@@ -1,4 +1,4 @@
-"""What an endpoint is sent, and the models that are known without asking."""
+"""Features of an endpoint, and the built-in models."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import msgspec
 from ....core.messages import PDF
 from ....core.ports import ModelInfo
 from ...model_http.facts import fact
+from ...model_http.listing import shown_name
 from .credentials import Credentials
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """The features of the Messages API that an endpoint is asked for.
+    """The features of the Messages API that an endpoint supports.
 
     eager_input        tool input streams unbuffered (``eager_input_streaming``)
     caching            ``cache_control`` on the request and on the system prompt
-    automatic_caching  that on the request is known; else it stands on the last block
+    automatic_caching  it accepts the one on the request; else the last block has it
     thinking           adaptive thinking with summaries, and ``output_config.effort``
-    signed_thinking    thinking without a signature is not sent back: it would be refused
+    signed_thinking    it refuses thinking without a signature: never send that back
     x_api_key          the key goes into ``X-Api-Key`` too; many servers read only that
     images_in_results  else images follow the tool results, in the same message
-    documents          PDFs are taken, as ``document`` blocks
+    documents          it accepts PDFs, as ``document`` blocks
     needs_key          without a key nothing is sent at all
     stall              seconds without a byte until a stream counts as dead; Anthropic
                        pings, local servers are silent while they read a long prompt
-    own_prices         what ``facts.json`` says of the models of ``vendor`` holds: at ``home``, or
-                       wherever the endpoint is if that is ""
-    runs_here          its models run where it runs: on this machine they cost nothing
+    own_prices         ``facts.json`` applies to the models of ``vendor``: at ``home``, or
+                       everywhere if that is ""
+    runs_here          its models run on the server itself: on this machine they cost nothing
     list_url           where models are listed, if not at ``/v1/models`` of the address: a path
                        of the same origin
-    key_url            what is asked for first, where the list is no test of a key: everybody
-                       may read it
+    key_url            requested first, where the list tests no key because anybody may read it
     """
 
     eager_input: bool
@@ -77,7 +77,7 @@ OTHER = Profile(
 
 
 def profile_for(server: Credentials) -> Profile:
-    """By its host."""
+    """The profile for the server's host."""
     return ANTHROPIC if server.is_anthropic else OTHER
 
 
@@ -85,7 +85,7 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def taken(profile: Profile) -> tuple[str, ...]:
-    """Media types of the files that it is sent as they are."""
+    """Media types of files that are sent unchanged."""
     return (*_IMAGES, PDF) if profile.documents else _IMAGES
 
 
@@ -94,10 +94,11 @@ KNOWN = {
     "claude-opus-5-5": "Claude Opus 5.5",
     "claude-haiku-5-5": "Claude Haiku 5.5",
 }
-"""Names of those that are offered where nobody can be asked."""
+"""Models to offer without asking a server."""
 
 
 def known_info(model: str) -> ModelInfo:
-    """Name and window, which are the model's own, wherever it answers."""
+    """Name and window: a model has the same ones at every address."""
     known = fact("anthropic", model)
-    return ModelInfo(model, KNOWN.get(model, model), known.context_window if known else None)
+    name = KNOWN.get(model, shown_name(model))
+    return ModelInfo(model, name, known.context_window if known else None)

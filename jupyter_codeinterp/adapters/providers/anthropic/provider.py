@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....core.providers import Credentials, Provider, Settings
+from ...model_http.keys import custom_headers
 from .credentials import ANTHROPIC_URL
 
 if TYPE_CHECKING:
@@ -40,15 +41,10 @@ def provider(base_url: str | None = None) -> Provider:
         connect,
         default_model=DEFAULT_MODEL,
         key_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
-        secrets=_of_headers,
+        secrets=lambda: (value for _, value in custom_headers("ANTHROPIC_CUSTOM_HEADERS")),
         url=ANTHROPIC_URL,
         other_url=other_url,
         key_url=key_url,
         key_looks="sk-ant-…",
         key_page="https://platform.claude.com/settings/keys",
     )
-
-
-def _of_headers() -> Iterator[str]:
-    for line in os.environ.get("ANTHROPIC_CUSTOM_HEADERS", "").split("\n"):
-        yield line.partition(":")[2]

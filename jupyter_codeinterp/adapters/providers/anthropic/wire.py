@@ -1,7 +1,7 @@
-"""A ModelRequest as the body of ``POST /v1/messages``.
+"""Writes a ModelRequest as the body of ``POST /v1/messages``.
 
-Each message is translated by itself, from its content and the profile alone, so what was
-sent once is sent again byte for byte.
+Each message is translated by itself, from content and profile only, so a resent message is the
+same byte for byte.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ....core.ports import ModelRequest, ToolSpec
 from .profile import Profile
 
 NOTHING_SAID = "(nothing said)"
-"""Stands for the text of a message that has none: the API refuses a message without
-content, and an assistant message that ends with thinking."""
+"""Text of a message without one: the API refuses empty messages, and assistant messages that end
+with thinking."""
 
 BRIEF = 300
-"""Tokens of an answer that is to be brief."""
+"""Tokens of a brief answer."""
 
 _EPHEMERAL = {"type": "ephemeral"}
 
@@ -35,8 +35,8 @@ _EPHEMERAL = {"type": "ephemeral"}
 def request_body(
     request: ModelRequest, profile: Profile, max_tokens: int, effort: str | None
 ) -> dict[str, Any]:
-    """The content of the messages stays as it is, for ``msgspec`` to encode: of a long
-    conversation a copy of it all would be a good part of the server's share of a step."""
+    """The messages' content is not copied; ``msgspec`` encodes it. Copying a long conversation
+    would take a good part of the server's time in a step."""
     most = min(max_tokens, BRIEF) if request.brief else max_tokens
     body: dict[str, Any] = {"model": request.model, "max_tokens": most}
     if request.system:
@@ -82,7 +82,7 @@ def _message(message: Message, profile: Profile) -> dict[str, Any]:
 
 
 def _result(result: ToolResult, profile: Profile, images: list[AnyBlock]) -> ToolResult:
-    """The result without what the endpoint refuses; its images go to ``images`` then."""
+    """The result without what the endpoint refuses; moves its images to ``images`` then."""
     content = tuple(part for part in result.content if not _refused(part, profile))
     if not profile.images_in_results:
         images += (part for part in content if isinstance(part, Image))

@@ -1,4 +1,4 @@
-"""A ModelRequest as the body of ``POST /chat/completions``."""
+"""Writes a ModelRequest as the body of ``POST /chat/completions``."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from .kept import kept
 from .services import Service
 
 OPTIONAL = ("max_tokens", "stream_options")
-"""The newer models of OpenAI call the first ``max_completion_tokens``."""
+"""OpenAI's newer models call the first ``max_completion_tokens``."""
 NOTHING_SAID = "(nothing said)"
 WIRE = "chat"
 REASONING = ("reasoning_content", "reasoning")
 KEPT = ("extra_content", "reasoning_details")
-"""Of a message, beside its reasoning and its calls: sent back as it came."""
+"""Fields of a message, beside reasoning and calls, that are sent back unchanged."""
 IMAGES_OF_RESULTS = "The images of the results above:"
-"""Results have text only, so what they show follows in a message of its own."""
+"""Results can only be text, so their images follow in a separate message."""
 
-Said = dict[str, Any]
+Item = dict[str, Any]
 
 
 def body(
@@ -49,15 +49,17 @@ def body(
     return made
 
 
-def _messages(request: ModelRequest) -> Iterator[Said]:
+def _messages(request: ModelRequest) -> Iterator[Item]:
     if request.system:
         yield {"role": "system", "content": request.system}
     for message in request.messages:
-        yield from (_answered(message),) if message.role == "assistant" else _said(message)
+        yield from (
+            (_from_assistant(message),) if message.role == "assistant" else _from_user(message)
+        )
 
 
-def _bridged(messages: Iterator[Said]) -> list[Said]:
-    made: list[Said] = []
+def _bridged(messages: Iterator[Item]) -> list[Item]:
+    made: list[Item] = []
     for message in messages:
         if message["role"] == "user" and made and made[-1]["role"] == "tool":
             made.append({"role": "assistant", "content": NOTHING_SAID})
@@ -65,10 +67,10 @@ def _bridged(messages: Iterator[Said]) -> list[Said]:
     return made
 
 
-def _said(message: Message) -> Iterator[Said]:
-    """Results first: each is an answer to a call of the message before. Then their images, and
-    what the person says, in one message."""
-    shown: list[Said] = []
+def _from_user(message: Message) -> Iterator[Item]:
+    """First the results, each an answer to a call of the previous message. Then one message with
+    their images and the person's words."""
+    shown: list[Item] = []
     for block in message.content:
         if isinstance(block, ToolResult):
             texts = (part.text for part in block.content if isinstance(part, Text) and part.text)
@@ -82,42 +84,42 @@ def _said(message: Message) -> Iterator[Said]:
         yield {"role": "user", "content": _plain(parts)}
 
 
-def _plain(parts: list[Said]) -> Any:
-    """A text as such, where there is nothing else: some servers take nothing but that."""
+def _plain(parts: list[Item]) -> Any:
+    """A lone text as a string: some servers accept nothing else."""
     if all(part["type"] == "text" for part in parts):
         return "\n\n".join(part["text"] for part in parts)
     return parts
 
 
-def _part(block: AnyBlock) -> Said | None:
+def _part(block: AnyBlock) -> Item | None:
     if isinstance(block, Text):
         return {"type": "text", "text": block.text} if block.text.strip() else None
     return _image(block)
 
 
-def _image(block: AnyBlock) -> Said | None:
+def _image(block: AnyBlock) -> Item | None:
     if not isinstance(block, Image):
         return None
     url = f"data:{block.source.media_type};base64,{block.source.data}"
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _answered(message: Message) -> Said:
+def _from_assistant(message: Message) -> Item:
     text = "".join(block.text for block in message.content if isinstance(block, Text))
     calls = [block for block in message.content if isinstance(block, ToolUse)]
-    made: Said = {"role": "assistant", "content": text if text.strip() else None}
+    made: Item = {"role": "assistant", "content": text if text.strip() else None}
     if calls:
         made["tool_calls"] = [_call(call) for call in calls]
     elif not text.strip():
         made["content"] = NOTHING_SAID
     found = kept(WIRE, message)
     if isinstance(found, dict):
-        _put_back(made, found, message)
+        _restore(made, found, message)
     return made
 
 
-def _put_back(made: Said, found: dict[str, Any], message: Message) -> None:
-    """Reasoning where it came from, and what the calls came with (Gemini's signatures)."""
+def _restore(made: Item, found: dict[str, Any], message: Message) -> None:
+    """Restore reasoning, and fields that came with calls (Gemini's signatures)."""
     thoughts = "".join(b.thinking for b in message.content if isinstance(b, Thinking))
     field = found.get("reasoning")
     if field == "content" and thoughts:
@@ -132,7 +134,7 @@ def _put_back(made: Said, found: dict[str, Any], message: Message) -> None:
     made.update({name: rest[name] for name in KEPT if name in rest})
 
 
-def _call(call: ToolUse) -> Said:
+def _call(call: ToolUse) -> Item:
     arguments = msgspec.json.encode(call.input).decode()
     function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}

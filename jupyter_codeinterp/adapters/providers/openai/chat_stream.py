@@ -1,8 +1,8 @@
-"""The chunks of Chat Completions as events of the Messages API.
+"""Translates chunks of Chat Completions into events of the Messages API.
 
-Servers differ. Calls come with an index, without one (Gemini), or all with index 0; a reason to
-stop may be "stop" although there are calls; usage comes with the last chunk, after it, with each,
-or never; reasoning has two names, or stands among the content (Mistral).
+Servers differ. Calls come with an index, without one (Gemini), or all with index 0. The stop
+reason may be "stop" despite calls. Usage comes with the last chunk, after it, with each, or
+never. Reasoning has two names, or is part of the content (Mistral).
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class ChatWire:
     """``refused`` makes a Fault of an error in the stream."""
 
     def __init__(self, refused: Callable[[Refusal], Fault]) -> None:
-        self.said_all = False
+        self.complete = False
         self._refused = refused
         self._written = Written()
         self._open: tuple[str, int] | None = None
-        """Kind and number of the text or thinking that is being written."""
+        """Kind and number of the open text or thinking."""
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
@@ -77,7 +77,7 @@ class ChatWire:
             yield from self._delta(mapping(choice, "delta"))
             if reason := string(choice, "finish_reason"):
                 self._reason = reason
-                self.said_all = True
+                self.complete = True
 
     def _delta(self, delta: Event) -> Iterator[Event]:
         for name in REASONING:
@@ -86,13 +86,13 @@ class ChatWire:
                 break
         content = delta.get("content")
         if isinstance(content, str) and content:
-            yield from self._say("text", content)
+            yield from self._more("text", content)
         for part in objects(delta, "content"):
             if string(part, "type") == "thinking":
                 for piece in objects(part, "thinking"):
                     yield from self._thinking(string(piece, "text"), "content")
             elif text := string(part, "text"):
-                yield from self._say("text", text)
+                yield from self._more("text", text)
         if text := string(delta, "refusal"):
             self._refusal.append(text)
         for name in KEPT:
@@ -102,9 +102,9 @@ class ChatWire:
 
     def _thinking(self, text: str, name: str) -> Iterator[Event]:
         self._reasoning = self._reasoning or name
-        yield from self._say("thinking", text)
+        yield from self._more("thinking", text)
 
-    def _say(self, kind: str, text: str) -> Iterator[Event]:
+    def _more(self, kind: str, text: str) -> Iterator[Event]:
         if self._open is None or self._open[0] != kind:
             yield from self._close()
             make = self._written.text if kind == "text" else self._written.thinking
@@ -131,7 +131,7 @@ class ChatWire:
 
     def _call(self, piece: Event) -> Iterator[Event]:
         function = mapping(piece, "function")
-        call = self._which(piece, string(function, "name"))
+        call = self._call_of(piece, string(function, "name"))
         if call is None:
             return
         call.extra.update({name: piece[name] for name in piece.keys() - _CALL})
@@ -140,15 +140,15 @@ class ChatWire:
             call.block, start = self._written.call(call.id, call.name)
             yield start
         arguments = function.get("arguments")
-        if isinstance(arguments, dict):  # whole, and not as text
+        if isinstance(arguments, dict):  # complete, and not as text
             arguments = json.dumps(arguments, ensure_ascii=False)
         if isinstance(arguments, str) and arguments:
             yield more_input(call.block, arguments)
 
-    def _which(self, piece: Event, name: str) -> _Call | None:
-        """The call that a piece belongs to: by its index, unless its id is another one's; without
-        an index by its id, or else the last one. None for a piece of none: calls begin with
-        their name."""
+    def _call_of(self, piece: Event, name: str) -> _Call | None:
+        """The call that a piece belongs to. It goes by index, unless the id differs; without an
+        index by id, else the last call. A new call begins with its name; None if there is no
+        call."""
         index, call_id = piece.get("index"), string(piece, "id")
         if isinstance(index, int):
             known = self._by_index.get(index)
@@ -169,8 +169,10 @@ class ChatWire:
 
     # --- the end ---------------------------------------------------------------------------
 
-    def end(self) -> Iterable[Event]:
-        """Nothing, if no reason to stop was given: then the answer was cut off."""
+    def end(self, done: bool) -> Iterable[Event]:
+        """Nothing without a stop reason or ``[DONE]``: the answer was cut off."""
+        if done and self._written.began:
+            self._reason = self._reason or "stop"
         return list(self._end()) if self._reason else ()
 
     def _end(self) -> Iterator[Event]:
@@ -198,7 +200,7 @@ class ChatWire:
         return found
 
     def _used(self) -> Event:
-        """Some count reasoning in ``total_tokens`` only."""
+        """Some servers count reasoning in ``total_tokens`` only."""
         usage = self._usage
         read, written, total = (
             value if isinstance(value := usage.get(name), int) else 0

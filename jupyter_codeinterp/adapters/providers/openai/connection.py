@@ -1,4 +1,4 @@
-"""One client of the SDK, for one set of credentials.
+"""One SDK client for one set of credentials.
 
 Importing this module imports the SDK (0.5 s), and making a Connection reads certificates and
 files: both belong in a worker thread.
@@ -6,20 +6,24 @@ files: both belong in a worker thread.
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import Any
 
 import httpx2
-import msgspec
 import openai
 
 from ....core.ports import ModelInfo, ModelRequest
-from ...model_http.bounded import bound
-from ...model_http.connection import CONNECT_TIMEOUT, Event, HttpConnection, SdkErrors, Wire
+from ...model_http.connection import (
+    CLIENT_OPTIONS,
+    CONNECT_TIMEOUT,
+    Event,
+    HttpConnection,
+    SdkErrors,
+    Wire,
+)
 from ...model_http.faults import Fault, Refusal, no_key, status_fault
-from ...model_http.listing import Entry
+from ...model_http.keys import custom_headers
+from ...model_http.listing import Entry, shown_name
 from . import chat_request, responses_request
 from .chat_stream import ChatWire
 from .credentials import Credentials
@@ -30,7 +34,7 @@ from .responses_stream import ResponsesWire
 class Connection(HttpConnection):
     """``max_tokens`` and ``stall`` as of OpenAIModel.
 
-    Raises Fault ``no_key`` where a key is needed and there is none.
+    Raises Fault ``no_key`` if a required key is missing.
     """
 
     errors = SdkErrors(
@@ -39,6 +43,7 @@ class Connection(HttpConnection):
         openai.APIConnectionError,
         openai.OpenAIError,
     )
+    stream_class = openai.AsyncStream[object]
     models_path = "/models"
 
     def __init__(
@@ -54,7 +59,7 @@ class Connection(HttpConnection):
         self.optional = responses_request.OPTIONAL if responses else chat_request.OPTIONAL
         with self.faults(""):
             client = openai.AsyncOpenAI(
-                api_key=credentials.secret or "none",  # the placeholder is sent nowhere
+                api_key=credentials.secret or "none",  # the placeholder is never sent
                 base_url=credentials.base_url,
                 http_client=http,
                 max_retries=0,
@@ -63,9 +68,7 @@ class Connection(HttpConnection):
         super().__init__(credentials, client)
         self.headers = _headers(credentials)
 
-    async def answer(
-        self, request: ModelRequest, without: frozenset[str]
-    ) -> AsyncGenerator[Event, None]:
+    def answer(self, request: ModelRequest, without: frozenset[str]) -> AsyncGenerator[Event, None]:
         def refused(refusal: Refusal) -> Fault:
             return status_fault(refusal, self.server, request.model, self.optional)
 
@@ -76,37 +79,18 @@ class Connection(HttpConnection):
         else:
             wire = ChatWire(refused)
             body = chat_request.body(request, self._service, self._max_tokens, without)
-        with self.faults(request.model):
-            async with (
-                await self.sent(lambda: self._post(body)) as stream,
-                aclosing(self.read(stream, wire, self._max_tokens)) as events,
-            ):
-                async for event in events:
-                    yield event
-
-    async def _post(self, body: dict[str, Any]) -> openai.AsyncStream[object]:
-        """The SDK's own methods would check the events against its types, in which what other
-        servers add (reasoning) has no place, and copy the whole conversation."""
-        client: openai.AsyncOpenAI = self._client
-        return await client.post(
-            self.answers_path,
-            content=msgspec.json.encode({**body, "stream": True}),
-            options={"headers": {**self.headers, "Content-Type": "application/json"}},
-            cast_to=object,
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
+        return self.stream(body, wire, request.model, self._max_tokens)
 
     async def info(self, model: str) -> ModelInfo:
-        """From the list: few servers have an address for each model, and OpenAI's says no more
-        there."""
+        """Look it up in the list: few servers have an address per model, and OpenAI's says no
+        more."""
         for info in await self.models():
             if info.id == model:
                 return info
         raise Fault("unknown_model", f"{self.server.place} does not list “{model}”.")
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        """Those that may hold a conversation."""
+        """Models that may hold a conversation."""
         infos = await super().models()
         hides = self._service.hides
         return tuple(info for info in infos if not any(part in info.id for part in hides))
@@ -115,7 +99,7 @@ class Connection(HttpConnection):
         name = listed.id.removeprefix("models/")  # Gemini's list; requests take either
         return ModelInfo(
             name,
-            listed.name or name,
+            listed.name or shown_name(name),
             listed.context_window,
             listed.prices,
             images=listed.images,
@@ -123,7 +107,7 @@ class Connection(HttpConnection):
         )
 
     def refusal(self, error: Exception) -> Refusal:
-        """Of an answer with an error status, or of an error in mid-stream."""
+        """Handles an answer with an error status, or an error in mid-stream."""
         body = getattr(error, "body", None)
         if isinstance(body, list) and body:  # Gemini's are in a list
             body = body[0]
@@ -138,25 +122,16 @@ class Connection(HttpConnection):
 
 
 def http_client() -> httpx2.AsyncClient:
-    """Redirects are not followed: what stands in headers would go along to another origin."""
-    return openai.DefaultAsyncHttpxClient(
-        follow_redirects=False,
-        headers={"Accept-Encoding": "identity"},
-        event_hooks={"response": [bound]},
-    )
+    return openai.DefaultAsyncHttpxClient(**CLIENT_OPTIONS)
 
 
 def _headers(credentials: Credentials) -> dict[str, Any]:
-    """Of each request. What is not said, the SDK looks for in the environment: there it belongs
-    to OpenAI, or wherever OPENAI_BASE_URL points. So for others it is left out explicitly."""
+    """Headers of each request. The SDK takes missing ones from the environment, where they
+    belong to OpenAI or OPENAI_BASE_URL. So for other servers they are omitted explicitly."""
     headers: dict[str, Any] = {}
     if credentials.service.name != "openai" or not credentials.of_environment:
-        names = ["OpenAI-Organization", "OpenAI-Project", *_custom_header_names()]
+        custom = [name for name, _ in custom_headers("OPENAI_CUSTOM_HEADERS")]
+        names = ["OpenAI-Organization", "OpenAI-Project", *custom]
         headers = {name: openai.Omit() for name in names if name.lower() != "authorization"}
     key = credentials.secret
     return {**headers, "Authorization": f"Bearer {key}" if key else openai.Omit()}
-
-
-def _custom_header_names() -> list[str]:
-    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
-    return [name.strip() for name, colon, _ in (line.partition(":") for line in lines) if colon]

@@ -13,15 +13,15 @@ from ....core.providers import origin
 from ...model_http.keys import header_safe
 from .services import Service
 
-_ENDS = ("/chat/completions", "/responses", "/models")
-"""What people copy along with an address."""
+_API_PATHS = ("/chat/completions", "/responses", "/models")
+"""Paths that people copy along with an address."""
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """Where requests go, and with what. ``base_url`` has the ``/v1``, or what stands for it.
+    """Where requests go, and with what. ``base_url`` includes ``/v1`` or its equivalent.
 
-    ``of_environment``: this is where the environment sends requests, so what else it says of
-    them (organization, project, headers) belongs there, too.
+    ``of_environment``: the environment names this address, so its organization, project and
+    headers belong there, too.
     """
 
     service: Service
@@ -51,11 +51,11 @@ class Credentials(msgspec.Struct, frozen=True):
 def resolve(
     service: Service, api_key: str | None, base_url: str | None, environment: Mapping[str, str]
 ) -> Credentials:
-    """A key that is given belongs to the address given with it (or the environment's).
+    """A given key belongs to the given address (or the environment's).
 
-    The environment's own key belongs to the service's address there, or to the service, and is
-    left out when requests go elsewhere. Raises ModelError ``wrong_key`` for a key that no server
-    can have issued, ``bad_request`` for an impossible address or for none.
+    The environment's own key belongs to the service's address there, or to the service, and goes
+    to no other address. Raises ModelError ``wrong_key`` for a key that no server can have
+    issued, ``bad_request`` for an impossible address or none.
     """
     home = environment.get(service.url_variable, "").strip() or service.url
     url = (base_url or "").strip() or home
@@ -74,9 +74,9 @@ def resolve(
 
 
 def _root(url: str, api: str) -> str:
-    """The address below which the API's paths lie. One without a path has them below ``api``."""
+    """The base address of the API's paths. An address without a path gets ``api``."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
-    for end in _ENDS:
+    for end in _API_PATHS:
         path = path.removesuffix(end)
     return urlunsplit((parts.scheme, parts.netloc, path or api, "", ""))

@@ -1,8 +1,8 @@
-"""What must go back to a model as it came, and fits in no block of a message.
+"""Keeps data that must go back to a model unchanged, but fits in no block of a message.
 
-It stands in a block of its own, of the kind that is shown nowhere and always sent back
-(``redacted_thinking``), at the end of the message. Texts and calls stand in their own blocks and
-are left out of it: they are put back into their places when the message is sent.
+It has a block of its own at the end of the message, of the kind that is never shown and always
+sent back (``redacted_thinking``). It leaves out texts and calls, which have their own blocks;
+sending restores them to their places.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ def keep(wire: str, value: Any) -> str:
 
 
 def kept(wire: str, message: Message) -> Any:
-    """What ``keep`` was given for this message, or None. Blocks of other makes are passed
-    over."""
+    """The value that ``keep`` stored in this message, or None. Ignores other wires' blocks."""
     for block in message.content:
         if isinstance(block, RedactedThinking) and block.data.startswith('{"wire":'):
             try:

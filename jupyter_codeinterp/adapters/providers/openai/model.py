@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ....core.errors import ModelError
 from ....core.messages import PDF
 from ....core.ports import ModelInfo
+from ...model_http.listing import shown_name
 from ...model_http.model import ATTEMPTS, HttpModel, backoff, is_loopback
 from .credentials import Credentials, resolve
 from .services import Service
@@ -23,11 +24,11 @@ INSTALL = 'pip install "jupyter-codeinterp[openai]"'
 
 
 class OpenAIModel(HttpModel[Credentials]):
-    """Fulfils ``Model`` over the wire of a service.
+    """Implements ``Model`` over the wire of a service.
 
-    endpoint      gives (API key, address), each None for the environment's or the service's.
-                  Asked before each call, so a key may change at any time. A key that it gives
-                  belongs to the address that it gives.
+    endpoint      returns (API key, address), each None for the environment's or the service's.
+                  Called before each request, so a key may change at any time. Its key belongs
+                  to its address.
     max_tokens    most tokens of one answer, reasoning included
     stall         seconds without a byte until a stream is dead
     """
@@ -54,18 +55,18 @@ class OpenAIModel(HttpModel[Credentials]):
 
     def _open(self, server: Credentials) -> tuple[httpx2.AsyncClient, Connection]:
         if find_spec("openai") is None:
-            words = f"{self._service.label} needs one more package. Install it, and start again:"
+            words = f"{self._service.label} needs one more package. Install it and restart:"
             raise ModelError("not_installed", f"{words} {INSTALL}")
-        from .connection import Connection, http_client  # the SDK: heavy, in this thread only
+        from .connection import Connection, http_client  # heavy SDK, in this thread only
 
         http = self._http or http_client()
         return http, Connection(server, http, self._max_tokens, self._stall)
 
     def _known(self, model: str, server: Credentials | None) -> ModelInfo:
-        return ModelInfo(model, model)
+        return ModelInfo(model, shown_name(model))
 
-    def _vendor(self, server: Credentials | None) -> str:
-        return self._service.name if server is None or server.is_public else ""
+    def _vendor(self, server: Credentials) -> str:
+        return self._service.name if server.is_public else ""
 
     def _takes(self, server: Credentials) -> tuple[str, ...]:
         service = self._service

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....core.providers import Credentials, Provider, Settings
+from ...model_http.keys import custom_headers
 from .services import SERVICES, Service
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def _provider(service: Service) -> Provider:
         service.label,
         connect,
         key_variables=service.key_variables,
-        secrets=_of_headers,
+        secrets=lambda: (value for _, value in custom_headers("OPENAI_CUSTOM_HEADERS")),
         url=service.url,
         other_url=other_url,
         keyless=not service.url and not service.resources,
@@ -53,8 +54,3 @@ def _provider(service: Service) -> Provider:
         settle=settle,
         place_looks=service.place_looks,
     )
-
-
-def _of_headers() -> Iterator[str]:
-    for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n"):
-        yield line.partition(":")[2]

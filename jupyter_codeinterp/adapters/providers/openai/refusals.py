@@ -1,4 +1,4 @@
-"""What an error of these APIs says, in the body of an answer or in the middle of a stream."""
+"""Reads an error of these APIs, from the body of an answer or in mid-stream."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...model_http.faults import Refusal, status_of
 
 
 def refusal_of(body: Any, status: int | None = None, headers: Mapping[str, str] = {}) -> Refusal:
-    """``body`` is the error's own object, or one around it, or a text. Without a status, its code
-    or type gives one."""
+    """``body`` is the error object, its container, or a text. Without a status, its code or type
+    gives one."""
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
     if not isinstance(body, dict):
@@ -20,7 +20,7 @@ def refusal_of(body: Any, status: int | None = None, headers: Mapping[str, str] 
     numbers = [int(kind) for kind in kinds if len(kind) == 3 and kind.isdecimal()]
     message = body.get("message") or body.get("detail") or body.get("error")
     if not isinstance(message, str):
-        message = "" if message is None else str(message)[:2_000]  # a list of what is wrong
+        message = "" if message is None else str(message)[:2_000]  # a list of faults
     param = body.get("param")
     return Refusal(
         status or next(filter(lambda n: n >= 400, numbers), None) or status_of(kinds),

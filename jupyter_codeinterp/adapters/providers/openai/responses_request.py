@@ -1,7 +1,7 @@
-"""A ModelRequest as the body of ``POST /responses``.
+"""Writes a ModelRequest as the body of ``POST /responses``.
 
-Nothing is stored there: the whole conversation is sent each time, and what the model answered
-goes back as the items that it came as, reasoning (which is encrypted) included.
+The server stores nothing: each request has the whole conversation. The model's answers go back
+as the items that it sent, encrypted reasoning included.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ....core.ports import ModelRequest
 from .kept import kept
 
 OPTIONAL = ("include", "reasoning.summary", "parallel_tool_calls", "max_output_tokens")
-"""Models that do not reason refuse the first, organizations that are not verified the second."""
+"""Models without reasoning refuse the first, unverified organizations the second."""
 NOTHING_SAID = "(nothing said)"
 UNNAMED = "document.pdf"
 WIRE = "responses"
@@ -83,7 +83,7 @@ def _part(block: AnyBlock) -> Item | None:
 
 
 def _answered(message: Message) -> list[Item]:
-    """The items that an answer came as; ones like them for an answer from elsewhere."""
+    """The original items of an answer; new ones for an answer from another provider."""
     texts = [block.text for block in message.content if isinstance(block, Text)]
     calls = [block for block in message.content if isinstance(block, ToolUse)]
     frames = kept(WIRE, message)
@@ -97,7 +97,7 @@ def _answered(message: Message) -> list[Item]:
 
 
 def _filled(frames: list[Any], texts: Iterator[str], calls: Iterator[ToolUse]) -> list[Item] | None:
-    """The items as they were, with texts and calls in their places; None if they do not fit."""
+    """The original items with texts and calls in their places; None if they do not fit."""
     items: list[Item] = []
     try:
         for frame in frames:

@@ -1,7 +1,7 @@
-"""The events of the Responses API as those of the Messages API.
+"""Translates events of the Responses API into those of the Messages API.
 
-What is only said in an event that ends an item counts too: some servers send no pieces. Events
-name their item by its place or by its id; llama.cpp's give no place, and others' ids change.
+The event that ends an item counts too: some servers send no pieces. Events name their item by
+index or id; llama.cpp sends no index, and other servers change ids.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .refusals import refusal_of
 from .responses_request import WIRE
 
 _REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
-"""Of a response that is incomplete."""
+"""Why a response is incomplete."""
 
 
 class _Item:
-    """``block``: the one that is being written; ``some``: whether anything was said of it."""
+    """``block``: the open block; ``some``: whether the item has had any content."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -43,7 +43,7 @@ class _Item:
 class ResponsesWire:
     """``refused`` makes a Fault of an error in the stream."""
 
-    said_all = False
+    complete = False
 
     def __init__(self, refused: Callable[[Refusal], Fault]) -> None:
         self._refused = refused
@@ -72,10 +72,10 @@ class ResponsesWire:
         if kind == "response.output_item.done":
             return list(self._item_done(event))
         if kind in ("response.completed", "response.incomplete", "response.failed"):
-            return list(self._over(kind, mapping(event, "response")))
+            return list(self._finish(kind, mapping(event, "response")))
         return ()
 
-    def end(self) -> Iterable[Event]:
+    def end(self, done: bool) -> Iterable[Event]:
         return ()
 
     # --- items ---------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class ResponsesWire:
         if item is None or item.done:
             return
         if not item.some:
-            yield from self._at_once(item, given)
+            yield from self._unstreamed(item, given)
         yield from self._close(item)
         item.done = True
         if frame := _frame(given):
@@ -145,8 +145,8 @@ class ResponsesWire:
         found = (self._items.get(key) for key in _keys(event, given))
         return next(filter(None, found), None)
 
-    def _at_once(self, item: _Item, given: Event) -> Iterator[Event]:
-        """What an item says of which no piece has come."""
+    def _unstreamed(self, item: _Item, given: Event) -> Iterator[Event]:
+        """The parts of an item that did not come in pieces."""
         if item.kind == "function_call":
             yield from self._input(item, string(given, "arguments"))
         elif item.kind == "reasoning":
@@ -168,7 +168,7 @@ class ResponsesWire:
 
     # --- the end -------------------------------------------------------------------------
 
-    def _over(self, kind: str, response: Event) -> Iterator[Event]:
+    def _finish(self, kind: str, response: Event) -> Iterator[Event]:
         if kind == "response.failed":
             raise self._refused(refusal_of(response))
         self._ended = True
@@ -198,15 +198,15 @@ class ResponsesWire:
 
 
 def _keys(event: Event, item: Event) -> list[int | str]:
-    """What may name an item."""
+    """Keys that may identify an item."""
     place = event.get("output_index")
     names: list[int | str] = [place] if isinstance(place, int) else []
     return names + [name for name in (string(item, "id"), string(item, "call_id")) if name]
 
 
 def _frame(item: Event) -> Event | None:
-    """An item as it must go back, without what stands in blocks of its own. A text that is
-    blank never is one."""
+    """The item for sending it back, without the parts that have their own blocks. None for a
+    blank text."""
     if item.get("type") == "message":
         parts = [_part(part) for part in objects(item, "content")]
         parts = [part for part in parts if part is not None]

@@ -13,20 +13,20 @@ IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 class Service(msgspec.Struct, frozen=True):
-    """``url`` is "" where a person names the address. ``url_variable`` of the environment names
-    another address, and then ``key_variables`` belong to that.
+    """One service. ``url`` is "" if a person must name the address. ``url_variable`` of the
+    environment names another address, to which ``key_variables`` then belong.
 
-    bridge         between the result of a tool and what the person says then, the model must
-                   have said something (Mistral: "Unexpected role 'user' after role 'tool'")
-    asks_usage     ``stream_options`` is understood
-    runs_here      its models run where it runs: on this machine they cost nothing
-    hides          parts of names of models that hold no conversation in text
-    key_looks      what a key looks like, for people; ``key_page`` is where one is to be had
-    images         media types of images that its models take
-    documents      PDFs are taken, as ``input_file``
-    path           where the API is at an address that has none
-    resources      the address of a resource, with ``{}`` for its name, which may be named
-                   instead; ``place_looks`` is what such a name looks like, for people
+    bridge         an assistant message must separate a tool result from the person's next
+                   message (Mistral: "Unexpected role 'user' after role 'tool'")
+    asks_usage     it accepts ``stream_options``
+    runs_here      its models run on the server itself: on this machine they cost nothing
+    hides          name parts of models that hold no conversation in text
+    key_looks      form of a key, for people; ``key_page`` is where to get one
+    images         media types of images that its models accept
+    documents      it accepts PDFs, as ``input_file``
+    path           path of the API at an address without one
+    resources      address of a resource, with ``{}`` for its name; a person may give just the
+                   name, in the form ``place_looks``
     """
 
     name: str

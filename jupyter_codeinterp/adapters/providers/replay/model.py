@@ -1,16 +1,15 @@
 """A recorded conversation as a model: recorded code, live execution.
 
-Ids of tool calls are names in a recording (``recording.py``), and ``{{name.cell}}`` stands for
-the live id of the cell that the call of that name made or edited (in ``cell_id``,
-``after_cell_id`` and texts).
+Recordings name their tool calls (``recording.py``). ``{{name.cell}}`` is the live id of the cell
+that the call of that name made or edited (in ``cell_id``, ``after_cell_id`` and texts).
 
-Outputs are never recorded. What the recording knows of them is, for each call, the status
-and a regular expression for the part of the result that the text speaks of: its named
-groups are filled in from the live result (``{{name.group}}``, in texts only, so no output
-ever becomes code), and a digest says whether that part is as it was when recorded.
+Outputs are never recorded. For each call, the recording has the status and a regular expression
+for the quoted part of the result. Its named groups are filled in from the live result
+(``{{name.group}}``, in texts only, so no output ever becomes code). A digest tells whether that
+part is unchanged.
 
-Which step comes next is read from the request alone: an object of this class remembers
-nothing, and one can play to many sessions at once.
+The request alone determines the next step: an object of this class has no state, and can play to
+many sessions at once.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ import asyncio
 import hashlib
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
 from .... import demo
+from ....core.history.transcript import is_report
 from ....core.messages import Message, Text, ToolResult, ToolUse, Usage, assistant, tool_uses
-from ....core.model_view.foreign import bare
+from ....core.model_view.untrusted import bare
 from ....core.ports import (
     ModelDone,
     ModelEvent,
@@ -36,6 +36,7 @@ from ....core.ports import (
     ModelToolInput,
 )
 from .recording import Expected, Recording, Step, parse
+from .searching import Found, bounded_search, search
 
 PACE = 40.0
 """Words a second: quick, but the eye can follow."""
@@ -48,12 +49,13 @@ CONNECT = "set `ANTHROPIC_API_KEY` before JupyterLab starts, or paste a key in t
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a recorded call came to in the live conversation. ``text`` is its tool result's."""
+    """The live outcome of a recorded call. ``text`` is its tool result's."""
 
     name: str
     title: str
     expected: Expected
     text: str
+    search: Callable[[str, str], Found | None]
 
     @property
     def status(self) -> str:
@@ -66,35 +68,32 @@ class Outcome(msgspec.Struct, frozen=True):
         return found[1] if found else ""
 
     @property
-    def read(self) -> re.Match[str] | None:
-        return re.search(self.expected.reads, self.text, re.MULTILINE)
+    def read(self) -> Found | None:
+        return self.search(self.expected.reads, self.text)
 
     @property
     def same(self) -> bool:
-        """Whether the part of the result that the recording speaks of is as it was then."""
-        if not self.read:
-            return False
-        return self.expected.digest in ("", digest(self.read[0]))
+        """Whether the part of the result that the recording quotes is unchanged."""
+        found = self.read
+        return found is not None and self.expected.digest in ("", digest(found.text))
 
     @property
     def figures(self) -> dict[str, str]:
-        return {**(self.read.groupdict() if self.read else {}), "cell": self.cell}
+        found = self.read
+        return {**(found.groups if found else {}), "cell": self.cell}
 
 
 class ReplayModel:
-    """Plays a recording: that of this name in this package (no file of a workspace is found by
-    a name), or one that a person has named and that was read for them.
-
-    ``pace`` is in words a second; 0 plays without waiting.
-    """
-
-    always_ask = True
+    """Plays ``recording``, or else this package's recording of that name. A name never finds a
+    file in a workspace. ``pace`` is in words a second; 0 plays without waiting."""
 
     def __init__(self, recording: str | Recording = "growth", *, pace: float = PACE) -> None:
+        self._search = search if isinstance(recording, str) else bounded_search
         if isinstance(recording, str):
             if not recording.isidentifier():
                 raise ValueError(f"not the name of a recording: {recording!r}")
             recording = parse(demo.read(f"{recording}.jsonl"))
+        self.always_ask = recording.always_ask
         self._header = recording.header
         self._steps = recording.steps
         self._pause = 1 / pace if pace else 0.0
@@ -106,7 +105,7 @@ class ReplayModel:
         return (await self.info(demo.MODEL),)
 
     async def aclose(self) -> None:
-        """There is nothing open."""
+        """Nothing is open."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         blocks = self._reply(request.messages)
@@ -122,7 +121,7 @@ class ReplayModel:
         message = assistant(*blocks)
         yield ModelDone(message, "tool_use" if tool_uses(message) else "end_turn", Usage())
 
-    # --- what comes next -------------------------------------------------------------
+    # --- the next step -------------------------------------------------------------
 
     def _reply(self, messages: Sequence[Message]) -> tuple[Text | ToolUse, ...]:
         asked = self._asked(messages)
@@ -135,21 +134,20 @@ class ReplayModel:
         outcomes = self._outcomes(since)
         for outcome in outcomes:
             if why := _departure(outcome):
-                return (Text(f"{why} {_THE_END}"),)
+                return (Text(f"{why} {THE_END}"),)
         step = self._steps[number]
         if all(isinstance(block, Text) for block in step.content):
             for outcome in outcomes:
                 if not outcome.same:
                     return (Text(_differs(outcome)),)
-        told = "".join(part.text for part in messages[asked].content if isinstance(part, Text))
-        return tuple(_live(block, outcomes, told) for block in step.content)
+        notebook = "".join(part.text for part in messages[asked].content if isinstance(part, Text))
+        return tuple(_live(block, outcomes, notebook) for block in step.content)
 
     def _asked(self, messages: Sequence[Message]) -> int | None:
-        """Index of the person's newest message; None if the recording has no answer to it.
+        """Index of the person's newest message; None if the recording cannot answer it.
 
-        The person's words are the end of their message: what the model is told of the
-        notebook comes before them, and so do results of a turn that was stopped, and notes
-        (lines in square brackets).
+        The person's words end the message. Before them come notebook contents, results of a
+        stopped turn, and notes (lines in square brackets).
         """
         for index in reversed(range(len(messages))):
             last = messages[index].content[-1]
@@ -159,9 +157,9 @@ class ReplayModel:
         return None
 
     def _outcomes(self, since: Sequence[Message]) -> tuple[Outcome, ...]:
-        """Recorded and live calls are matched by their place in the conversation."""
+        """Match recorded and live calls by their place in the conversation."""
         texts = {
-            block.tool_use_id: bare("".join(p.text for p in block.content if isinstance(p, Text)))
+            block.tool_use_id: bare(_result(block))
             for message in since
             for block in message.content
             if isinstance(block, ToolResult)
@@ -173,6 +171,7 @@ class ReplayModel:
                 title=recorded.input["title"],
                 expected=step.expect.get(recorded.id, Expected()),
                 text=texts.get(live.id, ""),
+                search=self._search,
             )
             for step, message in zip(self._steps, played, strict=False)
             for recorded, live in zip(_calls(step), tool_uses(message), strict=True)
@@ -180,8 +179,8 @@ class ReplayModel:
 
     def _what_it_is(self) -> str:
         return (
-            "This is the offline demo: it plays a recorded conversation, and knows one "
-            f"question: “{self._header.questions[0]}” To ask your own, {CONNECT}."
+            "The offline demo plays a recorded conversation and knows one question: "
+            f"“{self._header.questions[0]}” To ask your own, {CONNECT}."
         )
 
 
@@ -193,9 +192,9 @@ def digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
-def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], told: str) -> Text | ToolUse:
-    """A cell of the demo's notebook that is not in ``told`` (what the model was told of the
-    notebook) is no place for a new cell: the person has removed it."""
+def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], notebook: str) -> Text | ToolUse:
+    """The block with live values. ``notebook`` is the notebook as the model saw it: no new cell
+    goes after a demo cell that the person has removed from it."""
     if isinstance(block, Text):
         return Text(_filled(block.text, {o.name: o.figures for o in outcomes}))
     cells = {outcome.name: {"cell": outcome.cell} for outcome in outcomes}
@@ -205,18 +204,24 @@ def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], told: str) -> Text
         if key in block.input
     }
     live = {**block.input, **places}
-    if "{{" not in (place := block.input.get("after_cell_id", "{{")) and place not in told:
+    if "{{" not in (place := block.input.get("after_cell_id", "{{")) and place not in notebook:
         del live["after_cell_id"]
     return ToolUse(f"toolu_{uuid.uuid4().hex}", block.name, live)
 
 
 def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
-    """Braces that name nothing known stay as they are: a text may speak of templates."""
+    """Fill in known names. Other braces stay: a text may be about templates."""
 
     def value(found: re.Match[str]) -> str:
         return figures.get(found[1], {}).get(found[2], found[0])
 
     return re.sub(r"\{\{(\w+)\.(\w+)\}\}", value, text)
+
+
+def _result(block: ToolResult) -> str:
+    """Without the notes of hooks, which a recording does not quote."""
+    texts = (part.text for part in block.content if isinstance(part, Text))
+    return "".join(text for text in texts if not is_report(text))
 
 
 def _calls(step: Step) -> tuple[ToolUse, ...]:
@@ -245,9 +250,9 @@ def _growing(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 # --- where the live conversation departs from the recording ------------------------------
 
-_THE_END = (
-    "So the recording stops here: ask again to play it from the start, or, to have a model "
-    f"that can go on from here, {CONNECT}."
+THE_END = (
+    "So the recording stops here. Ask again to restart it. For a model that can continue from "
+    f"here, {CONNECT}."
 )
 
 
@@ -257,16 +262,16 @@ def _departure(outcome: Outcome) -> str:
     status, expected = outcome.status, outcome.expected
     if status not in ("ok", "error"):
         if "Plan mode" in outcome.text:
-            return f"{name} was not run: in Plan mode nothing is."
+            return f"{name} was not run: Plan mode runs nothing."
         if "person changed this cell" in outcome.text:
-            return f"You changed the cell that {name} was to mend, so it was left alone."
+            return f"You changed the cell that {name} should fix, so it was not edited."
         if status == "rejected":
             return f"You rejected {name}."
-        return f"{name} did not run to its end."
+        return f"{name} did not finish."
     if status == "error" and (expected.status == "ok" or not outcome.same):
-        return f"{name} failed as it did not when this was recorded{_error(outcome.text)}."
+        return f"{name} failed, unlike in the recording{_error(outcome.text)}."
     if status == "ok" and expected.status == "error":
-        return f"{name} ran without the error that the recording goes on to mend."
+        return f"{name} ran without the error that the recording fixes next."
     return ""
 
 
@@ -276,10 +281,17 @@ def _error(text: str) -> str:
     return f" (`{lines[-1]}`)" if lines else ""
 
 
+DIFFERS = "**This run differs from the recording**"
+
+
+def departs(text: str) -> bool:
+    """Whether the model's last text says that the replay departed from its recording."""
+    return text.endswith(THE_END) or text.startswith(DIFFERS)
+
+
 def _differs(outcome: Outcome) -> str:
     return (
-        "**This run differs from the recording**: "
-        f"[{outcome.title}](#cell:{outcome.cell}) did not come out as it did then, because the "
-        "data or the code has changed. The recorded answer would be about other figures, so it "
-        "is left out; what the cells show is your own result."
+        f"{DIFFERS}: [{outcome.title}](#cell:{outcome.cell}) gave "
+        "another result, because the data or the code has changed. The recorded answer would "
+        "describe other figures, so it is left out. The cells show your own result."
     )

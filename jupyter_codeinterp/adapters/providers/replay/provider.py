@@ -1,4 +1,4 @@
-"""The offline demo as a provider. Its one model goes by the provider's own name."""
+"""The offline demo as a provider. Its one model has the provider's name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")
 
 
 def provider(pace: float | None = None, recording: Recording | None = None) -> Provider:
-    """``pace`` in words a second; None for the usual one. ``recording``: another than the
+    """``pace`` in words a second; None for the usual one. ``recording``: instead of the
     package's."""
 
     def connect(credentials: Callable[[], Credentials], settings: Settings) -> ReplayModel:
@@ -34,24 +34,24 @@ def provider(pace: float | None = None, recording: Recording | None = None) -> P
         connect,
         default_model=NAME,
         needs_key=False,
-        always_ask=True,
+        always_ask=recording is None or recording.always_ask,
         answers=is_demo,
     )
 
 
 def is_demo(notebook: str) -> bool:
-    """Whether the notebook lies in a folder named as the demo names its own.
+    """Whether the notebook is in a folder named like the demo's.
 
-    A name is no proof, and need not be one: without a key such a notebook is answered by
-    the recording, which comes from the package and never from the folder, and whose code
-    is asked for in every mode, until the person lets all of a turn run.
+    A name proves nothing, and need not: without a key, the recording answers in such a notebook.
+    It comes from the package, never from the folder, and its code needs a review in every mode,
+    until the person lets all of a turn run.
     """
     return any(_FOLDER.fullmatch(part) for part in notebook.split("/")[:-1])
 
 
 async def notebook_for(front: str, root: Callable[[], Path]) -> str:
-    """``front`` if it is a demo's notebook, else that of a new copy in ``root``, which is only
-    asked for then. Raises OSError."""
+    """``front`` if it is a demo's notebook, else that of a new copy in ``root``. Calls ``root``
+    only then. Raises OSError."""
     if is_demo(front):
         return front
     folder = root()

@@ -1,4 +1,4 @@
-"""A journal that ends with its process, for conversations that nobody takes up again."""
+"""A journal that ends with its process, for conversations that nobody resumes."""
 
 from .store import MemoryStore
 

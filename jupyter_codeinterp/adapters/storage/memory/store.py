@@ -1,11 +1,11 @@
 """The journal in memory: one process, one event loop, nothing on disk.
 
-Everything is kept as it would be written, so a session that is taken up again is the same as
-from a file. Text goes through ``scrub`` like there.
+It stores what a file would, so a resumed session is the same. All text passes ``scrub``.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 
 from ....core.commands import SessionInfo
-from ....core.document.ops import Output, Receipt
+from ....core.document.ops import FinishRun, Output, Receipt
 from ....core.errors import StoreError
 from ....core.events import Event
+from ....core.history.outputs import light_op, light_receipt, whole_op
 from ....core.messages import Message
 from ....core.stores import Beginning, Holder, StoredOp
 
@@ -36,7 +37,10 @@ class MemoryStore:
         self._messages: dict[str, list[tuple[int, Message]]] = defaultdict(list)
         self._requests: dict[tuple[str, int], dict[str, Any]] = {}
         self._ops: dict[str, dict[int, StoredOp]] = defaultdict(dict)
-        self._outputs: dict[tuple[str, str], tuple[Output, ...]] = {}
+        self._outputs: dict[str, tuple[Output, ...]] = {}
+        """By digest."""
+        self._of_cells: dict[tuple[str, str], str] = {}
+        """The digest of a cell's last outputs."""
 
     # --- sessions --------------------------------------------------------------------
 
@@ -65,7 +69,7 @@ class MemoryStore:
         return sorted(found, key=lambda info: info.changed, reverse=True)
 
     async def search(self, word: str, notebook: str | None = None) -> _Sessions:
-        """By title alone: nothing lists the conversations of a process."""
+        """Search titles only: nothing lists the conversations of one process."""
         word = word.casefold()
         return [info for info in self.list(notebook) if word in info.title.casefold()]
 
@@ -74,7 +78,7 @@ class MemoryStore:
         for kept in (self._events, self._messages, self._ops):
             kept.pop(session_id, None)
         self._requests = {k: v for k, v in self._requests.items() if k[0] != session_id}
-        self._outputs = {k: v for k, v in self._outputs.items() if k[0] != session_id}
+        self._of_cells = {k: v for k, v in self._of_cells.items() if k[0] != session_id}
 
     def rename_notebook(self, old: str, new: str) -> None:
         for info in self.list(old):
@@ -82,7 +86,7 @@ class MemoryStore:
 
     def _known(self, session_id: str) -> None:
         if session_id not in self._infos:
-            raise StoreError("unknown_session", "The session is not in the journal.")
+            raise StoreError("unknown_session", "The journal does not have this session.")
 
     # --- leases: there is no other process --------------------------------------------
 
@@ -109,7 +113,7 @@ class MemoryStore:
         kept = self._events[session_id]
         for seq, event in events:
             if seq <= self.last_seq(session_id):
-                raise StoreError("repeated", "This number is in the journal already.")
+                raise StoreError("repeated", "The journal already has this number.")
             kept.append((seq, self._written(event)))
 
     async def settle(self) -> None:
@@ -164,11 +168,28 @@ class MemoryStore:
 
     def append_op(self, session_id: str, op: StoredOp) -> None:
         self._known(session_id)
-        self._ops[session_id][op.seq] = op
+        light, outputs = light_op(op.op)
+        digest = self._put(outputs)
+        self._ops[session_id][op.seq] = msgspec.structs.replace(op, op=light, outputs=digest)
+        if isinstance(light, FinishRun):
+            self._of_cells[session_id, light.cell_id] = digest
 
-    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> Receipt:
+        light, outputs = light_receipt(receipt)
+        if outputs:
+            light = msgspec.structs.replace(light, outputs=self._put(outputs))
         ops = self._ops[session_id]
-        ops[seq] = msgspec.structs.replace(ops[seq], receipt=receipt)
+        ops[seq] = msgspec.structs.replace(ops[seq], receipt=light)
+        return light
+
+    def last_op(self, session_id: str) -> int:
+        return max(self._ops[session_id], default=0)
+
+    def whole_ops(self, session_id: str, after: int = 0) -> _Ops:
+        return [
+            whole_op(op, self._outputs.get(op.outputs)) if op.outputs else op
+            for op in self.ops(session_id, after)
+        ]
 
     def ops(self, session_id: str, after: int = 0) -> _Ops:
         return [op for seq, op in self._ops[session_id].items() if seq > after]
@@ -185,13 +206,22 @@ class MemoryStore:
     def unsaved_ops(self, notebook: str) -> _OpsBySession:
         return []
 
-    def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
-        self._outputs[session_id, cell_id] = msgspec.json.decode(
-            self._written(outputs), type=tuple[dict[str, Any], ...]
-        )
+    async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
+        return self._put(outputs)
 
-    def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
-        return self._outputs.get((session_id, cell_id))
+    def _put(self, outputs: tuple[Output, ...]) -> str:
+        if not outputs:
+            return ""
+        written = self._written(outputs)
+        digest = hashlib.sha256(written).hexdigest()
+        self._outputs[digest] = msgspec.json.decode(written, type=tuple[Output, ...])
+        return digest
+
+    def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        return self._outputs.get(digest)
+
+    async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
+        return self._outputs.get(self._of_cells.get((session_id, cell_id), ""))
 
     def _written(self, value: Any) -> bytes:
         return self._scrub(msgspec.json.encode(value).decode()).encode()

@@ -1,4 +1,4 @@
-"""The journal's file: opened, checked, brought up to date; its faults in words."""
+"""The journal's file: opening, checking, migrating; its faults in words."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from ....core.errors import StoreError
 from . import mark, schema
 
 _QUICKLY_CHECKED = 500_000
-"""Bytes of a file that is checked in some 10 ms."""
+"""Bytes of a file whose check takes some 10 ms."""
 _QUICKLY_REBUILT = 5_000_000
-"""Bytes of a file that is written anew in some 50 ms."""
+"""Bytes of a file whose rewriting takes some 50 ms."""
 _LONGEST_LOG = 16_000_000
-"""Bytes to which a write-ahead log that has been folded in is cut."""
+"""Bytes to which a checkpoint cuts the write-ahead log."""
 LOCK_WAIT = 0.5
-"""Seconds. Another process holds the file for milliseconds; the event loop waits with us."""
+"""Seconds. Other processes lock the file for milliseconds; the event loop waits with us."""
 
-# What SQLite says, the code, and what people are told.
+# SQLite's words, our code, our message.
 _FAULTS = (
-    ("full", "disk_full", "The disk is full: the conversation could not be saved."),
+    ("full", "disk_full", "The disk is full. The conversation could not be saved."),
     ("readonly", "read_only", "The journal's file is read-only."),
-    ("locked", "locked", "Another program keeps the journal's file locked."),
+    ("locked", "locked", "Another program has locked the journal's file."),
     ("malformed", "damaged", "The journal's file is damaged."),
     ("not a database", "damaged", "The journal's file is damaged."),
-    ("unable to open", "not_found", "The journal's file cannot be opened."),
-    ("FOREIGN KEY", "unknown_session", "The session is not in the journal."),
-    ("UNIQUE", "repeated", "This number is in the journal already."),
+    ("unable to open", "not_found", "Could not open the journal's file."),
+    ("FOREIGN KEY", "unknown_session", "The journal does not have this session."),
+    ("UNIQUE", "repeated", "The journal already has this number."),
 )
-# The same for what the operating system says.
+# The same for errors of the operating system.
 _SYSTEM_FAULTS = {
     errno.ENOSPC: "full",
     errno.EDQUOT: "full",
@@ -50,25 +50,25 @@ _SYSTEM_FAULTS = {
 
 
 class Opened(NamedTuple):
-    """``told`` is "" or what had to be done to the file. ``fault`` is why ``db`` is for
-    reading only: then it is the file as far as it can be read, or nothing."""
+    """``notice``: what had to be done to the file, or "". ``fault``: why ``db`` is read-only; it
+    then holds what can be read."""
 
     db: sqlite3.Connection
-    told: str
+    notice: str
     fault: StoreError | None
 
 
 def open_file(path: Path) -> Opened:
-    """The journal at ``path``, made if need be. Always gives something to read from.
+    """Open or create the journal at ``path``. Always returns something to read from.
 
-    A damaged file is set aside, not deleted, and a new one begun.
+    A damaged file is moved aside, not deleted, and a new one begun.
     """
     try:
         with in_words():
-            db, told = _open_or_begin(path)
-            return Opened(db, told, None)
+            db, notice = _open_or_begin(path)
+            return Opened(db, notice, None)
     except StoreError as fault:
-        return Opened(_to_read(path), "", fault)
+        return Opened(_open_read_only(path), "", fault)
 
 
 def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
@@ -78,10 +78,27 @@ def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
     except sqlite3.DatabaseError as error:
         if _fault(error).code != "damaged":
             raise
-        told = _set_aside(path)
+        notice = _move_aside(path)
         _prepare(path)
-        return _connect(path), told
+        return _connect(path), notice
     return db, mark.missing(path, db)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Another connection to an open journal, for a thread."""
+    db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
+    db.execute("PRAGMA foreign_keys=ON")
+    _set_waits(db, db.execute("PRAGMA journal_mode").fetchone()[0])
+    db.execute("PRAGMA secure_delete=ON")
+    return db
+
+
+def _set_waits(db: sqlite3.Connection, mode: str) -> None:
+    # Without a write-ahead log, each append waits for the disk.
+    db.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
+    # SQLite would checkpoint in the middle of an append, which then waits for the disk: 50 ms and
+    # more. `fold_log` does it instead.
+    db.execute("PRAGMA wal_autocheckpoint=0")
 
 
 def journal_mode(db: sqlite3.Connection) -> str:
@@ -93,8 +110,8 @@ def journal_mode(db: sqlite3.Connection) -> str:
 
 
 def sync_log(path: Path, last: mark.Mark | None = None) -> None:
-    """Wait until the disk has the write-ahead log. Without one, each append has waited.
-    ``last`` is what the log holds, to be found again when the file is opened."""
+    """Wait until the disk has the write-ahead log. Without one, each append has waited. ``last``
+    is the log's last event; the next opening checks that it is still there."""
     log = path.with_name(f"{path.name}-wal")
     with in_words():
         with suppress(FileNotFoundError), log.open("rb") as file:
@@ -104,7 +121,7 @@ def sync_log(path: Path, last: mark.Mark | None = None) -> None:
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
-    """What tells the file from another one at the same place; None if there is none."""
+    """Identifies the file, even if another takes its place; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -113,15 +130,22 @@ def file_id(path: Path) -> tuple[int, int] | None:
 
 
 def fold_log(path: Path) -> None:
-    """Bring the write-ahead log into the file, which lets it begin anew. Others may write
-    meanwhile; what they are about to write stays in the log."""
-    with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT)) as db:
+    """Checkpoint the write-ahead log, so that it restarts. Others may write meanwhile; their
+    writes stay in the log."""
+    with in_words(), closing(connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
 
 
+def empty_log(path: Path) -> bool:
+    """Checkpoint and truncate the log. False while others read it."""
+    with in_words(), closing(connect(path)) as db:
+        db.execute("PRAGMA busy_timeout=0")
+        return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+
+
 def _wants_check(path: Path) -> bool:
-    """A small file is checked always. A large one, whose check would hold up the server's
-    start, only if its last writer has left without closing it."""
+    """Always check a small file. A large one, whose check would delay the server's start, only
+    if its last writer did not close it."""
     left_open = path.with_name(f"{path.name}-wal").exists()
     return left_open or (path.exists() and path.stat().st_size < _QUICKLY_CHECKED)
 
@@ -130,15 +154,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     wants_check = _wants_check(path)
     db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
     try:
-        _give_back_free_space(db, path)
-        # Without a log to sync at the right moments, each append waits for the disk.
-        wait = "NORMAL" if journal_mode(db) == "wal" else "FULL"
-        db.execute(f"PRAGMA synchronous={wait}")
-        # SQLite would fold the log into the file in the middle of an append, which then
-        # waits for the disk: 50 ms and more. `fold_log` does it.
-        db.execute("PRAGMA wal_autocheckpoint=0")
+        _enable_shrinking(db, path)
+        _set_waits(db, journal_mode(db))
         db.execute(f"PRAGMA journal_size_limit={_LONGEST_LOG}")
         db.execute("PRAGMA foreign_keys=ON")
+        # Deleted data must be nowhere in the file.
+        db.execute("PRAGMA secure_delete=ON")
         if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
         schema.migrate(db)
@@ -148,23 +169,22 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _give_back_free_space(db: sqlite3.Connection, path: Path) -> None:
-    """Let the file shrink step by step when something is deleted (``retention``). This can
-    be set in an empty file, or in one that is written anew; not in a large one, then."""
+def _enable_shrinking(db: sqlite3.Connection, path: Path) -> None:
+    """Let ``retention`` shrink the file step by step. SQLite needs an empty file or a full
+    rewrite for this setting, so large files go without."""
     if db.execute("PRAGMA auto_vacuum").fetchone()[0] == 0:
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         small = 0 < path.stat().st_size < _QUICKLY_REBUILT
         if small and _version(db) <= len(schema.MIGRATIONS):
-            # Another server may be at work: then some other time.
+            # Another server may be using the file: try again another time.
             with suppress(sqlite3.OperationalError):
                 db.execute("VACUUM")
 
 
-def _to_read(path: Path) -> sqlite3.Connection:
-    """The journal for reading only, as far as that goes; else one in which nothing is."""
+def _open_read_only(path: Path) -> sqlite3.Connection:
+    """Open the journal read-only if possible; else an empty one."""
     log = path.with_name(f"{path.name}-wal")
-    # Without a folder to write in, SQLite reads a file with no log only if it is told that
-    # nobody changes it.
+    # In a read-only folder, SQLite reads a file without a log only as immutable.
     for how in ("mode=ro", "immutable=1"):
         try:
             if how == "immutable=1" and log.exists() and log.stat().st_size:
@@ -191,37 +211,37 @@ def _version(db: sqlite3.Connection) -> int:
 
 
 def _prepare(path: Path) -> None:
-    """Folder and file for their owner only: SQLite gives its side files the same mode."""
+    """Make folder and file owner-only: SQLite gives its side files the same mode."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)
 
 
-def _set_aside(path: Path) -> str:
-    aside = _free_name(path)
-    path.rename(aside)
+def _move_aside(path: Path) -> str:
+    damaged = _free_name(path)
+    path.rename(damaged)
     for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), mark.of(path)):
         if side.exists():
-            side.rename(aside.with_name(aside.name + side.name[len(path.name) :]))
+            side.rename(damaged.with_name(damaged.name + side.name[len(path.name) :]))
     return (
-        "The journal of earlier conversations was damaged. It is kept as "
-        f"{aside.name}; a new one has been started."
+        f"The journal of earlier conversations was damaged. It was renamed to {damaged.name}, and "
+        "a new journal was started."
     )
 
 
 def _free_name(path: Path) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    aside, number = path.with_name(f"{path.name}.damaged-{stamp}"), 1
-    while aside.exists():
+    damaged, number = path.with_name(f"{path.name}.damaged-{stamp}"), 1
+    while damaged.exists():
         number += 1
-        aside = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
-    return aside
+        damaged = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
+    return damaged
 
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Faults of the file as StoreError; faults of the program stay what they are."""
+    """Turn file errors into StoreError; let program errors pass."""
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
@@ -238,4 +258,4 @@ def _fault(error: Exception) -> StoreError:
         if said in text:
             return StoreError(code, words)
     why = error.strerror if isinstance(error, OSError) else error
-    return StoreError("disk_error", f"The journal could not be read or written: {why}.")
+    return StoreError("disk_error", f"Could not read or write the journal: {why}.")

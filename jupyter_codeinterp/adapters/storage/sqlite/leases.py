@@ -1,4 +1,4 @@
-"""Which server works on a session, where several have the same journal."""
+"""Which server works on a session, where several share a journal."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .journal import Journal
 from .retention import Retention
 
 _HOST = socket.gethostname()
-_here: set[str] = set()
-"""The stores that are open in this process, by name."""
+_open_stores: set[str] = set()
+"""Names of the stores that are open in this process."""
 
 
 class Leases(Journal):
-    """The leases of the server that this store belongs to."""
+    """The leases of this store's server."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Leases(Journal):
     ) -> None:
         super().__init__(path, scrub, retention)
         self._server = uuid.uuid4().hex
-        _here.add(self._server)
+        _open_stores.add(self._server)
 
     def take_lease(self, session_id: str) -> Holder | None:
         with self._transaction():
@@ -68,10 +68,10 @@ class Leases(Journal):
         return None
 
     def close(self) -> None:
-        was_open = self._server in _here
-        _here.discard(self._server)
+        was_open = self._server in _open_stores
+        _open_stores.discard(self._server)
         if was_open and self._fault is None:
-            # What is not given back now is free a little later: this process is gone then.
+            # A lease not released now expires soon: this process is ending.
             with suppress(StoreError), self._transaction():
                 self._db.execute("DELETE FROM leases WHERE server = ?", (self._server,))
         super().close()
@@ -83,17 +83,17 @@ def _is_live(server: str, host: str, pid: int, beat: float) -> bool:
     if host != _HOST:
         return True
     if pid == os.getpid():
-        return server in _here
+        return server in _open_stores
     return _runs(pid)
 
 
 def _runs(pid: int) -> bool:
     if os.name == "nt":
-        return True  # To ask would be to interrupt it.
+        return True  # Asking would interrupt it.
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except OSError:
-        return True  # Somebody else's.
+        return True  # It belongs to another user.
     return True

@@ -1,8 +1,7 @@
 """How far the journal was known to be on the disk, in a small file beside it.
 
-A write-ahead log that has lost its end is a sound log for SQLite: it holds less, and
-nothing says so. The mark does. It is written after the log is on the disk, so that it
-never claims more than there was.
+For SQLite, a write-ahead log that lost its end is valid: it silently holds less. The mark
+reveals that. It is written after the log is on the disk, so it never claims too much.
 """
 
 from __future__ import annotations
@@ -14,13 +13,10 @@ from pathlib import Path
 import msgspec
 
 MISSING = (
-    "The end of the journal is missing: what was said last in a conversation is lost. "
-    "The notebook has what was saved there."
+    "The end of the journal is missing. The last messages of a conversation are lost; saved "
+    "notebooks are not affected."
 )
-LOST = (
-    "The journal of earlier conversations is gone: something else than this program has "
-    "emptied or deleted it."
-)
+LOST = "The journal of earlier conversations is gone. Another program emptied or deleted it."
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -41,14 +37,14 @@ def write(path: Path, last: Mark) -> None:
 
 
 def forget(path: Path, session_id: str) -> None:
-    """The session is deleted on purpose."""
+    """Record a deletion on purpose."""
     last = _read(path)
     if last is not None and last.session_id == session_id:
         of(path).unlink(missing_ok=True)
 
 
 def missing(path: Path, db: sqlite3.Connection) -> str:
-    """What a person must know if the journal holds less than it did; said once."""
+    """A message for the person, once, if the journal holds less than it did."""
     last = _read(path)
     if last is None:
         return ""
@@ -62,7 +58,7 @@ def missing(path: Path, db: sqlite3.Connection) -> str:
 
 
 def _read(path: Path) -> Mark | None:
-    """None if there is none, or it was cut off while it was written."""
+    """None if there is none, or its writing was cut off."""
     with suppress(FileNotFoundError, msgspec.MsgspecError):
         return msgspec.json.decode(of(path).read_bytes(), type=Mark)
     return None

@@ -1,7 +1,7 @@
-"""How much the journal keeps and for how long; what is over is deleted, bit by bit.
+"""Retention: what the journal keeps and for how long. Deletes in small steps.
 
-In a thread, over a connection of its own, and in transactions of some milliseconds: the
-event loop writes to the same file meanwhile, and would wait for a longer one.
+It runs in a thread, on its own connection, in transactions of some milliseconds: the event loop
+writes to the same file and would wait for a longer one.
 """
 
 from __future__ import annotations
@@ -16,132 +16,156 @@ from pathlib import Path
 
 import msgspec
 
-from ....core.document.ops import Output
 from ....core.stores import LEASE_TIME
 from . import mark
-from .file import LOCK_WAIT, in_words
+from .file import connect, in_words
 
 DAY = 86_400.0
-CUT = 20_000_000
-"""Bytes of the outputs of one cell at most; what is over is cut."""
+_WRITE_TIMEOUT = 3_600.0
+"""Seconds that writing large outputs may take."""
+ACTIONS_DAYS = 30
+"""Days for which actions of windows are kept."""
 _PAUSE = 0.005
 """Seconds between two steps, for others to write."""
 _PAGES = 250
-"""Free pages (4 kB each) that are given back at once."""
+"""Free pages (4 kB each) returned per step."""
 _OF_A_SESSION = (
     ("events", "seq", 500),
     ("messages", "id", 20),
     ("requests", "step", 100),
     ("prompts", "digest", 100),
     ("ops", "seq", 20),
-    ("outputs", "cell_id", 1),
+    ("cell_outputs", "cell_id", 100),
+    ("output_uses", "digest", 100),
 )
-"""Tables with a key in a session, and how many rows are deleted at once: some are large."""
+"""Tables with a session column, and rows deleted per step: some rows are large."""
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """Days since the last change, None for ever; and bytes of all outputs together."""
+    """Days since the last change, None for ever; and bytes of the whole file: oldest outputs are
+    deleted until the file fits."""
 
     outputs_days: float | None = None
     conversations_days: float | None = None
     outputs_size: int | None = 1_000_000_000
 
 
-def cut(outputs: tuple[Output, ...], most: int = CUT) -> tuple[Output, ...]:
-    """The first outputs, as many as fit into ``most`` bytes, and a note for the others."""
-    kept: list[Output] = []
-    size = left_out = 0
-    for output in outputs:
-        bytes_here = len(msgspec.json.encode(output))
-        if left_out or size + bytes_here > most:
-            left_out += bytes_here
-        else:
-            size += bytes_here
-            kept.append(output)
-    if left_out:
-        words = f"[{left_out / 1e6:,.1f} MB more were too large to be kept.]\n"
-        kept.append({"output_type": "stream", "name": "stderr", "text": words})
-    return tuple(kept)
+def keep(path: Path, retention: Retention, writing: threading.Lock) -> bool:
+    """Delete expired data; return whether there was any. Sessions that a server works on are
+    left alone.
 
-
-def keep(path: Path, retention: Retention, writing: threading.Lock) -> None:
-    """Delete what is over. A session that a server works on is left alone.
-
-    ``writing`` is held by whoever writes in this process, so that the event loop waits for
-    one step at most. Raises StoreError.
+    Writers of this process hold ``writing``, so that the event loop waits for at most one step.
+    Raises StoreError.
     """
-    with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)) as db:
-        db.execute("PRAGMA foreign_keys=ON")
-        db.execute("PRAGMA wal_autocheckpoint=0")
+    with in_words(), closing(connect(path)) as db:
         now = time.time()
         work = _Retainer(db, writing)
         if retention.conversations_days is not None:
             for session_id in work.drop_sessions(now - retention.conversations_days * DAY):
-                mark.forget(path, session_id)  # Its absence is no loss.
+                mark.forget(path, session_id)  # A deletion on purpose is no loss.
         if retention.outputs_days is not None:
             work.drop_outputs(now - retention.outputs_days * DAY)
+        work.drop_unused(now - _WRITE_TIMEOUT)
         if retention.outputs_size is not None:
             work.drop_outputs_over(retention.outputs_size)
-        work.give_back()
+        work.drop_actions(now - ACTIONS_DAYS * DAY)
+        work.return_free_pages()
+        return work.dropped
 
 
 class _Retainer:
     def __init__(self, db: sqlite3.Connection, writing: threading.Lock) -> None:
+        self.dropped = False
         self._db = db
         self._writing = writing
 
     def drop_sessions(self, before: float) -> list[str]:
-        """Those that were not changed since, and are gone."""
-        old = f"SELECT session_id FROM sessions WHERE changed < ? AND {_AT_REST}"
-        found = self._db.execute(old, (before, _alive())).fetchall()
+        """Delete sessions unchanged since then; return their ids."""
+        old = f"SELECT session_id FROM sessions WHERE changed < ? AND {_UNLEASED}"
+        found = self._db.execute(old, (before, _oldest_lease())).fetchall()
         return [session_id for (session_id,) in found if self._drop_session(session_id, before)]
 
     def _drop_session(self, session_id: str, before: float) -> bool:
         """False if somebody has begun to work on it."""
-        same = f"session_id = ? AND changed < ? AND {_AT_REST}"
+        same = f"session_id = ? AND changed < ? AND {_UNLEASED}"
 
         def drop(statement: str, values: tuple[object, ...]) -> int:
-            """Rows that are gone; -1 if the session is not to go any more."""
-            still = self._db.execute(
-                f"SELECT 1 FROM sessions WHERE {same}", (session_id, before, _alive())
+            """Return the number of deleted rows; -1 if the session must stay."""
+            found = self._db.execute(
+                f"SELECT 1 FROM sessions WHERE {same}", (session_id, before, _oldest_lease())
             ).fetchone()
-            return -1 if still is None else self._rows(statement, values)
+            return -1 if found is None else self._rows(statement, values)
 
         for table, column, rows in _OF_A_SESSION:
             batch = (
                 f"DELETE FROM {table} WHERE session_id = ?1 AND {column} IN"
                 f" (SELECT {column} FROM {table} WHERE session_id = ?1 LIMIT {rows})"
             )
-            gone = 1
-            while gone > 0:
-                gone = self._at_once(partial(drop, batch, (session_id,)))
-            if gone < 0:
+            deleted = 1
+            while deleted > 0:
+                deleted = self._in_transaction(partial(drop, batch, (session_id,)))
+            if deleted < 0:
                 return False
         last = "DELETE FROM sessions WHERE session_id = ?"
-        return self._at_once(partial(drop, last, (session_id,))) > 0
+        return self._in_transaction(partial(drop, last, (session_id,))) > 0
 
-    def drop_outputs(self, before: float) -> None:
-        one = (
-            "DELETE FROM outputs WHERE rowid = (SELECT rowid FROM outputs"
-            f" WHERE changed < ? AND {_AT_REST} ORDER BY changed LIMIT 1)"
+    def drop_actions(self, before: float) -> None:
+        some = (
+            "DELETE FROM actions WHERE number IN"
+            " (SELECT number FROM actions WHERE at < ? ORDER BY number LIMIT 500)"
         )
-        while self._at_once(partial(self._rows, one, (before, _alive()))) > 0:
+        while self._in_transaction(partial(self._rows, some, (before,))) > 0:
             pass
 
-    def drop_outputs_over(self, most: int) -> None:
-        """The oldest, until the others fit."""
-        size: int = self._db.execute("SELECT ifnull(sum(size), 0) FROM outputs").fetchone()[0]
-        oldest = f"SELECT rowid, size FROM outputs WHERE {_AT_REST} ORDER BY changed LIMIT 1"
-        one = "DELETE FROM outputs WHERE rowid = ?"
-        while size > most:
-            row = self._db.execute(oldest, (_alive(),)).fetchone()
-            if row is None:
-                return
-            self._at_once(partial(self._rows, one, (row[0],)))
-            size -= row[1]
+    def drop_outputs(self, before: float) -> None:
+        while (digest := self._oldest(before)) is not None:
+            self._drop(digest)
 
-    def give_back(self) -> None:
-        """Free pages at the end of the file, to the file system."""
+    def drop_outputs_over(self, most: int) -> None:
+        """Delete the oldest outputs until the file fits."""
+        while self._used() > most and (digest := self._oldest(time.time() + DAY)) is not None:
+            self._drop(digest)
+
+    def drop_unused(self, before: float) -> None:
+        """Delete outputs without a conversation, and those only partly written."""
+        unused = (
+            "SELECT digest FROM outputs o WHERE (changed < ? AND NOT whole) OR NOT EXISTS"
+            " (SELECT 1 FROM output_uses u WHERE u.digest = o.digest)"
+        )
+        for (digest,) in self._db.execute(unused, (before,)).fetchall():
+            self._drop(digest)
+
+    def _oldest(self, before: float) -> str | None:
+        """The oldest outputs that no active conversation has."""
+        row = self._db.execute(
+            "SELECT digest FROM outputs o WHERE changed < ? AND NOT EXISTS"
+            " (SELECT 1 FROM output_uses u JOIN leases l USING (session_id)"
+            " WHERE u.digest = o.digest AND l.beat > ?) ORDER BY changed LIMIT 1",
+            (before, _oldest_lease()),
+        ).fetchone()
+        return row[0] if row is not None else None
+
+    def _drop(self, digest: str) -> None:
+        """Delete part by part. Outputs written again meanwhile stay."""
+        going = "EXISTS (SELECT 1 FROM outputs WHERE digest = ?1 AND NOT whole AND changed = 0)"
+        statements = (
+            "UPDATE outputs SET whole = 0, changed = 0 WHERE digest = ?1 AND changed > 0",
+            "DELETE FROM output_parts WHERE rowid = (SELECT rowid FROM output_parts"
+            f" WHERE digest = ?1 AND {going} LIMIT 1)",
+            f"DELETE FROM output_uses WHERE digest = ?1 AND {going}",
+            "DELETE FROM outputs WHERE digest = ?1 AND NOT whole AND changed = 0",
+        )
+        for statement in statements:
+            while self._in_transaction(partial(self._rows, statement, (digest,))) > 0:
+                pass
+
+    def _used(self) -> int:
+        """Bytes of the file without its free pages."""
+        pages = self._db.execute("PRAGMA page_count").fetchone()[0] - self._free()
+        return int(pages * self._db.execute("PRAGMA page_size").fetchone()[0])
+
+    def return_free_pages(self) -> None:
+        """Return free pages at the end of the file to the file system."""
         if self._db.execute("PRAGMA auto_vacuum").fetchone()[0] != 2:
             return
         left, free = self._free(), -1
@@ -160,7 +184,7 @@ class _Retainer:
         pages: int = self._db.execute("PRAGMA freelist_count").fetchone()[0]
         return pages
 
-    def _at_once(self, work: Callable[[], int]) -> int:
+    def _in_transaction(self, work: Callable[[], int]) -> int:
         with self._writing:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -169,13 +193,14 @@ class _Retainer:
             finally:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
+        self.dropped = self.dropped or done > 0
         time.sleep(_PAUSE)
         return done
 
 
-_AT_REST = "session_id NOT IN (SELECT session_id FROM leases WHERE beat > ?)"
+_UNLEASED = "session_id NOT IN (SELECT session_id FROM leases WHERE beat > ?)"
 
 
-def _alive() -> float:
-    """Leases that were renewed since are good."""
+def _oldest_lease() -> float:
+    """Leases renewed since this time are valid."""
     return time.time() - LEASE_TIME

@@ -1,15 +1,63 @@
-"""The journal's tables, and how an older file gets them."""
+"""The journal's tables and their migrations."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 
-from ....core.document.ops import digest
+import msgspec
+
+from ....core.document.ops import Output, digest
 from ....core.errors import StoreError
+from ....core.history.outputs import light_op, light_receipt
+from ....core.stores import StoredOp
+from .output_rows import put, written
 
-# (version 1, version 2, …): each the statements that lead to it from the one before.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
+
+def _outputs_once(db: sqlite3.Connection) -> None:
+    keys = "SELECT o.session_id, seq, number, s.changed FROM ops_6 o JOIN sessions s"
+    for session_id, seq, number, changed in db.execute(
+        f"{keys} USING (session_id) ORDER BY number, session_id, seq"
+    ).fetchall():
+        row = "SELECT data FROM ops_6 WHERE session_id = ? AND seq = ?"
+        _move_op(db, session_id, number, changed, db.execute(row, (session_id, seq)).fetchone()[0])
+    keys = "SELECT session_id, cell_id, changed FROM outputs_6"
+    for session_id, cell_id, changed in db.execute(keys).fetchall():
+        row = "SELECT data FROM outputs_6 WHERE session_id = ? AND cell_id = ?"
+        data: str = db.execute(row, (session_id, cell_id)).fetchone()[0]
+        digest = _kept(db, session_id, msgspec.json.decode(data), changed)
+        db.execute("INSERT INTO cell_outputs VALUES (?, ?, ?)", (session_id, cell_id, digest))
+
+
+def _move_op(
+    db: sqlite3.Connection, session_id: str, number: int, changed: float, data: str
+) -> None:
+    stored = msgspec.json.decode(data, type=StoredOp)
+    op, outputs = light_op(stored.op)
+    digest = _kept(db, session_id, outputs, changed) if outputs else None
+    receipt = stored.receipt
+    if receipt is not None:
+        light, before = light_receipt(receipt)
+        if before:
+            kept = _kept(db, session_id, before, changed)
+            light = msgspec.structs.replace(light, outputs=kept)
+        receipt = light
+    stored_receipt = msgspec.json.encode(receipt).decode() if receipt is not None else None
+    row = (session_id, stored.seq, number, stored.turn, msgspec.json.encode(op).decode())
+    db.execute("INSERT INTO ops VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, digest, stored_receipt))
+
+
+def _kept(
+    db: sqlite3.Connection, session_id: str, outputs: tuple[Output, ...], changed: float
+) -> str:
+    new = written(outputs, str)
+    put(db, session_id, new, changed)
+    return new.digest
+
+
+# (version 1, version 2, …): the statements that lead to each from the one before.
+MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] = (
     (
         """CREATE TABLE sessions (
             session_id TEXT PRIMARY KEY, notebook TEXT NOT NULL, changed REAL NOT NULL,
@@ -42,15 +90,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             cell_id TEXT NOT NULL, data TEXT NOT NULL,
             PRIMARY KEY (session_id, cell_id))""",
     ),
-    # Which ops the notebook's file has. Of an older journal it is not known: none is put
-    # into a notebook a second time.
+    # Which ops the notebook's file has. Older journals cannot know: their ops are never applied
+    # again.
     (
         "ALTER TABLE sessions ADD COLUMN saved INTEGER NOT NULL DEFAULT 0",
         """UPDATE sessions SET saved = ifnull(
             (SELECT max(seq) FROM ops WHERE ops.session_id = sessions.session_id), 0)""",
     ),
-    # Which server works on a session. What a person is told until they have read it. And
-    # outputs with their age and size, in an index that is read without the outputs.
+    # Which server works on a session; messages that a person has not read yet; age and size of
+    # outputs, in an index that can be read without the outputs.
     (
         """CREATE TABLE leases (
             session_id TEXT PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
@@ -68,15 +116,54 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "DROP TABLE outputs_2",
         "CREATE INDEX outputs_by_age ON outputs (changed, size)",
     ),
-    # In which order the ops of all sessions were journaled: one may build on another's.
+    # The order in which the ops of all sessions were journaled: one may build on another's.
     (
         "ALTER TABLE ops ADD COLUMN number INTEGER NOT NULL DEFAULT 0",
         "CREATE INDEX ops_in_order ON ops (number)",
     ),
-    # The begin of a run names the source that an op before it has written.
+    # A run's begin names the source that an earlier op wrote.
     ("""UPDATE ops SET data = with_digest(data) WHERE data LIKE '%"op":"begin_run"%'""",),
     # What models have cost, where an admin has set a limit.
     ("CREATE TABLE spending (day TEXT PRIMARY KEY, dollars REAL NOT NULL) WITHOUT ROWID",),
+    # Each output once, in parts, apart from ops and receipts.
+    (
+        """CREATE TABLE output_parts (
+            digest TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL,
+            PRIMARY KEY (digest, start))""",
+        """CREATE TABLE output_uses (
+            digest TEXT NOT NULL, session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            PRIMARY KEY (digest, session_id)) WITHOUT ROWID""",
+        "CREATE INDEX output_uses_by_session ON output_uses (session_id)",
+        """CREATE TABLE cell_outputs (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            cell_id TEXT NOT NULL, digest TEXT NOT NULL,
+            PRIMARY KEY (session_id, cell_id)) WITHOUT ROWID""",
+        "ALTER TABLE outputs RENAME TO outputs_6",
+        "DROP INDEX outputs_by_age",
+        """CREATE TABLE outputs (
+            digest TEXT PRIMARY KEY, changed REAL NOT NULL, bytes INTEGER NOT NULL,
+            whole INTEGER NOT NULL)""",
+        "CREATE INDEX outputs_by_age ON outputs (changed)",
+        "ALTER TABLE ops RENAME TO ops_6",
+        "DROP INDEX ops_in_order",
+        """CREATE TABLE ops (
+            session_id TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+            seq INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL,
+            op TEXT NOT NULL, outputs TEXT, receipt TEXT,
+            PRIMARY KEY (session_id, seq)) WITHOUT ROWID""",
+        "CREATE INDEX ops_in_order ON ops (number)",
+        _outputs_once,
+        "DROP TABLE ops_6",
+        "DROP TABLE outputs_6",
+    ),
+    # What windows and clients did, for those that were away.
+    (
+        """CREATE TABLE actions (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, window INTEGER NOT NULL,
+            what TEXT NOT NULL, name TEXT NOT NULL, session_id TEXT NOT NULL,
+            notebook TEXT NOT NULL, turn INTEGER NOT NULL, before TEXT NOT NULL)""",
+        "CREATE INDEX actions_of_sessions ON actions (session_id)",
+    ),
 )
 
 
@@ -89,20 +176,23 @@ def _with_digest(data: str) -> str:
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Climb from the version that the file has to the newest, one transaction a step.
+    """Migrate the file to the newest version, one transaction a step.
 
     Raises StoreError ``too_new``.
     """
     db.create_function("with_digest", 1, _with_digest)
     while True:
-        db.execute("BEGIN IMMEDIATE")  # another process may be climbing, too
+        db.execute("BEGIN IMMEDIATE")  # another process may be migrating, too
         version: int = db.execute("PRAGMA user_version").fetchone()[0]
         if version >= len(MIGRATIONS):
             db.execute("COMMIT")
             break
         for statement in MIGRATIONS[version]:
-            db.execute(statement)
+            if isinstance(statement, str):
+                db.execute(statement)
+            else:
+                statement(db)
         db.execute(f"PRAGMA user_version={version + 1}")
         db.execute("COMMIT")
     if version > len(MIGRATIONS):
-        raise StoreError("too_new", "The journal was written by a newer version of this program.")
+        raise StoreError("too_new", "A newer version of this program wrote the journal.")

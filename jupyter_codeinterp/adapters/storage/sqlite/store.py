@@ -1,53 +1,60 @@
 """The journal in one SQLite file: sessions, events, messages, ops and outputs.
 
-Synchronous, for one thread: an append takes 0.1 ms. What waits for the disk (``settle``,
-``tidy``) does so in a thread of its own. Everything written goes through ``scrub``.
-Sequence numbers are the caller's; where streamed parts were folded they have holes.
+Synchronous, for one thread: an append takes 0.1 ms. ``settle`` and ``tidy`` wait for the disk in
+a thread of their own. All written text passes ``scrub``. The caller numbers events; folding
+streamed parts leaves gaps.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
-from collections.abc import Callable
-from functools import cache
-from itertools import groupby
-from operator import itemgetter
+import sqlite3
 from typing import Any
 
 import msgspec
 
 from ....core.commands import SessionInfo
-from ....core.document.ops import Output, Receipt
-from ....core.errors import StoreError
 from ....core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ....core.messages import Message
-from ....core.stores import Beginning, StoredOp
-from .branches import copy_said
-from .leases import Leases
+from ....core.stores import Beginning
+from .actions import ActionTable
+from .journal import read, reader
 from .mark import Mark
-from .retention import CUT, cut
-from .searching import fold, saying
+from .ops import Ops
+from .searching import fold, sessions_with
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
 _Written = list[tuple[int, bytes]]
-_Ops = list[StoredOp]
-_OpsBySession = list[tuple[str, list[StoredOp]]]
 _Deltas = list[tuple[int, ThinkingDelta]]
 _Rows = list[tuple[Any, ...]]
 
 _NEW_SESSION = "INSERT INTO sessions (info, notebook, changed, session_id) VALUES (?, ?, ?, ?)"
 _NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?)"
-_NEW_OP = "INSERT INTO ops SELECT ?, ?, ?, ifnull(max(number), 0) + 1 FROM ops"
+
+# A branch copies its share of the session, so that each can be deleted without the other.
+_FIRST = "SELECT id FROM messages WHERE session_id = :of ORDER BY id LIMIT :messages"
+
+_COPIES = (
+    # New rows are numbered in the order of the old ones; `base` is below all of them.
+    f"""INSERT INTO messages (session_id, conversation, data)
+        SELECT :new, conversation, data FROM messages WHERE id IN ({_FIRST}) ORDER BY id""",
+    """INSERT INTO prompts SELECT :new, digest, text FROM prompts
+        WHERE session_id = :of AND digest IN
+            (SELECT digest FROM requests WHERE session_id = :of AND step <= :steps)""",
+    """INSERT INTO requests
+        SELECT :new, step, digest, data, conversation, :base +
+            (SELECT count(*) FROM messages m WHERE m.session_id = :of AND m.id <= last_message)
+        FROM requests WHERE session_id = :of AND step <= :steps""",
+)
 
 
-class SqliteStore(Leases):
-    """``SessionStore`` in the file ``path``. Making it raises nothing (see ``Journal``).
+class SqliteStore(ActionTable, Ops):
+    """``SessionStore`` in the file ``path``. The constructor raises nothing (see ``Journal``).
 
-    Every method raises StoreError: disk_full, read_only, locked, damaged, not_found,
-    too_new, unknown_session, repeated, disk_error.
+    Every method raises StoreError: disk_full, read_only, locked, damaged, not_found, too_new,
+    unknown_session, repeated, disk_error.
     """
 
     # --- sessions --------------------------------------------------------------------
@@ -62,8 +69,8 @@ class SqliteStore(Leases):
             self._db.execute(_NEW_SESSION, self._row(info))
             self._db.executemany(_NEW_EVENT, self._event_rows(new, beginning.events))
             for op in beginning.ops:
-                self._db.execute(_NEW_OP, (new, op.seq, self._written(op)))
-            copy_said(self._db, of, new, beginning.messages, beginning.steps)
+                self._add_op(new, op)
+            _copy_conversation(self._db, of, new, beginning.messages, beginning.steps)
 
     def update(self, info: SessionInfo) -> None:
         with self._transaction():
@@ -81,7 +88,7 @@ class SqliteStore(Leases):
         return self._sessions("notebook = ?", self._scrub(notebook))
 
     async def search(self, word: str, notebook: str | None = None) -> _Sessions:
-        said = await asyncio.to_thread(saying, self._path, word)
+        said = await asyncio.to_thread(sessions_with, self._path, word)
         return [
             info
             for info in self.list(notebook)
@@ -96,12 +103,14 @@ class SqliteStore(Leases):
             )
 
     def delete(self, session_id: str) -> None:
-        """Forget a session and all that belongs to it. Nothing happens if there is none."""
+        """Delete a session and all its data, if it exists."""
         with self._transaction():
             self._db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+            # The action itself stays on record, without the session's name.
+            self._db.execute("UPDATE actions SET name = '' WHERE session_id = ?", (session_id,))
         self._forget(session_id)
 
-    # --- what models have cost -------------------------------------------------------
+    # --- spending -------------------------------------------------------
 
     def spend(self, day: str, dollars: float) -> None:
         with self._transaction():
@@ -140,16 +149,15 @@ class SqliteStore(Leases):
 
     def last_seq(self, session_id: str) -> int:
         query = "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?"
-        seq: int = self._rows(query, (session_id,))[0][0]
-        return seq
+        return self._number(query, session_id)
 
     def events(self, session_id: str, after: int = 0) -> _Numbered:
         rows = self._rows(
             "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq",
             (session_id, after),
         )
-        read = _reader(Event)
-        return [(seq, read(data)) for seq, data in rows]
+        decode = reader(Event)
+        return [(seq, decode(data)) for seq, data in rows]
 
     def written_events(self, session_id: str, after: int, most: int) -> _Written:
         rows = self._rows(
@@ -159,9 +167,10 @@ class SqliteStore(Leases):
         return [(seq, data.encode()) for seq, data in rows]
 
     def _drop_deltas(self, session_id: str, seq: int, block: int | None = None) -> None:
-        """The parts of text blocks in the step that ``seq`` is in: the whole is there now.
+        """Delete the parts of text blocks in the step of ``seq``: the complete block is stored
+        now.
 
-        (What a stopped turn had said has no whole, and keeps its parts.)
+        (A stopped turn has no complete block, and keeps its parts.)
         """
         self._db.execute(
             "DELETE FROM events WHERE session_id = ?1 AND seq > ?2 AND seq < ?3"
@@ -170,7 +179,7 @@ class SqliteStore(Leases):
         )
 
     def _fold_thinking(self, session_id: str, seq: int) -> None:
-        """Each thinking block of the turn that ends with ``seq`` in one event, its first."""
+        """Merge each thinking block of the turn that ends with ``seq`` into its first event."""
         rows = self._db.execute(
             "SELECT seq, kind, block, data FROM events WHERE session_id = ? AND seq > ?"
             " AND seq < ? AND kind IN ('thinking_delta', 'step_started') ORDER BY seq",
@@ -215,28 +224,26 @@ class SqliteStore(Leases):
             )
 
     def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
-        """Conversations count from 1, which is also the number while there is none."""
+        """Conversations count from 1; an empty session has number 1, too."""
         rows = self._rows(
             "SELECT conversation, data FROM messages WHERE session_id = ?1 AND conversation ="
             " (SELECT max(conversation) FROM messages WHERE session_id = ?1) ORDER BY id",
             (session_id,),
         )
         number = rows[0][0] if rows else 1
-        return number, tuple(_read(data, Message) for _, data in rows)
+        return number, tuple(read(data, Message) for _, data in rows)
 
     def count_messages(self, session_id: str) -> int:
-        query = "SELECT count(*) FROM messages WHERE session_id = ?"
-        count: int = self._rows(query, (session_id,))[0][0]
-        return count
+        return self._number("SELECT count(*) FROM messages WHERE session_id = ?", session_id)
 
     def all_messages(self, session_id: str) -> tuple[Message, ...]:
         rows = self._rows(
             "SELECT data FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
         )
-        return tuple(_read(row[0], Message) for row in rows)
+        return tuple(read(row[0], Message) for row in rows)
 
     def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
-        """The system prompt, the same in every step, is kept once."""
+        """Store the system prompt once: it is the same in every step."""
         system = self._scrub(str(request.get("system", "")))
         digest = hashlib.sha256(system.encode()).hexdigest()
         rest = {key: value for key, value in request.items() if key != "system"}
@@ -251,7 +258,7 @@ class SqliteStore(Leases):
             )
 
     def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        """``messages`` are those stored when it was sent, as the Messages API writes them."""
+        """The stored request, with the ``messages`` of that time in Messages API form."""
         rows = self._rows(
             "SELECT r.data, p.text, r.last_message, r.conversation FROM requests r"
             " JOIN prompts p USING (session_id, digest) WHERE r.session_id = ? AND r.step = ?",
@@ -265,92 +272,12 @@ class SqliteStore(Leases):
             " ORDER BY id",
             (session_id, conversation, last),
         )
-        request = _read(data, dict[str, Any])
+        request = read(data, dict[str, Any])
         return {
             **request,
             "system": system,
-            "messages": [_read(row[0], dict[str, Any]) for row in messages],
+            "messages": [read(row[0], dict[str, Any]) for row in messages],
         }
-
-    # --- ops and outputs -------------------------------------------------------------
-
-    def append_op(self, session_id: str, op: StoredOp) -> None:
-        with self._transaction():
-            self._db.execute(_NEW_OP, (session_id, op.seq, self._written(op)))
-
-    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None:
-        with self._transaction():
-            row = self._db.execute(
-                "SELECT data FROM ops WHERE session_id = ? AND seq = ?", (session_id, seq)
-            ).fetchone()
-            if row is None:
-                raise StoreError("unknown_op", f"There is no op {seq} to set the receipt of.")
-            op = msgspec.structs.replace(_read(row[0], StoredOp), receipt=receipt)
-            self._db.execute(
-                "UPDATE ops SET data = ? WHERE session_id = ? AND seq = ?",
-                (self._written(op), session_id, seq),
-            )
-
-    def ops(self, session_id: str, after: int = 0) -> _Ops:
-        rows = self._rows(
-            "SELECT data FROM ops WHERE session_id = ? AND seq > ? ORDER BY seq",
-            (session_id, after),
-        )
-        return [_read(row[0], StoredOp) for row in rows]
-
-    def set_saved(self, session_id: str, seq: int) -> None:
-        """The number only rises. Nothing happens if there is no such session."""
-        with self._transaction():
-            self._db.execute(
-                "UPDATE sessions SET saved = ?2 WHERE session_id = ?1 AND saved < ?2",
-                (session_id, seq),
-            )
-
-    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
-        with self._transaction():
-            self._db.execute(
-                "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
-                " WHERE ops.session_id = sessions.session_id))"
-                " WHERE notebook = ?1 AND ?2 IN ('', session_id)",
-                (self._scrub(notebook), session_id),
-            )
-
-    def saved_ops(self, notebook: str) -> dict[str, int]:
-        rows = self._rows(
-            "SELECT session_id, saved FROM sessions WHERE notebook = ? AND saved > 0",
-            (self._scrub(notebook),),
-        )
-        return dict(rows)
-
-    def unsaved_ops(self, notebook: str) -> _OpsBySession:
-        rows = self._rows(
-            "SELECT session_id, ops.data FROM ops JOIN sessions s USING (session_id)"
-            " WHERE s.notebook = ? AND ops.seq > s.saved ORDER BY ops.number, session_id, ops.seq",
-            (self._scrub(notebook),),
-        )
-        free = {key for key in {row[0] for row in rows} if self.holder(key) is None}
-        return [
-            (session_id, [_read(data, StoredOp) for _, data in group])
-            for session_id, group in groupby(rows, key=itemgetter(0))
-            if session_id in free
-        ]
-
-    def put_outputs(self, session_id: str, cell_id: str, outputs: tuple[Output, ...]) -> None:
-        data = self._written(outputs)
-        if (size := len(data.encode())) > CUT:
-            data = self._written(cut(outputs))
-            size = len(data.encode())
-        with self._transaction():
-            self._db.execute(
-                "INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)",
-                (session_id, cell_id, time.time(), size, data),
-            )
-
-    def outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
-        rows = self._rows(
-            "SELECT data FROM outputs WHERE session_id = ? AND cell_id = ?", (session_id, cell_id)
-        )
-        return _read(rows[0][0], tuple[Output, ...]) if rows else None
 
     # --- the file --------------------------------------------------------------------
 
@@ -358,7 +285,7 @@ class SqliteStore(Leases):
         return self._written(info), self._scrub(info.notebook), info.changed, info.session_id
 
     def _sessions(self, where: str, *values: str) -> _Sessions:
-        """Newest first. Path and last number are the journal's own, not the stored info's."""
+        """Newest first. Path and last number come from the journal's own columns."""
         rows = self._rows(
             "SELECT info, notebook, (SELECT max(seq) FROM events e"
             " WHERE e.session_id = s.session_id)"
@@ -367,7 +294,7 @@ class SqliteStore(Leases):
         )
         return [
             msgspec.structs.replace(
-                _read(info, SessionInfo), notebook=notebook, last_seq=last_seq or 0
+                read(info, SessionInfo), notebook=notebook, last_seq=last_seq or 0
             )
             for info, notebook, last_seq in rows
         ]
@@ -378,21 +305,11 @@ def _kind(event: Event) -> str:
     return str(event.__struct_config__.tag)
 
 
-def _read(data: str, kind: Any) -> Any:
-    return _reader(kind)(data)
-
-
-@cache
-def _reader(kind: Any) -> Callable[[str], Any]:
-    """To be had once for many: to make a decoder for a union of 30 structs takes 0.1 ms,
-    and to find it again longer than to read an event."""
-    decoder = msgspec.json.Decoder(kind)
-
-    def read(data: str) -> Any:
-        try:
-            return decoder.decode(data)
-        except msgspec.MsgspecError as error:
-            words = f"An entry of the journal cannot be read: {error}."
-            raise StoreError("damaged", words) from error
-
-    return read
+def _copy_conversation(
+    db: sqlite3.Connection, of: str, new: str, messages: int, steps: int
+) -> None:
+    """Copy the first messages and the requests of the first steps. Needs an open transaction."""
+    base: int = db.execute("SELECT ifnull(max(id), 0) FROM messages").fetchone()[0]
+    values = {"of": of, "new": new, "messages": messages, "steps": steps, "base": base}
+    for statement in _COPIES:
+        db.execute(statement, values)

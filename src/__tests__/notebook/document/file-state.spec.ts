@@ -101,7 +101,7 @@ it('a file that cannot be read anew leaves the copy as it is', async () => {
   stage.op(INSERT);
   expect(await reload()).toBe(1);
   expect(warn.mock.calls.map(String)).toContainEqual(
-    expect.stringContaining('could not be read anew')
+    expect.stringContaining('could not be reloaded')
   );
   expect(announced()).toMatchObject({ applied: { S: 1 }, edited: false });
   // Lab listens, too; what is taken away is ours.

@@ -1,7 +1,7 @@
 import { NotebookModel } from '@jupyterlab/notebook';
 import { DisposableSet } from '@lumino/disposable';
 import { FileState } from '../../../notebook/document/file-state';
-import { digest } from '../../../notebook/document/digest';
+import { digest } from '../../../notebook/document/sources';
 import { applyOp } from '../../../notebook/document/ops';
 import type { Op } from '../../../notebook/document/ops';
 import { takeSnapshot } from '../../../notebook/document/snapshot';
@@ -172,6 +172,7 @@ describe('a notebook with anything in the place of anything', () => {
       const context = { model, saveState: signal, isReady: true };
       const state = new FileState(context as never, {
         ours: () => true,
+        edited: () => undefined,
         changed: () => undefined,
         replaced: () => undefined,
         reverted: () => undefined

@@ -35,9 +35,29 @@ describe('a snapshot', () => {
         outputs: [],
         execution_count: null,
         tags: ['codeinterp-private'],
-        assigns: ['password']
+        assigns: ['password'],
+        run_id: ''
       }
     ]);
+  });
+
+  it('leaves out outputs that are too many for a message, of cells further up first', () => {
+    const model = new NotebookModel();
+    const image = { 'image/png': 'A'.repeat(1_200_000) };
+    const cells = Array.from({ length: 30 }, (_, i) => ({
+      id: `c${i}`,
+      cell_type: 'code',
+      metadata: {},
+      source: 'plot()',
+      outputs: [display(image)],
+      execution_count: 1
+    }));
+    const json = { nbformat: 4, nbformat_minor: 5, metadata: {}, cells };
+    model.fromJSON(json as never);
+    const views = takeSnapshot(model);
+    expect(JSON.stringify(views).length).toBeLessThan(16_000_000);
+    expect(views[29].outputs[0]).toMatchObject({ data: image });
+    expect(JSON.stringify(views[0].outputs)).toContain('left out');
   });
 
   it('of some cells holds these, in order', () => {
@@ -102,7 +122,7 @@ describe('a bounded output', () => {
   it('puts a line in place of a picture that is too big', () => {
     const data = { 'image/png': 'A'.repeat(4_000_000) };
     expect(bounded(display(data))['data']).toEqual({
-      'text/plain': '[image/png of 3.0 MB left out]'
+      'text/plain': '[image/png of 3.0 MB omitted]'
     });
   });
 });

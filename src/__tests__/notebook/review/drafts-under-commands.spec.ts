@@ -280,7 +280,7 @@ it('rejected, then pasted: a code cell of the person’s', async () => {
   const notebook = await play();
   NotebookActions.copy(notebook);
   stage.drafts.set([]);
-  stage.op({ op: 'delete', cell_id: 'd', expect: CODE });
+  stage.op({ op: 'delete', cell_id: 'd', expect: CODE, last_run: null });
   NotebookActions.paste(notebook, 'below');
   await turn();
   expect(
@@ -296,7 +296,12 @@ it('what was merged into a draft stays when it is rejected', async () => {
   await turn();
   const [[, , merged]] = rows();
   stage.drafts.set([]);
-  const receipt = stage.op({ op: 'delete', cell_id: 'd', expect: merged });
+  const receipt = stage.op({
+    op: 'delete',
+    cell_id: 'd',
+    expect: merged,
+    last_run: null
+  });
   expect(receipt?.status).toBe('done');
   expectRows([['?', 'code', `x = 1\n\n${CODE}`], B]);
 });

@@ -24,7 +24,9 @@ it('keeps a fault to its part, and shows it again when asked', () => {
       <button>Stop</button>
     </PanelContext.Provider>
   );
-  expect(screen.getByRole('alert').textContent).toContain('cannot be shown');
+  expect(screen.getByRole('alert').textContent).toContain(
+    'Couldn’t show this part'
+  );
   expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy();
   expect(said).toHaveBeenCalledWith(
     'The part cannot be shown',

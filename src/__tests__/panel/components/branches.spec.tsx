@@ -9,7 +9,7 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { person } from '../../../panel/store/by-person';
+import { person } from '../../../notebook/review/gate/person';
 import type { IChange } from '../../../protocol/api';
 import type { Event } from '../../../protocol/protocol';
 import {
@@ -82,7 +82,7 @@ async function click(name: string, index = 0): Promise<void> {
 }
 
 const field = () =>
-  log().getByRole<HTMLTextAreaElement>('textbox', { name: 'Your words' });
+  log().getByRole<HTMLTextAreaElement>('textbox', { name: 'Your message' });
 
 async function press(key: string, more: object = {}): Promise<void> {
   await act(async () => {
@@ -97,7 +97,10 @@ it('is a field with the text, and sends a branch with what it names', async () =
   await click('Edit', 1);
   expect(field().value).toBe('Two');
   expect(document.activeElement).toBe(field());
-  expect(log().getByLabelText('Named in this message').textContent).toBe('df');
+  const edited = within(log().getByRole('group', { name: 'Edit message' }));
+  expect(edited.getByLabelText('Mentioned in this message').textContent).toBe(
+    'df'
+  );
   expect(log().queryByRole('checkbox')).toBeNull();
   fireEvent.change(field(), { target: { value: 'Two, but better' } });
   await press('Enter', { shiftKey: true });
@@ -122,7 +125,7 @@ it('is a field with the text, and sends a branch with what it names', async () =
 it('takes out what is not to be named any more', async () => {
   const made = await panel(...turn(1, 'One'));
   await click('Edit');
-  await click('Do not send df along');
+  await click('Remove df');
   await click('Send');
   expect(made.client.ofType('branch')[0].references).toEqual([]);
 });
@@ -146,7 +149,7 @@ it('offers to undo what came after, if nothing of it was changed', async () => {
   const made = await panel(...turn(1, 'One'), ...turn(2, 'Two', ['cell1']));
   await click('Edit', 0);
   const box = log().getByRole<HTMLInputElement>('checkbox', {
-    name: 'Undo what came after in the notebook (1 cell)'
+    name: 'Undo later changes in the notebook (1 cell)'
   });
   expect(box.checked).toBe(true);
   await click('Send');
@@ -159,7 +162,7 @@ it('does not, unless it is chosen, where the person has changed it', async () =>
   await click('Edit');
   const box = log().getByRole<HTMLInputElement>('checkbox');
   expect(box.checked).toBe(false);
-  expect(log().getByText(/1 of them is not as it was left/)).toBeTruthy();
+  expect(log().getByText(/1 of them has changed since/)).toBeTruthy();
   await act(async () => void fireEvent.click(box));
   expect(box.checked).toBe(true);
   await click('Send');

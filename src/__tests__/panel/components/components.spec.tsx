@@ -106,6 +106,22 @@ afterEach(() => {
   localStorage.clear();
 });
 
+it.each([true, false])(
+  'the last error is suggested where there is one: %j',
+  async failed => {
+    const made = makeStore();
+    const cell = { id: 'c', number: 1, line: '1 / 0', isPrivate: false };
+    made.notebooks.named = {
+      cells: [{ ...cell, count: 1, failed }],
+      hidden: new Set()
+    };
+    inPanel(<Panel />, made);
+    await act(settled);
+    const suggested = screen.queryAllByRole('button', { name: /last error/ });
+    expect(suggested).toHaveLength(failed ? 1 : 0);
+  }
+);
+
 describe('the composer', () => {
   it('sends on Enter and is empty again; Shift+Enter is a new line', async () => {
     const shown = inPanel(<Panel />);
@@ -166,15 +182,19 @@ describe('the composer', () => {
   it('takes words at any time, and says what becomes of them', async () => {
     const shown = await panel(started);
     const place = () => (message() as HTMLTextAreaElement).placeholder;
-    expect(place()).toBe('Say more while it works');
+    expect(place()).toBe('Add to your request');
     fireEvent.change(message(), { target: { value: 'In euros' } });
     expect(described()).toContain('queues this');
     expect(button('Queue')).toBeTruthy();
     await enter('In euros');
     await play(shown, opened, waiting);
-    expect(place()).toBe('Reject this cell and say why');
+    expect(place()).toBe('Ask about this draft');
     shown.notebooks.sources.set('cell1', 'df = 2 # theirs');
-    await enter('use the median');
+    fireEvent.change(message(), { target: { value: 'Why the mean?' } });
+    expect(described()).toBe(
+      'Enter sends this message. The draft keeps waiting.'
+    );
+    await enter('Why the mean?');
     await play(shown, decided, {
       type: 'question_asked',
       call_id: 'q1',
@@ -185,10 +205,40 @@ describe('the composer', () => {
     await enter('euros');
     expect(shown.client.ofType('send_message').slice(1)).toMatchObject([
       { text: 'In euros', about: '', source: null, session_id: 's1' },
-      { text: 'use the median', about: 'n1', source: 'df = 2 # theirs' },
+      { text: 'Why the mean?', about: 'n1', source: 'df = 2 # theirs' },
       { text: 'euros', about: 'q1', source: null }
     ]);
     expect(button('Stop')).toBeTruthy();
+  });
+
+  it('rejects the draft with what is written, on its own button', async () => {
+    const shown = await panel(started);
+    await play(shown, opened, waiting);
+    expect(screen.queryByText('Reject with this reason')).toBeNull();
+    fireEvent.change(message(), { target: { value: 'use the median' } });
+    await act(async () => {
+      fireEvent.click(button('Reject with this reason')!);
+      await settled();
+    });
+    expect(shown.client.ofType('decide')).toMatchObject([
+      { action: 'reject', nonce: 'n1', reason: 'use the median' }
+    ]);
+    expect((message() as HTMLTextAreaElement).value).toBe('');
+  });
+
+  it('waits quietly after an answer about a draft', async () => {
+    const shown = await panel(started);
+    const thinks = () => screen.queryByText('Working…') !== null;
+    await play(shown, opened, waiting);
+    await play(
+      shown,
+      { type: 'messages_heard', numbers: [1], text: 'Why?', references: [] },
+      { type: 'step_started', step: 2 }
+    );
+    expect(thinks()).toBe(true);
+    await play(shown, { type: 'text_done', block: 0, text: 'Because.' });
+    expect(thinks()).toBe(false);
+    expect(button('Run')).toBeTruthy();
   });
 
   it('shows what is queued, takes it back, and sends it after Stop', async () => {
@@ -205,7 +255,7 @@ describe('the composer', () => {
     fireEvent.change(message(), { target: { value: 'and then' } });
     await act(async () => {
       fireEvent.click(
-        within(list).getAllByRole('button', { name: 'Take back' })[0]
+        within(list).getAllByRole('button', { name: 'Remove' })[0]
       );
     });
     expect(shown.client.ofType('take_back')).toMatchObject([{ number: 1 }]);
@@ -213,7 +263,7 @@ describe('the composer', () => {
     expect(screen.queryByRole('button', { name: 'Send now' })).toBeNull();
     await play(
       shown,
-      { type: 'message_taken_back', number: 1 },
+      { type: 'message_taken_back', number: 1, window: 1 },
       ended({ stop_reason: 'cancelled' })
     );
     await act(async () => {
@@ -239,7 +289,7 @@ describe('the composer', () => {
     const shown = await panel(started);
     const modes = screen.getByRole('combobox', { name: 'Permission mode' });
     expect(modes.title).toBe(
-      'Review: code waits for your decision; plain text is added without asking'
+      'Review: code waits for your approval; plain text is added without asking'
     );
     await play(shown, { type: 'mode_changed', mode: 'auto', window: 0 });
     expect(modes.title).toMatch(/^Auto: cells run without asking/);
@@ -315,16 +365,12 @@ describe('the composer', () => {
       button(/Show what was sent/)
         .title.split('\n')
         .slice(1)
-    ).toEqual([
-      'a: $0.50, at the prices of 2026-11-23',
-      'b: cost unknown',
-      'c: local'
-    ]);
+    ).toEqual(['a: $0.50, at prices of 2026-11-23', 'c: local']);
   });
 
   it.each([
     [{ dollars: 0.5, local: false }, 'This turn: $0.50'],
-    [{ dollars: null, local: false }, 'This turn: cost unknown'],
+    [{ dollars: null, local: false }, undefined],
     [{ dollars: 0, local: true }, 'This turn: local'],
     [{ dollars: 0, local: false }, undefined],
     [null, undefined]
@@ -350,7 +396,7 @@ describe('a card', () => {
   it('asks, and sends the decision', async () => {
     const shown = await panel(started, opened, waiting);
     await sure('Run', () =>
-      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 1 })
+      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 0 })
     );
     fireEvent.click(within(review()).getByRole('button', { name: 'Run' }));
     expect(shown.client.ofType('decide')).toMatchObject([
@@ -371,7 +417,7 @@ describe('a card', () => {
     expect(review().textContent).toContain('df = 1');
     expect(shown.notebooks.revealed).toEqual(['cell1']);
     await sure('Run', () =>
-      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 1 })
+      shown.notebooks.seen.look(draft(), 'df = 1', { first: 0, last: 0 })
     );
     // What stands in the notebook by now is something else.
     shown.notebooks.sources.set('cell1', 'evil()');
@@ -476,6 +522,19 @@ describe('a card', () => {
       const card = screen.getByRole('group', { name: 'Load the data' });
       expect(within(card).getByRole('img', { name: words })).toBeTruthy();
       expect(card.textContent).toContain(words);
+    }
+  );
+
+  it.each([
+    [false, 'audit: Tables stay.', true],
+    [true, 'The person rejected it.', false]
+  ])(
+    'says why it was refused, unless the person did: asked about: %s',
+    async (asked, summary, shown) => {
+      const before = asked ? [opened, waiting] : [opened];
+      await panel(started, ...before, done({ status: 'rejected', summary }));
+      const card = screen.getByRole('group', { name: 'Load the data' });
+      expect(card.textContent!.includes(summary)).toBe(shown);
     }
   );
 
@@ -709,13 +768,15 @@ describe('beside the conversation', () => {
   it('says when another window has the notebook, and takes it over', async () => {
     const shown = inPanel(<Panel />);
     await act(settled);
-    expect(screen.queryByRole('button', { name: 'Work here' })).toBeNull();
+    expect(
+      screen.queryByRole('button', { name: 'Use this window' })
+    ).toBeNull();
     await act(async () => {
       shown.notebooks.lease = false;
       shown.notebooks.leaseChanged.emit('sales.ipynb');
       await new Promise(resolve => requestAnimationFrame(resolve));
     });
-    fireEvent.click(button('Work here'));
+    fireEvent.click(button('Use this window'));
     expect(shown.client.ofType('take_lease')).toMatchObject([
       { notebook: 'sales.ipynb' }
     ]);
@@ -730,10 +791,10 @@ describe('beside the conversation', () => {
         notebook: 'deep/b.ipynb',
         running: true
       });
-      shown.client.play('s9', started, opened, waiting);
+      shown.client.waits('s9');
       await drawn(shown);
     });
-    expect(document.body.textContent).toContain('b.ipynb waits for you');
+    expect(document.body.textContent).toContain('b.ipynb is waiting for you');
     fireEvent.click(button('Show'));
     expect(shown.opened).toEqual(['deep/b.ipynb']);
   });

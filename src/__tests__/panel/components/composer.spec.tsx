@@ -15,7 +15,6 @@ import { SlashCommands } from '../../../panel/slash';
 import type { Event } from '../../../protocol/protocol';
 import type { IPlaces } from '../../../tokens';
 import {
-  info,
   ended,
   makeStore,
   settled,
@@ -73,26 +72,16 @@ describe('the Up arrow in an empty field', () => {
   async function talked() {
     const made = await shown();
     await act(async () => {
-      made.client.frames.emit({
-        type: 'session',
-        session: info({ session_id: 's0', running: true, changed: 1 }),
-        waiting: false,
-        worked: []
-      });
+      made.client.session({ session_id: 's0', running: true, changed: 1 });
       made.client.play('s0', ...said(1, 'oldest'));
       await made.store.conversation.send('first');
       made.client.session({ changed: 5 });
       made.client.play('s1', ...said(1, 'first'), ...said(2, 'a\nlast'));
-      made.client.frames.emit({
-        type: 'session',
-        session: info({
-          session_id: 's9',
-          notebook: 'other.ipynb',
-          running: true,
-          changed: 9
-        }),
-        waiting: false,
-        worked: []
+      made.client.session({
+        session_id: 's9',
+        notebook: 'other.ipynb',
+        running: true,
+        changed: 9
       });
       made.client.play('s9', ...said(1, 'about another notebook'));
       await settled();
@@ -245,7 +234,7 @@ describe('a word behind a slash', () => {
 describe('a word behind an at-sign', () => {
   async function nameable() {
     const made = await shown();
-    const cell = { line: '', isPrivate: false, failed: false };
+    const cell = { count: null, line: '', isPrivate: false, failed: false };
     made.notebooks.named = {
       cells: [
         { ...cell, id: 'a1', number: 1, line: 'import pandas' },
@@ -289,14 +278,14 @@ describe('a word behind an at-sign', () => {
     await press('Tab');
     expect(field().value).toBe('Plot df like cell 3 ');
     const chips = within(
-      screen.getByRole('list', { name: 'Named in this message' })
+      screen.getByRole('list', { name: 'Mentioned in this message' })
     );
     expect(chips.getAllByRole('listitem').map(li => li.textContent)).toEqual([
       'df',
       'cell 3'
     ]);
     await act(async () =>
-      screen.getByRole('button', { name: 'Do not send df along' }).click()
+      screen.getByRole('button', { name: 'Remove df' }).click()
     );
     await press('Enter');
     expect(client.ofType('send_message')[0]).toMatchObject({
@@ -304,7 +293,7 @@ describe('a word behind an at-sign', () => {
       references: [{ kind: 'cell', name: 'c3' }]
     });
     expect(
-      screen.queryByRole('list', { name: 'Named in this message' })
+      screen.queryByRole('list', { name: 'Mentioned in this message' })
     ).toBeNull();
     write('Next');
     await press('Enter');
@@ -316,12 +305,12 @@ describe('a word behind an at-sign', () => {
     api.known_names = { ...api.known_names, earlier: true };
     write('@');
     await act(settled);
-    expect(screen.getByText(/The kernel does not tell/)).toBeTruthy();
+    expect(screen.getByText(/The kernel is busy. Showing/)).toBeTruthy();
     write('');
     api.names = () => Promise.reject(new Error('No.'));
     write('@');
     await act(settled);
-    expect(screen.getByText(/could not be listed/)).toBeTruthy();
+    expect(screen.getByText(/list variables and files/)).toBeTruthy();
     expect(options()).toContain('cell 1import pandas');
   });
 
@@ -420,7 +409,7 @@ describe('a word behind an at-sign', () => {
       await settled();
     });
     await act(async () => {
-      screen.getByRole('button', { name: 'Take back' }).click();
+      screen.getByRole('button', { name: 'Remove' }).click();
       await settled();
     });
     await waitFor(() =>
@@ -455,6 +444,7 @@ describe('where new cells go', () => {
   const where = (change: Partial<IPlaces> = {}): IPlaces => ({
     ids: ['a', 'b', 'c', 'd'],
     goneTo: '',
+    actedIn: '',
     selected: 'a',
     isEmpty: id => id === 'd',
     ...change
@@ -574,7 +564,7 @@ describe('files that come with a message', () => {
         await settled();
       });
       expect(
-        screen.getByRole('button', { name: 'Do not send sales (1).csv along' })
+        screen.getByRole('button', { name: 'Remove sales (1).csv' })
       ).toBeTruthy();
       write('Read it');
       await press('Enter');
@@ -602,14 +592,14 @@ describe('files that come with a message', () => {
       happen('paste', { clipboardData: data(['Files'], files) });
       await settled();
     });
-    const chips = screen.getByRole('list', { name: 'Named in this message' });
+    const chips = screen.getByRole('list', {
+      name: 'Mentioned in this message'
+    });
     expect([...chips.querySelectorAll('img')].map(one => one.src)).toEqual([
       'blob:plot.png'
     ]);
     await act(async () => {
-      fireEvent.click(
-        screen.getByRole('button', { name: 'Do not send plot.png along' })
-      );
+      fireEvent.click(screen.getByRole('button', { name: 'Remove plot.png' }));
       await settled();
     });
     expect([...live]).toEqual([]);
@@ -638,7 +628,7 @@ describe('files that come with a message', () => {
     });
     expect(await screen.findByText(/larger than 20 MB/)).toBeTruthy();
     expect(
-      screen.getByRole('button', { name: 'Do not send other.txt along' })
+      screen.getByRole('button', { name: 'Remove other.txt' })
     ).toBeTruthy();
   });
 });

@@ -11,7 +11,7 @@ import React from 'react';
 import { Panel } from '../../../panel/components/Panel';
 import { PanelContext } from '../../../panel/components/elements/context';
 import type { IModelInfo } from '../../../protocol/api';
-import { person } from '../../../panel/store/by-person';
+import { person } from '../../../notebook/review/gate/person';
 import {
   ended,
   makeStore,
@@ -62,8 +62,7 @@ function type(label: string, value: string): void {
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 }
 
-const section = () =>
-  screen.getByRole('region', { name: 'Connections to models' });
+const section = () => screen.getByRole('region', { name: 'Model connections' });
 
 beforeEach(() => {
   person.acts = () => true;
@@ -73,11 +72,11 @@ afterEach(cleanup);
 it('adds a provider: its address, what a key looks like, where it goes', async () => {
   const { api } = await panel();
   await click('Connections');
-  expect(section().textContent).toContain('No model is connected.');
+  expect(section().textContent).toContain('No model connected.');
   await click('Add');
   type('Provider', 'ollama');
   expect(screen.getByLabelText('API key').getAttribute('placeholder')).toBe(
-    'Usually none'
+    'Usually not needed'
   );
   type('Provider', 'anthropic');
   const key = screen.getByLabelText('API key') as HTMLInputElement;
@@ -87,7 +86,7 @@ it('adds a provider: its address, what a key looks like, where it goes', async (
   type('API key', ' sk-1 ');
   type('Address', 'https://gateway.example:8443/path?x=1');
   expect(section().textContent).toContain(
-    'sent to https://gateway.example:8443 only.'
+    'sent only to https://gateway.example:8443.'
   );
   expect(
     screen.getByRole('link', { name: 'Get a key' }).getAttribute('href')
@@ -118,7 +117,7 @@ it('takes the name of a place for an address, and then no key', async () => {
   const address = screen.getByLabelText('Address') as HTMLInputElement;
   expect([address.type, address.placeholder]).toEqual([
     'text',
-    'Or just: us-east-1'
+    'Or: us-east-1'
   ]);
   const save = screen.getByRole('button', { name: 'Save' });
   expect(save.hasAttribute('disabled')).toBe(true);
@@ -147,7 +146,7 @@ it('tests, changes and forgets a connection', async () => {
     { key: 'another', base_url: '' }
   ]);
   await click('Forget Anthropic');
-  expect(section().textContent).toContain('No model is connected.');
+  expect(section().textContent).toContain('No model connected.');
   fireEvent.keyDown(section(), { key: 'Escape' });
   await drawn();
   expect(screen.queryByRole('region', { name: /^Connections/ })).toBeNull();
@@ -166,7 +165,7 @@ it('has no form where keys are the admin’s', async () => {
   await click('Connections');
   expect(screen.queryByRole('button', { name: 'Add' })).toBeNull();
   expect(screen.queryByLabelText('API key')).toBeNull();
-  expect(section().textContent).toContain('come from the admin');
+  expect(section().textContent).toContain('manages keys and addresses');
 });
 
 it('sends the question that waited after a right key, and no old error stays', async () => {
@@ -260,10 +259,10 @@ describe('the list of models', () => {
   it('tells what a model can do and costs, and leaves the demo to its folder', async () => {
     await picker();
     expect(options().map(({ textContent }) => textContent)).toEqual([
-      'Bigbig · sees images · calls tools · 1.05M tokens · ' +
-        '$2 in, $10 out a million, more over 272k, as of 2026-11-23',
+      'Bigbig · supports images · supports tools · 1.05M tokens · ' +
+        '$2 in, $10 out per million, higher above 272k, as of 2026-11-23',
       'ollama/small8k tokens · local',
-      'othersees no images · context unknown · price unknown'
+      'otherno image support · context unknown · price unknown'
     ]);
     expect(options()[0].getAttribute('aria-selected')).toBe('true');
   });
@@ -288,7 +287,7 @@ describe('the list of models', () => {
     );
     fireEvent.change(search(), { target: { value: 'nothing' } });
     expect(options()).toHaveLength(0);
-    expect(screen.getByText('No model is called so.')).toBeTruthy();
+    expect(screen.getByText('No matching model.')).toBeTruthy();
     fireEvent.keyDown(search(), { key: 'Escape' });
     await drawn();
     expect(screen.queryByRole('listbox')).toBeNull();

@@ -69,7 +69,9 @@ function type(text: string): void {
 
 /** Open a row's menu, and choose from it with the keyboard. */
 async function choose(title: string, label: string): Promise<void> {
-  const more = screen.getByRole('button', { name: `More for “${title}”` });
+  const more = screen.getByRole('button', {
+    name: `More actions for “${title}”`
+  });
   fireEvent.click(more);
   expect(more.getAttribute('aria-expanded')).toBe('true');
   const menu = screen.getByRole('menu', { name: title });
@@ -178,7 +180,7 @@ describe('searching', () => {
     ).toBeTruthy();
     type('nowhere');
     await waitFor(() => {
-      expect(told()).toContain('No conversation holds “nowhere”.');
+      expect(told()).toContain('No conversation matches “nowhere”.');
     });
     fireEvent.keyDown(search(), { key: 'Escape' });
     expect((search() as HTMLInputElement).value).toBe('');
@@ -238,7 +240,7 @@ describe('a row', () => {
     const { api } = await history(GROWTH);
     await choose('Growth', 'Rename');
     const field = screen.getByRole('textbox', {
-      name: 'Title of the conversation'
+      name: 'Conversation title'
     });
     expect(document.activeElement).toBe(field);
     fireEvent.change(field, { target: { value: ' By region ' } });
@@ -261,7 +263,7 @@ describe('a row', () => {
       ['  ', 'Enter']
     ]) {
       await choose('Growth', 'Rename');
-      const field = screen.getByRole('textbox', { name: /Title/ });
+      const field = screen.getByRole('textbox', { name: 'Conversation title' });
       fireEvent.change(field, { target: { value } });
       fireEvent.keyDown(field, { key });
       await act(settled);
@@ -270,7 +272,7 @@ describe('a row', () => {
     }
     api.refusal = 'The title must be one line of text.';
     await choose('Growth', 'Rename');
-    const field = screen.getByRole('textbox', { name: /Title/ });
+    const field = screen.getByRole('textbox', { name: 'Conversation title' });
     fireEvent.change(field, { target: { value: 'Other' } });
     fireEvent.blur(field);
     await waitFor(() =>
@@ -311,7 +313,9 @@ describe('a row', () => {
 
   it('is not deleted while it runs', async () => {
     const { asked } = await history({ ...GROWTH, running: true });
-    fireEvent.click(screen.getByRole('button', { name: 'More for “Growth”' }));
+    fireEvent.click(
+      screen.getByRole('button', { name: 'More actions for “Growth”' })
+    );
     const item = screen.getByRole('menuitem', { name: 'Delete…' });
     expect(item.getAttribute('aria-disabled')).toBe('true');
     fireEvent.keyDown(screen.getByRole('menu'), { keyCode: 27 });

@@ -63,9 +63,9 @@ describe('what the panel says of the journal', () => {
     });
     const before = made.client.ofType('subscribe').length;
     expect(
-      await screen.findByText(/open on the server lab-2 \(process 4711\)/)
+      await screen.findByText(/open on server lab-2 \(process 4711\)/)
     ).toBeTruthy();
-    fireEvent.click(await button('Look again'));
+    fireEvent.click(await button('Check again'));
     expect(made.client.ofType('subscribe').length).toBe(before + 1);
   });
 });

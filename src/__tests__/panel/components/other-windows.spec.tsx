@@ -10,7 +10,7 @@ import { ServerConnection } from '@jupyterlab/services';
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import { person } from '../../../panel/store/by-person';
+import { person } from '../../../notebook/review/gate/person';
 import { Api } from '../../../protocol/api';
 import type { DoneElsewhere } from '../../../protocol/protocol';
 import {
@@ -70,6 +70,14 @@ describe('what another window has done', () => {
     [{}, 'Another window ran “Growth”.'],
     [{ notebook: 'a/b.ipynb' }, 'Another window, in b.ipynb, ran “Growth”.'],
     [{ what: 'reject' }, 'Another window rejected “Growth”.'],
+    [{ what: 'stop' }, 'Another window stopped a turn.'],
+    [{ what: 'answer' }, 'Another window answered a question.'],
+    [{ what: 'undo' }, 'Another window undid changes of a turn.'],
+    [{ what: 'delete' }, 'Another window deleted a conversation.'],
+    [
+      { what: 'rename', name: 'Mine' },
+      'Another window renamed a conversation to “Mine”.'
+    ],
     [{ what: 'mode', name: 'auto' }, 'Another window set the mode to Auto.'],
     [
       { what: 'turn' },
@@ -107,10 +115,38 @@ describe('what another window has done', () => {
     const made = await told(done(), done({ what: 'mode', name: 'auto' }));
     fireEvent.click(screen.getAllByRole('button', { name: 'Not me' })[0]);
     await drawn();
-    expect(made.client.ofType('not_me')).toEqual([
-      { type: 'not_me', window: 3 }
-    ]);
+    expect(made.client.ofType('not_me')).toEqual([{ type: 'not_me' }]);
     expect(lines()).toHaveLength(0);
+  });
+
+  it('is told again if it is grave, whatever was said of a lesser one', async () => {
+    const made = await told(done({ what: 'mode', name: 'review' }));
+    fireEvent.click(screen.getByRole('button', { name: 'That was me' }));
+    await drawn();
+    made.client.frames.emit(done({ what: 'mode', name: 'auto' }));
+    await drawn();
+    expect(lines()).toHaveLength(1);
+  });
+
+  it('is listed in part if it is much, the grave ones first', async () => {
+    const many = Array.from({ length: 30 }, (_, index) =>
+      done({ what: 'stop', window: 10 + index })
+    );
+    await told(done({ what: 'key', name: 'evil' }), ...many);
+    expect(lines()).toHaveLength(5);
+    expect(screen.getByText('Other windows did 26 more things.')).toBeTruthy();
+    expect(screen.getByText(/address of the model: evil/)).toBeTruthy();
+  });
+
+  it('is not told of a number that this page had before', async () => {
+    const made = await told();
+    const youAre = { type: 'you_are', seen: 0, missed: false } as const;
+    made.client.frames.emit({ ...youAre, window: 3 });
+    made.client.frames.emit({ ...youAre, window: 9, missed: true });
+    made.client.frames.emit(done());
+    await drawn();
+    expect(lines()).toHaveLength(0);
+    expect(screen.getByText(/more than the server can list/)).toBeTruthy();
   });
 
   it('is not waved through by what no person has done', async () => {
@@ -119,7 +155,9 @@ describe('what another window has done', () => {
     fireEvent.click(screen.getByRole('button', { name: 'That was me' }));
     await drawn();
     expect(lines()).toHaveLength(1);
-    expect(screen.getByText(/and not you, used a button/)).toBeTruthy();
+    expect(
+      screen.getByText(/not you, pressed a Code Interpreter button/)
+    ).toBeTruthy();
   });
 
   it('may be that this window is closed for good', async () => {
@@ -152,11 +190,11 @@ describe('what no person has done', () => {
     await made.store.conversation.send('Go on');
     await expect(
       made.store.connections.connect('anthropic', { key: 'x' })
-    ).rejects.toThrow('click');
-    await made.store.notMe(done());
+    ).rejects.toThrow('Click');
+    await made.store.notMe();
     await drawn();
     expect(made.client.sent).toHaveLength(before);
-    expect(screen.getByRole('alert').textContent).toContain('and not you');
+    expect(screen.getByRole('alert').textContent).toContain('not you');
   });
 });
 

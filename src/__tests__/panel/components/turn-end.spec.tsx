@@ -122,10 +122,12 @@ describe('what a turn changed', () => {
       type: 'turn_undone',
       turn: 1,
       restored: ['new', 'gone'],
-      kept: [{ cell_id: 'cell1', why: 'changed' }]
+      kept: [{ cell_id: 'cell1', why: 'changed' }],
+      without_outputs: [],
+      window: 1
     });
     expect(text()).toContain(
-      '1 cell removed. 1 cell put back. Variables in the kernel stay as they are. 1 cell kept because you changed it.'
+      '1 cell removed. 1 cell restored. Kernel variables do not change. 1 cell kept because you changed it.'
     );
     expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
   });
@@ -137,8 +139,28 @@ describe('what a turn changed', () => {
     [{ added: ['new'], removed: ['gone'] }, '1 added, 1 removed:']
   ])('of what is none nothing is said: %j', async (of, said) => {
     await panel(CHANGES, started, ended(of));
-    const line = document.querySelector('.jp-codeinterp-End-line > span');
-    expect(line?.textContent).toBe(said);
+    expect(count()).toBe(said);
+  });
+
+  const count = () =>
+    document.querySelector('.jp-codeinterp-End-line > span')?.textContent;
+  const undone = (...restored: string[]): Event => ({
+    type: 'turn_undone',
+    turn: 1,
+    restored,
+    kept: [],
+    without_outputs: [],
+    window: 1
+  });
+  const removed: Event = { type: 'cell_removed', cell_id: 'new', window: 1 };
+
+  it.each([
+    [undone('new'), '1 edited, 1 removed, 1 undone:'],
+    [undone('new', 'cell1', 'gone'), '3 undone:'],
+    [removed, '1 edited, 1 removed, 1 undone:']
+  ])('a cell that is gone counts as undone: %j', async (event, said) => {
+    await panel(CHANGES, started, END, event);
+    expect(count()).toBe(said);
   });
 
   it('offers no undo once every cell is put back or kept', async () => {
@@ -146,8 +168,15 @@ describe('what a turn changed', () => {
       CHANGES,
       started,
       END,
-      { type: 'turn_undone', turn: 1, restored: ['new', 'gone'], kept: [] },
-      { type: 'changes_kept', turn: 1, cells: ['cell1'] }
+      {
+        type: 'turn_undone',
+        turn: 1,
+        restored: ['new', 'gone'],
+        kept: [],
+        without_outputs: [],
+        window: 1
+      },
+      { type: 'changes_kept', turn: 1, cells: ['cell1'], window: 1 }
     );
     expect(screen.queryByRole('button', { name: 'Undo turn' })).toBeNull();
     expect(screen.getByRole('button', { name: 'Review changes' })).toBeTruthy();
@@ -173,7 +202,7 @@ describe('the review', () => {
     ]);
     expect(row('Added: b = 1').textContent).toContain('→');
     expect(row('Edited: a = 2').textContent).toContain(
-      'Undo brings its outputs back'
+      'Undo restores its outputs'
     );
     expect(
       within(row('Removed: # Old')).queryByTitle('Go to the cell')
@@ -184,12 +213,12 @@ describe('the review', () => {
 
   it('stands in the notebook, with the way from one to the next in the panel', async () => {
     const made = await panel(CHANGES, started, END);
-    const room = document.body.appendChild(document.createElement('div'));
-    made.notebooks.rooms.set('cell1', room);
+    const zone = document.body.appendChild(document.createElement('div'));
+    made.notebooks.viewZones.set('cell1', zone);
     await click('Review changes');
     const log = screen.getByRole('log');
     expect(log.contains(row('Edited: a = 2'))).toBe(false);
-    expect(room.contains(row('Edited: a = 2'))).toBe(true);
+    expect(zone.contains(row('Edited: a = 2'))).toBe(true);
     expect(log.contains(row('Removed: # Old'))).toBe(true);
     expect(text()).toContain('1 of 3');
     await click('Next change');
@@ -202,13 +231,13 @@ describe('the review', () => {
     await click('Next change');
     await click('Edited: a = 2');
     expect(document.activeElement).toBe(row('Edited: a = 2'));
-    await click('Undo: a = 2', room);
+    await click('Undo: a = 2', zone);
     expect(made.client.ofType('undo_turn')).toMatchObject([
       { turn: 1, cells: ['cell1'] }
     ]);
     await click('Review changes');
-    expect(room.textContent).toBe('');
-    room.remove();
+    expect(zone.textContent).toBe('');
+    zone.remove();
   });
 
   it('keeps one and undoes another', async () => {
@@ -225,11 +254,18 @@ describe('the review', () => {
     expect(document.activeElement).toBe(row('Edited: a = 2'));
     await play(
       made,
-      { type: 'changes_kept', turn: 1, cells: ['new'] },
-      { type: 'turn_undone', turn: 1, restored: ['cell1'], kept: [] }
+      { type: 'changes_kept', turn: 1, cells: ['new'], window: 1 },
+      {
+        type: 'turn_undone',
+        turn: 1,
+        restored: ['cell1'],
+        kept: [],
+        without_outputs: [],
+        window: 1
+      }
     );
     expect(row('Added: b = 1').textContent).toContain('Kept');
-    expect(row('Edited: a = 2').textContent).toContain('Put back');
+    expect(row('Edited: a = 2').textContent).toContain('Undone');
     const buttons = (name: string) =>
       within(row(name))
         .queryAllByRole('button')
@@ -244,11 +280,13 @@ describe('the review', () => {
       type: 'turn_undone',
       turn: 1,
       restored: [],
-      kept: [{ cell_id: 'cell1', why: 'changed_later' }]
+      kept: [{ cell_id: 'cell1', why: 'changed_later' }],
+      without_outputs: [],
+      window: 1
     });
     await click('Review changes');
     expect(row('Edited: a = 2').textContent).toContain(
-      'Not put back: a later turn changed it'
+      'Kept: a later turn changed it'
     );
   });
 
@@ -266,7 +304,7 @@ describe('the review', () => {
       .slice(1);
     expect(keep.textContent).toBe('Keep');
     expect(others).toEqual([]);
-    expect(row('Edited: a = 2').textContent).toContain('not known');
+    expect(row('Edited: a = 2').textContent).toContain('unknown');
   });
 
   it('makes few editors at first', async () => {
@@ -285,7 +323,7 @@ describe('after the server was stopped', () => {
   const stopped = ended({
     stop_reason: 'error',
     code: 'server_stopped',
-    message: 'The server stopped while this was going on.',
+    message: 'The server stopped during this turn.',
     retry: true
   });
   const cutOff = done({
@@ -323,7 +361,7 @@ describe('after the server was stopped', () => {
       made.notebooks.kernelChanged.emit('sales.ipynb');
     });
     expect(again()).not.toBeNull();
-    expect(screen.getByText(/The kernel is gone, too/)).toBeTruthy();
+    expect(screen.getByText(/The kernel stopped too/)).toBeTruthy();
     expect(made.notebooks.ranAbove).toEqual([]);
     await click('Run the cells above again');
     expect(made.notebooks.ranAbove).toEqual([['cell1']]);
@@ -342,7 +380,7 @@ describe('after the server was stopped', () => {
     await click('Run the cells above again');
     await play(made);
     expect(screen.getByRole('alert').textContent).toContain(
-      'There is no cell to run again in the notebook.'
+      'This notebook has no cell to run again.'
     );
     expect(again()).not.toBeNull();
   });
@@ -427,7 +465,7 @@ describe('failed cells that are gone at the end', () => {
       started,
       ended({ cleared: [{ cell_id: 'cell1', how: 'put_back' }] })
     );
-    expect(text()).toContain('1 failed change taken back');
+    expect(text()).toContain('1 failed change undone');
   });
 
   it('are not spoken of by a journal that knows of none', async () => {
@@ -456,7 +494,9 @@ describe('files of a turn', () => {
     const tray = await screen.findByRole('group', {
       name: 'Files of this turn'
     });
-    expect(tray.textContent).toContain('4 files made or changed meanwhile');
+    expect(tray.textContent).toContain(
+      '4 files created or changed in the meantime'
+    );
     expect(tray.textContent).toContain('<b>.png');
     expect(tray.textContent).toContain('new, 2.3 kB');
     expect(tray.textContent).toContain('changed, 0 bytes');
@@ -481,7 +521,9 @@ describe('files of a turn', () => {
     const tray = await screen.findByRole('group', {
       name: 'Files of this turn'
     });
-    expect(tray.textContent).toContain('10 files made or changed meanwhile');
+    expect(tray.textContent).toContain(
+      '10 files created or changed in the meantime'
+    );
     expect(within(tray).getAllByRole('listitem')).toHaveLength(5);
     await click('Show 2 more files', tray);
     expect(within(tray).getAllByRole('listitem')).toHaveLength(7);
@@ -532,7 +574,7 @@ describe('files of a turn', () => {
     await click('Show the first rows of none.csv', tray);
     expect(tray.textContent).toContain('none.csv is empty.');
     await click('Show the first rows of gone.csv', tray);
-    expect(tray.textContent).toContain('gone.csv cannot be read.');
+    expect(tray.textContent).toContain('Couldn’t read gone.csv.');
     expect(
       within(tray).queryByRole('button', {
         name: 'Show the first rows of huge.csv'
@@ -585,7 +627,7 @@ describe('figures of a turn', () => {
     await panel([], started, running, done({ images: 2 }), ended());
     const figures = await group();
     await click('Show figures', figures);
-    expect(figures.textContent).toContain('The cells show none now');
+    expect(figures.textContent).toContain('its cells show no figures now');
   });
 
   it('are not spoken of where there were none', async () => {

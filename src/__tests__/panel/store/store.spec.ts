@@ -221,17 +221,87 @@ describe('which conversation', () => {
     expect(store.shown?.info.session_id).toBe('s9');
   });
 
-  it('follows turns elsewhere and knows that they wait', async () => {
+  it('knows of turns elsewhere that they run and wait, without their events', async () => {
     const { store, client } = makeStore();
     await settled();
     client.session({ session_id: 's9', notebook: 'b.ipynb', running: true });
-    expect(client.ofType('subscribe')[0].session_id).toBe('s9');
-    client.play('s9', started);
     expect(elsewhere(store.state.now)).toMatchObject([{ waiting: false }]);
-    client.play('s9', opened, waiting);
+    client.waits('s9');
     expect(elsewhere(store.state.now)).toMatchObject([{ waiting: true }]);
+    client.waits('s9', false);
+    expect(elsewhere(store.state.now)).toMatchObject([{ waiting: false }]);
     client.session({ session_id: 's9', notebook: 'b.ipynb', running: false });
     expect(elsewhere(store.state.now)).toEqual([]);
+    expect(client.streams).toEqual([]);
+  });
+});
+
+describe('the events of a session', () => {
+  const turns = Array.from({ length: 10 }, (_, n) => `s${n}`);
+
+  /** Ten windows, each with a notebook of its own in front, and a turn in each notebook. */
+  async function tenWindows() {
+    const windows = turns.map((_, n) => {
+      const made = makeStore();
+      made.notebooks.show(`${n}.ipynb`);
+      return made;
+    });
+    await settled();
+    for (const { client } of windows) {
+      turns.forEach((session_id, n) => {
+        const notebook = `${n}.ipynb`;
+        client.session({ session_id, notebook, running: true });
+      });
+    }
+    return windows;
+  }
+
+  it('come only to the window that shows its notebook', async () => {
+    const windows = await tenWindows();
+    const streams = windows.map(({ client }) => client.streams);
+    expect(streams).toEqual(turns.map(id => [id]));
+  });
+
+  it('stop when another notebook is in front, and go on where they were', async () => {
+    const [{ client, notebooks, store }] = await tenWindows();
+    client.play('s0', started, opened, waiting);
+    notebooks.show('1.ipynb');
+    expect(client.streams).toEqual(['s1']);
+    expect(store.drafts.of('0.ipynb')).toEqual([]);
+    notebooks.show('0.ipynb');
+    expect(client.streams).toEqual(['s0']);
+    expect(client.ofType('subscribe').pop()).toMatchObject({
+      session_id: 's0',
+      after: 3
+    });
+    expect(store.drafts.of('0.ipynb')).toHaveLength(1);
+  });
+
+  it('come while the notebook is in view beside the one in front', async () => {
+    const [{ client, notebooks }] = await tenWindows();
+    notebooks.shown = ['0.ipynb', '1.ipynb'];
+    notebooks.shownChanged.emit();
+    expect(client.streams).toEqual(['s0', 's1']);
+    notebooks.shown = ['0.ipynb'];
+    notebooks.shownChanged.emit();
+    expect(client.streams).toEqual(['s0']);
+  });
+
+  it('come while the agent works in this window', async () => {
+    const [{ client, notebooks }] = await tenWindows();
+    jest
+      .spyOn(notebooks, 'holdsLease')
+      .mockImplementation(path => path === '5.ipynb');
+    notebooks.leaseChanged.emit('5.ipynb');
+    expect(client.streams).toEqual(['s0', 's5']);
+  });
+
+  it('stop when the turn is over and its conversation is not shown', async () => {
+    const [{ client, store }] = await tenWindows();
+    store.newConversation();
+    expect(client.streams).toEqual(['s0']);
+    client.session({ session_id: 's0', notebook: '0.ipynb', running: false });
+    expect(client.streams).toEqual([]);
   });
 });
 

@@ -69,8 +69,15 @@ describe('what a branch leaves behind', () => {
       ...turn(3, []),
       ...turn(4, ['four', 'more']),
       ...turn(5, ['five']),
-      { type: 'turn_undone', turn: 5, restored: ['five'], kept: [] },
-      { type: 'changes_kept', turn: 4, cells: ['four'] }
+      {
+        type: 'turn_undone',
+        turn: 5,
+        restored: ['five'],
+        kept: [],
+        without_outputs: [],
+        window: 1
+      },
+      { type: 'changes_kept', turn: 4, cells: ['four'], window: 1 }
     );
     expect(turnsToUndo(view, 2)).toEqual([4, 2]);
     expect(turnsToUndo(view, 5)).toEqual([]);

@@ -1,19 +1,21 @@
 import CASES from '../../../../tests/place_cases.json';
-import { latest, place } from '../../../panel/view/place';
+import { lastOf, place } from '../../../panel/view/place';
 
 /** As in the server's test of the same cases: `c1`, `c2`, … */
 it.each(CASES as ICase[])(
   'says where a cell goes as the server does: $case',
-  ({ cells, person, earlier, chosen, after, instead }) => {
+  ({ cells, acted, gone, agents, chosen, after, instead }) => {
     const id = (number = 0) => (number ? `c${number}` : '');
     const ids = cells.map((_, index) => id(index + 1));
+    const theirs = (agents ?? []).map(id);
     const isEmpty = (one: string) => cells[ids.indexOf(one)] === '';
     expect(
       place(
         { ids, isEmpty },
         {
-          person: id(person),
-          earlier_turns: id(earlier),
+          person: theirs.includes(id(acted)) ? '' : id(acted),
+          earlier_turns: lastOf(ids, theirs),
+          gone_to: id(gone),
           chosen: id(chosen)
         }
       )
@@ -24,14 +26,14 @@ it.each(CASES as ICase[])(
 interface ICase {
   readonly case: string;
   readonly cells: readonly string[];
-  readonly person: number;
-  readonly earlier?: number;
+  readonly acted?: number;
+  readonly gone?: number;
+  readonly agents?: readonly number[];
   readonly chosen?: number;
   readonly after: number;
   readonly instead?: boolean;
 }
 
-it('a cell that is gone counts no more', () => {
-  expect(latest(['a', 'b'], ['b', 'a', 'gone'])).toBe('a');
-  expect(latest([], ['a'])).toBe('');
+it('there is no last cell of a conversation without cells', () => {
+  expect(lastOf([], ['a'])).toBe('');
 });

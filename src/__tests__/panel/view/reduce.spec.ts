@@ -36,7 +36,7 @@ function line(item: Item): string {
   switch (item.kind) {
     case 'message':
       return `you: ${item.text}`;
-    case 'aside':
+    case 'interjection':
       return `you, meanwhile: ${item.text}`;
     case 'text':
       return `text: ${item.text}${item.done ? '' : '…'}`;
@@ -44,7 +44,7 @@ function line(item: Item): string {
       return `thinking${item.done ? '' : '…'}`;
     case 'card':
       return `card: ${item.title} ${item.status ?? item.phase}${
-        item.mended ? ' → mended' : ''
+        item.fixed ? ' → mended' : ''
       }${item.leftover ? ' left' : ''}`;
     case 'question':
       return `question: ${item.question} ${item.answer ?? (item.closed ? '-' : '?')}`;
@@ -58,7 +58,7 @@ function line(item: Item): string {
 const lines = (...events: Event[]) => viewOf(...events).items.map(line);
 
 const aWholeTurn: Event[] = [
-  { type: 'title_changed', title: 'Growth' },
+  { type: 'title_changed', title: 'Growth', window: 1 },
   started,
   step(1),
   { type: 'thinking_delta', block: 0, text: 'Let me ' },
@@ -292,7 +292,7 @@ describe('the end of a turn', () => {
       'end: max_steps'
     ]);
     expect(
-      lines(...failed, { type: 'cell_removed', cell_id: 'cell1' })
+      lines(...failed, { type: 'cell_removed', cell_id: 'cell1', window: 0 })
     ).not.toContain('card: Again error left');
   });
 
@@ -301,13 +301,20 @@ describe('the end of a turn', () => {
       type: 'turn_undone',
       turn: 1,
       restored,
-      kept: kept.map(cell_id => ({ cell_id, why: 'changed' }))
+      kept: kept.map(cell_id => ({ cell_id, why: 'changed' })),
+      without_outputs: [],
+      window: 1
     });
     const end = (...events: Event[]) => {
       const added = ['a', 'b', 'c'];
       return viewOf(started, ended({ added }), ...events).items[1] as IEndItem;
     };
-    const kept: Event = { type: 'changes_kept', turn: 1, cells: ['c'] };
+    const kept: Event = {
+      type: 'changes_kept',
+      turn: 1,
+      cells: ['c'],
+      window: 1
+    };
     expect(end(undone(['a'], ['b']), kept)).toMatchObject({
       reviewed: { a: 'undone', c: 'kept' },
       left: { b: 'changed' }
@@ -356,7 +363,7 @@ describe('questions, retries and names', () => {
     expect(isWaiting(viewOf(...asked))).toBe(true);
     const answered = viewOf(
       ...asked,
-      { type: 'question_answered', call_id: 'c9', answer: '2024' },
+      { type: 'question_answered', call_id: 'c9', answer: '2024', window: 1 },
       done({ call_id: 'c9', name: 'ask_user' })
     );
     expect(answered.items.map(line).slice(1)).toEqual([
@@ -380,7 +387,7 @@ describe('questions, retries and names', () => {
   it('follows title, mode, model and notebook', () => {
     expect(
       viewOf(
-        { type: 'title_changed', title: 'T' },
+        { type: 'title_changed', title: 'T', window: 1 },
         { type: 'mode_changed', mode: 'auto', window: 1 },
         { type: 'model_changed', model: 'm', window: 1 },
         { type: 'notebook_moved', notebook: 'b.ipynb' }
@@ -413,7 +420,7 @@ describe('what is said while a turn runs', () => {
       queued(2, 'Rounded')
     ];
     expect(waits(...said)).toEqual(['In euros', 'Rounded']);
-    const taken: Event = { type: 'message_taken_back', number: 1 };
+    const taken: Event = { type: 'message_taken_back', number: 1, window: 1 };
     expect(waits(...said, taken)).toEqual(['Rounded']);
     const heard: Event = {
       type: 'messages_heard',

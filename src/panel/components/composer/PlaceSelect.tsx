@@ -1,14 +1,14 @@
 import React from 'react';
 import { coalesce } from '../../store/coalesce';
 import type { IPanelState } from '../../store/panel-state';
-import { latest, place } from '../../view/place';
+import { lastOf, place } from '../../view/place';
 import type { ISessionView } from '../../view/view';
 import { usePanel } from '../elements/context';
 
-/** What the person has chosen for the next message: a cell, or the end, wherever that is. */
+/** The person's choice for the next message: after a cell, or at the end of the notebook. */
 export type Chosen = { readonly cell: string } | 'end' | null;
 
-/** Where the cells of the next message go, and the way to change that for it alone. */
+/** Chooses where the cells of the next message go. */
 export const PlaceSelect = React.memo(function PlaceSelect(props: {
   view: ISessionView | null;
   state: IPanelState;
@@ -16,7 +16,7 @@ export const PlaceSelect = React.memo(function PlaceSelect(props: {
   choose: (chosen: Chosen) => void;
 }): JSX.Element | null {
   const { view, state, chosen, choose } = props;
-  const { notebook, worked } = state;
+  const { notebook, agentCells } = state;
   const { store, trans } = usePanel();
   const [, redraw] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => {
@@ -34,14 +34,16 @@ export const PlaceSelect = React.memo(function PlaceSelect(props: {
   if (!places?.ids.length) {
     return null;
   }
-  const { ids, goneTo, selected } = places;
-  const agents = latest(ids, worked[view?.info.session_id ?? ''] ?? []);
+  const { ids, goneTo, actedIn, selected } = places;
+  const cells = agentCells[view?.info.session_id ?? ''] ?? [];
+  const agents = lastOf(ids, cells);
   const number = (id: string) => ids.indexOf(id) + 1;
   const words = (of: Chosen) => {
     const { after, instead } = place(places, {
       chosen: afterOf(of, ids),
-      person: goneTo,
-      earlier_turns: agents
+      person: cells.includes(actedIn) ? '' : actedIn,
+      earlier_turns: agents,
+      gone_to: goneTo
     });
     return instead
       ? trans.__('In empty cell %1', number(after))
@@ -63,7 +65,7 @@ export const PlaceSelect = React.memo(function PlaceSelect(props: {
     options.push(['chosen', words(chosen), chosen]);
   }
   const title = trans.__(
-    'Where the cells of the next message go, or further down if they use what is defined there'
+    'Where new cells go. Cells that use something defined further down go below it.'
   );
   return (
     <select
@@ -84,7 +86,7 @@ export const PlaceSelect = React.memo(function PlaceSelect(props: {
   );
 });
 
-/** The cell after which the chosen place is; '' if none is chosen. */
+/** The cell before the chosen place; '' if none is chosen. */
 export function afterOf(chosen: Chosen, ids: readonly string[]): string {
   return chosen === 'end' ? (ids[ids.length - 1] ?? '') : (chosen?.cell ?? '');
 }

@@ -1,19 +1,19 @@
 import React from 'react';
 import { usePanel } from '../elements/context';
 
-/** Something that can be put into the message field, or done, from the list above it. */
+/** An entry of the list above the message field. */
 export interface ISuggestion {
   readonly key: string;
   readonly label: string;
   readonly detail: string;
 }
 
-/** What of a list is drawn: nobody reads further. */
-export const MOST_SHOWN = 50;
+/** Entries shown at most. */
+const MOST_SHOWN = 50;
 
 /**
- * A listbox above the field. The focus stays in the field, which says with
- * `aria-activedescendant` which option is chosen.
+ * A listbox above the field. The focus stays in the field, which names the active option with
+ * `aria-activedescendant`.
  */
 export function Suggestions(props: {
   id: string;
@@ -32,11 +32,11 @@ export function Suggestions(props: {
   }, [active, found]);
   const more = found.length - MOST_SHOWN;
   const below = [
-    more > 0 && trans.__('%1 more: write on to find them', more),
+    more > 0 && trans.__('%1 more. Keep typing to narrow the list.', more),
     note
   ].filter(Boolean);
   return (
-    // The field keeps the focus.
+    // Keeps the focus in the field.
     <div
       className="jp-codeinterp-Suggestions"
       onMouseDown={event => event.preventDefault()}
@@ -64,11 +64,11 @@ export function Suggestions(props: {
 
 export interface IList {
   readonly active: number;
-  /** Whether the key has been taken. */
+  /** Returns whether it has handled the key. */
   onKey(event: React.KeyboardEvent): boolean;
 }
 
-/** The keys of a list that is open; `found` may be empty. */
+/** Keyboard control of an open list; `found` may be empty. */
 export function useList(options: {
   found: readonly ISuggestion[];
   choose: (index: number) => void;

@@ -1,14 +1,14 @@
-/** Files that are pasted, dropped or chosen: saved beside the notebook, and named in the message. */
+/** Attaches pasted, dropped or chosen files: saves them next to the notebook, and mentions them. */
 import { fileUploadIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import { usePanel } from '../elements/context';
 import { IMention, bytes, mention } from './mentions';
 
 export interface IAttaching {
-  /** What is being done, in words; '' if nothing. */
+  /** A progress message; '' if none. */
   readonly doing: string;
   readonly button: JSX.Element;
-  /** Of the whole composer. */
+  /** For the whole composer. */
   readonly handlers: Pick<
     React.HTMLAttributes<HTMLElement>,
     'onPaste' | 'onDragOver' | 'onDrop'
@@ -24,7 +24,7 @@ export function useAttaching(
   const attach = async (files: readonly File[]) => {
     store.dismissFailure();
     for (const file of files) {
-      setDoing(trans.__('Saving %1 beside the notebook…', file.name));
+      setDoing(trans.__('Saving %1 next to the notebook…', file.name));
       await store.state.attempt(async () => {
         const name = await store.notebooks.attach(notebook, file);
         add(mentionOf(name, file), notebook);
@@ -34,7 +34,7 @@ export function useAttaching(
   };
   const take = (event: React.SyntheticEvent, data: DataTransfer) => {
     const files = [...data.files];
-    // What is copied in an office program comes as text, and as a picture of it.
+    // Office programs copy text together with a picture of it.
     if (files.length && !data.types.includes('text/plain')) {
       event.preventDefault();
       event.stopPropagation();
@@ -88,7 +88,7 @@ const AttachButton = React.memo(function AttachButton(props: {
         className="jp-codeinterp-Button jp-mod-icon jp-codeinterp-Attach"
         aria-label={trans.__('Attach files')}
         title={trans.__(
-          'Attach files: they are saved beside the notebook; images and PDFs are shown to the model, of others it is told'
+          'Attach files. They are saved next to the notebook. Images and PDFs are sent to the model; for other files, only name and size.'
         )}
         disabled={disabled}
         onClick={() => input.current?.click()}
@@ -99,7 +99,7 @@ const AttachButton = React.memo(function AttachButton(props: {
   );
 });
 
-/** Kinds that a browser draws and that run nothing. */
+/** Image types that browsers show and that cannot run scripts. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 function mentionOf(name: string, file: File): IMention {

@@ -1,15 +1,17 @@
-/** The arrow keys in an empty message field: what was said about this notebook before. */
+/** Recalls earlier messages about the notebook with the arrow keys in an empty field. */
 import React from 'react';
 import type { IPanelState } from '../../store/panel-state';
 
-/** Messages about the notebook in front, newest first; of equal ones in a row one. */
+/** Messages about the notebook in front, newest first, without adjacent duplicates. */
 export function earlierMessages(state: IPanelState): string[] {
   return Object.values(state.sessions)
     .filter(({ info }) => info.notebook === state.notebook)
     .sort((a, b) => a.info.changed - b.info.changed)
     .flatMap(({ items }) =>
       items.flatMap(item =>
-        item.kind === 'message' || item.kind === 'aside' ? [item.text] : []
+        item.kind === 'message' || item.kind === 'interjection'
+          ? [item.text]
+          : []
       )
     )
     .filter((text, index, all) => text.trim() && text !== all[index + 1])
@@ -17,15 +19,15 @@ export function earlierMessages(state: IPanelState): string[] {
 }
 
 export interface IEarlier {
-  /** Whether the field shows an earlier message as it was. */
+  /** Whether the field shows an earlier message, unchanged. */
   readonly shown: boolean;
-  /** Whether the key has been taken. */
+  /** Returns whether it has handled the key. */
   onKey(event: React.KeyboardEvent<HTMLTextAreaElement>): boolean;
 }
 
-/** `said` gives the messages, newest first. */
+/** `read` returns the messages, newest first. */
 export function useEarlier(
-  said: () => readonly string[],
+  read: () => readonly string[],
   text: string,
   setText: (text: string) => void
 ): IEarlier {
@@ -49,12 +51,12 @@ export function useEarlier(
       }
       const index = shown ? at.index : -1;
       if (key === 'ArrowUp' && isAtEdge(field, 'first')) {
-        const messages = said();
+        const messages = read();
         if (index + 1 < messages.length) {
           show(index + 1, messages);
         }
       } else if (key === 'ArrowDown' && isAtEdge(field, 'last')) {
-        show(index - 1, said());
+        show(index - 1, read());
       } else if (key === 'Escape') {
         show(-1, []);
       } else {
@@ -66,7 +68,7 @@ export function useEarlier(
   };
 }
 
-/** Whether the caret is on the first, or the last, line of the field as it is drawn. */
+/** Whether the caret is on the first or last line of the field, after wrapping. */
 function isAtEdge(field: HTMLTextAreaElement, edge: 'first' | 'last'): boolean {
   const { value, selectionStart, selectionEnd } = field;
   if (selectionStart !== selectionEnd) {
@@ -74,7 +76,7 @@ function isAtEdge(field: HTMLTextAreaElement, edge: 'first' | 'last'): boolean {
   }
   const before = value.slice(0, selectionStart);
   const after = value.slice(selectionStart);
-  // Where a line is broken, the word at the caret counts as a whole.
+  // Lines wrap at words, so measure up to the end of the word at the caret.
   const word = /^\S*/.exec(after)![0];
   if (edge === 'first') {
     return !before.includes('\n') && linesOf(field, before + word) === 1;
@@ -86,7 +88,7 @@ function isAtEdge(field: HTMLTextAreaElement, edge: 'first' | 'last'): boolean {
   );
 }
 
-/** How high a text is in the field, in lines of it. */
+/** How many lines a text takes in the field. */
 function linesOf(field: HTMLTextAreaElement, text: string): number {
   const probe = field.cloneNode() as HTMLTextAreaElement;
   probe.removeAttribute('id');

@@ -1,17 +1,17 @@
-/** What a message can name behind an at-sign: variables, cells, files, the last error. */
+/** The mentions behind an at-sign: variables, cells, files, the last error. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { INames } from '../../../protocol/api';
 import type { Reference } from '../../../protocol/protocol';
 import type { IOutline } from '../../../tokens';
-import type { INamed } from '../../store/kept-texts';
+import type { INamed } from '../../store/stored-texts';
 import type { ISuggestion } from './Suggestions';
 
 export interface IMention extends ISuggestion, INamed {
-  /** What is written into the message. */
+  /** The text for the message. */
   readonly text: string;
-  /** Label and detail in small letters. */
+  /** Label and detail in lower case. */
   readonly searched: string;
-  /** What the person has given, where it is an image that can be shown small. */
+  /** The attached file, if it is an image that browsers show. */
   readonly picture?: File;
 }
 
@@ -26,7 +26,7 @@ export function mention({ reference, label, detail }: INamed): IMention {
   };
 }
 
-/** What was sent by kind and name alone, as it would be named now. */
+/** The mention for a reference of a sent message, with its current label. */
 export function mentionOf(
   reference: Reference,
   outline: IOutline | null,
@@ -46,7 +46,7 @@ export function mentionOf(
   );
 }
 
-/** All that can be named, the last error first. */
+/** All possible mentions, the last error first. */
 export function allMentions(
   names: INames | null,
   outline: IOutline | null,
@@ -81,7 +81,7 @@ export function allMentions(
   return found;
 }
 
-/** Those in which the word is found: first those that begin with it. */
+/** The mentions that contain the word; those that begin with it first. */
 export function matching(
   all: readonly IMention[],
   typed: string
@@ -92,7 +92,7 @@ export function matching(
   }
   const begin: IMention[] = [];
   const hold: IMention[] = [];
-  // "@cell3" is written without the blank.
+  // People type "@cell3" without the blank.
   const joined = /^cell\d/.test(word) ? word.replace('cell', 'cell ') : word;
   for (const mention of all) {
     if (mention.searched.startsWith(joined)) {

@@ -1,20 +1,20 @@
-/** What the server and the notebook know by name, and what of it the message names. */
+/** All possible mentions, and those of the unsent message. */
 import React from 'react';
 import type { INames } from '../../../protocol/api';
 import type { IOutline } from '../../../tokens';
-import type { INamed } from '../../store/kept-texts';
+import type { INamed } from '../../store/stored-texts';
 import { usePanel } from '../elements/context';
 import { IMention, allMentions, mention } from './mentions';
 
 export interface INameable {
   readonly all: readonly IMention[];
-  /** What is to be said of the list; '' if nothing. */
+  /** A remark under the list; '' if none. */
   readonly note: string;
 }
 
 /**
- * As it is when `asked` begins to be true; the variables come a moment later, those that were
- * known last are there until then.
+ * The possible mentions, loaded when `asked` becomes true. Shows the last known variables until
+ * the current ones arrive.
  */
 export function useNameable(notebook: string, asked: boolean): INameable {
   const { store, trans } = usePanel();
@@ -49,27 +49,24 @@ export function useNameable(notebook: string, asked: boolean): INameable {
   const note = looking
     ? trans.__('Looking at the variables…')
     : known === null
-      ? trans.__('The variables and files could not be listed.')
+      ? trans.__('Couldn’t list variables and files.')
       : known.earlier
-        ? trans.__(
-            'The kernel does not tell its variables now: as they were before.'
-          )
+        ? trans.__('The kernel is busy. Showing the last known variables.')
         : '';
   return { all, note };
 }
 
-/** What the message about each notebook names, until it is sent; kept with its text. */
+/** The mentions of the unsent message about each notebook, stored with its text. */
 export function useMentions(notebook: string): {
-  /** Of the message about this notebook. */
   readonly mentions: readonly IMention[];
-  // These stay the same; `of` is the notebook.
+  // Stable functions; `of` is the notebook.
   add(mention: IMention, of: string): void;
   remove(mention: IMention, of: string): void;
   clear(of: string): void;
 } {
   const { texts } = usePanel().store;
   const [changes, changed] = React.useReducer((count: number) => count + 1, 0);
-  /** Of files that were attached since the page was loaded. */
+  /** Files attached since the page was loaded. */
   const [pictures] = React.useState(() => new Map<string, File>());
   const mentions = React.useMemo(
     () =>
@@ -77,7 +74,7 @@ export function useMentions(notebook: string): {
         const shown = mention(kept);
         return { ...shown, picture: pictures.get(`${notebook} ${shown.key}`) };
       }),
-    // Of what is kept only the changes that are made here are shown.
+    // `changes` is a dependency: the stored texts are mutable.
     [texts, pictures, notebook, changes]
   );
   const [add, remove, clear] = React.useMemo(() => {

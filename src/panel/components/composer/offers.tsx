@@ -1,4 +1,4 @@
-/** What is offered for the word at the caret: a list above the message field, and its keys. */
+/** Completion of the word at the caret: a list above the message field, and its keys. */
 import React from 'react';
 import type { ISlashCommand, ISlashCommands } from '../../../tokens';
 import { usePanel } from '../elements/context';
@@ -12,31 +12,31 @@ interface IOffer extends ISuggestion {
 }
 
 export interface IOffers {
-  /** Whether the person has said that the slash at the beginning is text. */
+  /** Whether the slash at the start is text, as the person closed its list with Escape. */
   readonly literal: boolean;
-  /** The list, where it is open. */
+  /** The list; null while closed. */
   readonly list: JSX.Element | null;
-  /** What the field says of it, and tells it. */
+  /** Attributes and handlers for the field. */
   readonly field: React.TextareaHTMLAttributes<HTMLTextAreaElement>;
-  /** Whether the key has been taken. */
+  /** Returns whether it has handled the key. */
   onKey(event: React.KeyboardEvent): boolean;
 }
 
 export function useOffers(options: {
   notebook: string;
   text: string;
-  /** Where the caret is in the text. */
+  /** The caret's index in the text. */
   caret: number;
   setCaret: (caret: number) => void;
   run: (command: ISlashCommand) => void;
-  /** Write what the mention is called in the place of the word. */
+  /** Replace the word by the mention. */
   name: (mention: IMention, word: IWord) => void;
 }): IOffers {
   const { notebook, text, caret, setCaret, run, name } = options;
   const { slash, trans } = usePanel();
   const id = React.useId();
   const [focused, setFocused] = React.useState(false);
-  /** The word that Escape has said is text: its sign and its start. */
+  /** The sign and start of the word whose list the person closed with Escape. */
   const [plain, setPlain] = React.useState('');
   const word = wordAt(text, Math.min(caret, text.length));
   const named = word ? `${word.kind}${word.start}` : '';
@@ -68,9 +68,7 @@ export function useOffers(options: {
     list: isOpen ? (
       <Suggestions
         id={id}
-        label={
-          word?.kind === '/' ? trans.__('Commands') : trans.__('What to name')
-        }
+        label={word?.kind === '/' ? trans.__('Commands') : trans.__('Mentions')}
         found={found}
         active={active}
         note={naming ? note : ''}
@@ -78,7 +76,7 @@ export function useOffers(options: {
       />
     ) : null,
     field: {
-      // A field of several lines cannot have the role of a combobox; all else is as there.
+      // A multi-line field cannot have the combobox role, but can have its other attributes.
       ...(isOpen && {
         'aria-autocomplete': 'list',
         'aria-haspopup': 'listbox',
@@ -93,7 +91,7 @@ export function useOffers(options: {
   };
 }
 
-/** The commands that begin with what is typed. */
+/** The commands that begin with the typed text. */
 function commandOffers(
   typed: string,
   slash: ISlashCommands,

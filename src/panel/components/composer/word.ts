@@ -1,17 +1,17 @@
-/** The word in the message field that something can be offered for. */
+/** The word in the message field to complete. */
 import type { ISlashCommand, ISlashCommands } from '../../../tokens';
 
 export interface IWord {
   readonly kind: '/' | '@';
-  /** Where its sign stands. */
+  /** The index of its sign. */
   readonly start: number;
-  /** What has been written behind the sign. */
+  /** The text behind the sign. */
   readonly typed: string;
 }
 
-/** A slash counts as the first character of the message, so that paths can be written. */
+/** A slash counts only at the start of the message, unlike in paths. */
 const SLASH = /^\/([a-z0-9_-]*)$/i;
-/** An at-sign begins a word, as it does not in an address of mail. */
+/** An at-sign counts only at the start of a word, unlike in email addresses. */
 const AT = /(?:^|[\s([{,;:])@([^\s@]{0,80})$/;
 
 /** The word that ends at the caret; null if there is none. */
@@ -25,7 +25,7 @@ export function wordAt(text: string, caret: number): IWord | null {
   return at && { kind: '@', start: caret - at[1].length - 1, typed: at[1] };
 }
 
-/** The command that a message begins with, and what stands behind it; null if it is text. */
+/** The command at the start of a message, and the rest; null if there is none. */
 export function commandIn(
   text: string,
   commands: ISlashCommands

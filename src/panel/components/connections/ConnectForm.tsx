@@ -1,19 +1,23 @@
 import React from 'react';
 import type { IConnection } from '../../../protocol/api';
 import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import { usePanel, usePanelState } from '../elements/context';
 
-/** Which provider, where it is, and its key, which goes there and nowhere else. */
+/** The form for a provider's address and key. */
 export function ConnectForm(props: {
   connections: readonly IConnection[];
-  /** The provider to begin with. */
+  /** The provider chosen at first. */
   provider: string;
-  /** Whether it is this one that is changed. */
+  /** Whether the person cannot choose another provider. */
   fixed?: boolean;
+  /** Whether the person has just opened it: the focus goes to its first empty field. */
+  opened?: boolean;
   onDone?: () => void;
 }): JSX.Element {
-  const { connections, fixed, onDone } = props;
+  const { connections, fixed, opened, onDone } = props;
   const { store, trans } = usePanel();
+  const { wanted } = usePanelState();
+  const form = React.useRef<HTMLFormElement>(null);
   const [provider, setProvider] = React.useState(props.provider);
   const [key, setKey] = React.useState('');
   const [address, setAddress] = React.useState<string | null>(null);
@@ -25,6 +29,31 @@ export function ConnectForm(props: {
   const place = originOf(url);
   const looks = one?.place_looks ?? '';
   const placed = place || (looks && url.trim());
+  /** How often the person was sent here. */
+  const [visits, setVisits] = React.useState(opened ? 1 : 0);
+  React.useEffect(() => {
+    if (wanted && !fixed) {
+      const fitting = connections.filter(each =>
+        wanted.providers.includes(each.provider)
+      );
+      const its = fitting.find(each => !each.connected) ?? fitting[0];
+      if (its) {
+        setProvider(its.provider);
+        setAddress(null);
+      }
+      setKey(now => wanted.key || now);
+      setVisits(count => count + 1);
+      store.connections.filledIn();
+    }
+  }, [wanted, fixed, connections, store]);
+  React.useEffect(() => {
+    if (visits) {
+      const fields = form.current?.querySelectorAll('input') ?? [];
+      const empty = [...fields].find(field => !field.value);
+      const save = form.current?.querySelector<HTMLElement>('[type="submit"]');
+      (empty ?? save)?.focus();
+    }
+  }, [visits]);
   const save = async () => {
     setBusy(true);
     setFailure('');
@@ -37,12 +66,13 @@ export function ConnectForm(props: {
       setKey('');
       onDone?.();
     } catch (error) {
-      setFailure(store.state.words(error));
+      setFailure(store.state.messageOf(error));
     }
     setBusy(false);
   };
   return (
     <form
+      ref={form}
       className="jp-codeinterp-Connect"
       onSubmit={event => {
         event.preventDefault();
@@ -74,7 +104,7 @@ export function ConnectForm(props: {
         <input
           className="jp-codeinterp-Input"
           type={looks ? 'text' : 'url'}
-          placeholder={looks && trans.__('Or just: %1', looks)}
+          placeholder={looks && trans.__('Or: %1', looks)}
           autoComplete="off"
           spellCheck={false}
           value={url}
@@ -89,7 +119,9 @@ export function ConnectForm(props: {
           autoComplete="off"
           spellCheck={false}
           placeholder={
-            one?.keyless ? trans.__('Usually none') : (one?.key_looks ?? '')
+            one?.keyless
+              ? trans.__('Usually not needed')
+              : (one?.key_looks ?? '')
           }
           aria-describedby={`${ids}where`}
           value={key}
@@ -99,10 +131,10 @@ export function ConnectForm(props: {
       <p id={`${ids}where`} className="jp-codeinterp-Connect-hint">
         {place
           ? trans.__(
-              'The key is kept on the Jupyter server, and sent to %1 only.',
+              'The key stays on the Jupyter server and is sent only to %1.',
               place
             )
-          : trans.__('The key is kept on the Jupyter server.')}{' '}
+          : trans.__('The key stays on the Jupyter server.')}{' '}
         {one?.key_page && (
           <a href={one.key_page} target="_blank" rel="noopener noreferrer">
             {trans.__('Get a key')}
@@ -130,7 +162,7 @@ export function ConnectForm(props: {
   );
 }
 
-/** Scheme, host and port of what is being typed; '' as long as it is no address. */
+/** Scheme, host and port of an address; '' if it is incomplete. */
 function originOf(url: string): string {
   try {
     const { origin } = new URL(url);

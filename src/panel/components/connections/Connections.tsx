@@ -7,13 +7,14 @@ import { usePanel } from '../elements/context';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
 
-/** What is connected, and the ways to connect more. */
+/** The connected providers, and forms to connect more. */
 export function Connections({ state }: { state: IPanelState }): JSX.Element {
-  const { connections, status } = state;
+  const { connections, status, wanted } = state;
   const { store, trans } = usePanel();
   const [adding, setAdding] = React.useState(false);
   const frame = React.useRef<HTMLElement>(null);
   React.useEffect(() => frame.current?.focus(), []);
+  React.useEffect(() => setAdding(now => now || wanted !== null), [wanted]);
   const connected = connections.filter(one => one.connected);
   const mine = !status?.keys_from_admin;
   const close = () => setAdding(false);
@@ -22,7 +23,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       ref={frame}
       tabIndex={-1}
       className="jp-codeinterp-Connections"
-      aria-label={trans.__('Connections to models')}
+      aria-label={trans.__('Model connections')}
       onKeyDown={event => {
         if (event.key === 'Escape' && !event.nativeEvent.isComposing) {
           store.connections.toggle();
@@ -32,7 +33,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       <p className="jp-codeinterp-Connect-hint" role="status">
         {!connected.length &&
           connections.length > 0 &&
-          trans.__('No model is connected.')}
+          trans.__('No model connected.')}
       </p>
       <ul>
         {connected.map(one => (
@@ -41,7 +42,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       </ul>
       {!mine && (
         <p className="jp-codeinterp-Connect-hint">
-          {trans.__('Keys and addresses come from the admin of this server.')}
+          {trans.__('The admin of this server manages keys and addresses.')}
         </p>
       )}
       {mine && adding && connections.length > 0 && (
@@ -50,6 +51,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
           provider={
             (connections.find(one => !one.connected) ?? connections[0]).provider
           }
+          opened
           onDone={close}
         />
       )}
@@ -81,7 +83,7 @@ function Row(props: { one: IConnection; mine: boolean }): JSX.Element {
         <strong>{one.label}</strong>
         <span>{one.address}</span>
       </div>
-      <p className="jp-codeinterp-Connect-hint">{whence(one, trans)}</p>
+      <p className="jp-codeinterp-Connect-hint">{keySource(one, trans)}</p>
       <p
         className={
           one.works === false
@@ -102,6 +104,7 @@ function Row(props: { one: IConnection; mine: boolean }): JSX.Element {
           connections={[one]}
           provider={one.provider}
           fixed
+          opened
           onDone={() => setChanging(false)}
         />
       ) : (
@@ -144,8 +147,8 @@ function Row(props: { one: IConnection; mine: boolean }): JSX.Element {
   );
 }
 
-/** Where its key comes from, in words. */
-function whence(one: IConnection, trans: TranslationBundle): string {
+/** Where the key comes from, in words. */
+function keySource(one: IConnection, trans: TranslationBundle): string {
   switch (one.source) {
     case 'env':
       return trans.__('Key from %1 in the environment', one.variable);

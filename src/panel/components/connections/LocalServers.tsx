@@ -3,7 +3,7 @@ import type { ILocalServer, ILocalServers } from '../../../protocol/api';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
-/** Model servers on the machine of the Jupyter server: looked for on a click. */
+/** Searches, on a click, for model servers on the Jupyter server's machine. */
 export function LocalServers(props: { onDone?: () => void }): JSX.Element {
   const { onDone } = props;
   const { store, trans } = usePanel();
@@ -16,7 +16,7 @@ export function LocalServers(props: { onDone?: () => void }): JSX.Element {
     try {
       await action();
     } catch (error) {
-      setFailure(store.state.words(error));
+      setFailure(store.state.messageOf(error));
     }
     setBusy(false);
   };
@@ -41,9 +41,9 @@ export function LocalServers(props: { onDone?: () => void }): JSX.Element {
         {found && (
           <p className="jp-codeinterp-Connect-hint">
             {found.servers.length
-              ? trans.__('Found on the machine of the Jupyter server:')
+              ? trans.__('Found on the Jupyter server’s machine:')
               : trans.__(
-                  'None answers. Tried: %1.',
+                  'No local server found. Tried: %1.',
                   found.tried
                     .map(({ name, address }) => `${name} (${address})`)
                     .join(', ')
@@ -68,7 +68,7 @@ export function LocalServers(props: { onDone?: () => void }): JSX.Element {
   );
 }
 
-/** A server that was found, and which of its models to use. */
+/** A local server, with a choice of its models. */
 function LocalServer(props: {
   server: ILocalServer;
   disabled: boolean;

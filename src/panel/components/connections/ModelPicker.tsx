@@ -12,10 +12,10 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
 const USED = 'jp-codeinterp:models';
-/** Models that are remembered as used last. */
+/** Recently used models to remember. */
 const MOST_USED = 5;
 
-/** Which model answers: a list that can be searched, those used last first. */
+/** Button and searchable list to choose a model, recently used ones first. */
 export function ModelPicker({
   state
 }: {
@@ -74,9 +74,9 @@ function Models(props: {
   model: string;
   opener: React.RefObject<HTMLElement>;
   choose: (id: string) => void;
-  /** Back to where it was opened. */
+  /** Close, and focus the button. */
   close: () => void;
-  /** The focus has gone elsewhere already. */
+  /** Close without moving the focus. */
   leave: () => void;
 }): JSX.Element {
   const { state, model, opener, choose, close, leave } = props;
@@ -158,15 +158,14 @@ function Models(props: {
       <p role="status">
         {!found.length &&
           (state.models.length
-            ? trans.__('No model is called so.')
-            : trans.__('The list of models has not come.'))}
+            ? trans.__('No matching model.')
+            : trans.__('Couldn’t load models.'))}
       </p>
     </div>
   );
 }
 
-/** What has each part of the word in its name or id; the recording answers in its own folder
- * only. */
+/** Models with all parts of the word in name or id; the recording only in a demo's notebook. */
 function inOrder(state: IPanelState, word: string): IModelInfo[] {
   const parts = word.toLowerCase().split(/\s+/);
   const used = remembered();
@@ -180,12 +179,16 @@ function inOrder(state: IPanelState, word: string): IModelInfo[] {
     .sort((a, b) => rank(a) - rank(b));
 }
 
-/** Whose it is, what it can do, how much it reads, and what that costs, as far as is known. */
+/** The known facts about a model: id, abilities, context size, price. */
 function facts(info: IModelInfo, trans: TranslationBundle): string {
   return [
     info.name && info.name !== info.id ? info.id : '',
-    able(info.images, trans.__('sees images'), trans.__('sees no images')),
-    able(info.tools, trans.__('calls tools'), trans.__('calls no tools')),
+    able(
+      info.images,
+      trans.__('supports images'),
+      trans.__('no image support')
+    ),
+    able(info.tools, trans.__('supports tools'), trans.__('no tool support')),
     info.context_window
       ? trans.__('%1 tokens', size(info.context_window))
       : trans.__('context unknown'),
@@ -215,8 +218,8 @@ function price(info: IModelInfo, trans: TranslationBundle): string {
   const [input, output] = info.prices;
   const long = info.long_prompts;
   return [
-    trans.__('$%1 in, $%2 out a million', input, output),
-    long && trans.__('more over %1', size(long.over)),
+    trans.__('$%1 in, $%2 out per million', input, output),
+    long && trans.__('higher above %1', size(long.over)),
     info.prices_seen && trans.__('as of %1', info.prices_seen)
   ]
     .filter(Boolean)
@@ -237,6 +240,6 @@ function remember(id: string): void {
   try {
     localStorage.setItem(USED, JSON.stringify(used.slice(0, MOST_USED)));
   } catch {
-    // A full or forbidden storage: the order is a convenience.
+    // Storage is full or blocked: the order is only a convenience.
   }
 }

@@ -11,7 +11,14 @@ import { Decision, WaitingCode, useWaiting } from './Decision';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
 
-/** One tool call: state, title and time on a line; the decision while it waits. */
+/** Whether the summary is the only reason on the card: the server's stop, or a refusal. */
+function tellsWhy(card: ICardItem): boolean {
+  return card.status === 'interrupted'
+    ? card.elapsed === 0
+    : card.status === 'rejected' && !card.draft?.nonce;
+}
+
+/** A tool call: state, title and time on one line, and the decision while it waits. */
 export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
@@ -84,7 +91,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
       )}
-      {card.status === 'interrupted' && card.elapsed === 0 && card.summary && (
+      {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
       {card.notes.map((note, index) => (
@@ -92,13 +99,13 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           {note}
         </p>
       ))}
-      {card.said && (
+      {card.comment && (
         <div
           className="jp-codeinterp-Message"
           role="group"
           aria-label={trans.__('You')}
         >
-          <LongText text={card.said} />
+          <LongText text={card.comment} />
         </div>
       )}
       {card.failure && (
@@ -143,10 +150,8 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
           {trans.__('edited by you')}
         </span>
       )}
-      {card.mended && (
-        <span className="jp-codeinterp-Card-status">
-          {trans.__('→ mended')}
-        </span>
+      {card.fixed && (
+        <span className="jp-codeinterp-Card-status">{trans.__('→ fixed')}</span>
       )}
       {!silent && (
         <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>

@@ -1,21 +1,22 @@
-/** The decision on a draft, on its card: what it would run, and the buttons. */
+/** The decision on a draft, on its card: the code and the buttons. */
 import React from 'react';
-import { MoreLines } from '../../../notebook/review/controls';
-import { linesOfText, watchView } from '../../../notebook/review/in-view';
-import { useSettled, useSure } from '../../../notebook/review/still';
-import type { IDraftView, IStretch } from '../../../tokens';
+import { MoreLines, pressIgnored } from '../../../notebook/review/controls';
+import { useSettled, useSure } from '../../../notebook/review/gate/button';
+import { Glance } from '../../../notebook/review/gate/glance';
+import { linesOfText, watchView } from '../../../notebook/review/gate/in-view';
+import type { IDraftView, ILines } from '../../../tokens';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { Pre } from '../elements/LongText';
 
-/** The draft of a card that waits, and the source that a decision would run now. */
+/** A waiting draft, and the source that a decision would run now. */
 export interface IWaiting {
   readonly draft: IDraftView;
   readonly source: string;
 }
 
-/** Null unless the card waits for the person. Drawn again when more of it has been seen. */
+/** Null unless the card waits. Renders again when the person has seen more of it. */
 export function useWaiting(card: ICardItem): IWaiting | null {
   const { store } = usePanel();
   const { seen } = store.notebooks;
@@ -42,11 +43,11 @@ export function useWaiting(card: ICardItem): IWaiting | null {
   return { draft, source };
 }
 
-/** The code that would run, which counts as seen as far as it is in view here. */
+/** The code of a draft; lines in view here count as seen. */
 export function WaitingCode({ draft, source }: IWaiting): JSX.Element {
   const { store, trans } = usePanel();
   const { seen } = store.notebooks;
-  const [here, setHere] = React.useState<IStretch | null>(null);
+  const [here, setHere] = React.useState<ILines | null>(null);
   const code = React.useRef<HTMLElement>(null);
   const { draft_id, nonce } = draft;
   React.useEffect(() => {
@@ -54,14 +55,20 @@ export function WaitingCode({ draft, source }: IWaiting): JSX.Element {
     if (!code.current || !text) {
       return;
     }
+    const glance = new Glance(lines =>
+      seen.look({ draft_id, nonce }, source, lines)
+    );
     const view = watchView(code.current, part => {
       const lines = part && linesOfText(text, part);
+      glance.show(lines);
       if (lines) {
         setHere(lines);
-        seen.look({ draft_id, nonce }, source, lines);
       }
     });
-    return () => view.dispose();
+    return () => {
+      view.dispose();
+      glance.dispose();
+    };
   }, [seen, draft_id, nonce, source]);
   const show = (line: number) => {
     const pre = code.current?.parentElement;
@@ -93,15 +100,19 @@ export function Decision(
   const { store, trans } = usePanel();
   const question = `${draft.draft_id} ${draft.nonce}`;
   const settled = useSettled(question);
+  const [refused, setRefused] = React.useState('');
+  const refuse = () => setRefused(question);
   const sight = store.notebooks.seen.sight(draft, source);
   const waiting = draft.state === 'waiting';
   const decide = (action: 'run' | 'reject', runAll = false) =>
     void store.drafts.decide(draft.draft_id, action, runAll);
   const accept = (runAll: boolean) => {
-    // What has been changed since this was drawn has not been in view.
+    // Lines changed since the last render have not been in view.
     const now = store.notebooks.sourceOf(draft);
     if (now === null || store.notebooks.seen.sight(draft, now).seen) {
       decide('run', runAll);
+    } else {
+      refuse();
     }
   };
   const showCode = () => {
@@ -138,6 +149,7 @@ export function Decision(
             question={question}
             disabled={!waiting || !sight.seen}
             onSure={() => accept(false)}
+            refused={refuse}
           >
             {yes}
           </SureButton>
@@ -154,11 +166,15 @@ export function Decision(
               'Run this cell, and the others of this turn without asking'
             )}
             onSure={() => accept(true)}
+            refused={refuse}
           >
             {trans.__('Run all in this turn')}
           </SureButton>
         )}
       </div>
+      <p className="jp-codeinterp-hint" role="status">
+        {waiting && refused === question && pressIgnored(trans)}
+      </p>
     </>
   );
 }
@@ -167,9 +183,10 @@ function SureButton(
   props: React.ComponentProps<typeof Button> & {
     question: string;
     onSure: () => void;
+    refused: () => void;
   }
 ): JSX.Element {
-  const { question, onSure, ...rest } = props;
-  const { ref, ...sure } = useSure<HTMLButtonElement>(question, onSure);
+  const { question, onSure, refused, ...rest } = props;
+  const { ref, ...sure } = useSure(question, onSure, refused);
   return <Button {...rest} {...sure} buttonRef={ref} />;
 }

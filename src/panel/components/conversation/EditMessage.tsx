@@ -1,4 +1,4 @@
-/** A message that was sent, as a field: what is sent from here begins a branch. */
+/** A sent message as an editable field; sending it begins a branch. */
 import React from 'react';
 import type { Reference } from '../../../protocol/protocol';
 import type { ILeftBehind } from '../../view/branches';
@@ -10,7 +10,7 @@ import { usePanel } from '../elements/context';
 
 export function EditMessage(props: {
   item: IMessageItem;
-  /** The same is to be asked again: the field is only to be looked at. */
+  /** Opened by "Ask again": only to decide on the undo. */
   again: boolean;
   /** Why nothing can be sent now; '' if it can. */
   blocked: string;
@@ -22,7 +22,7 @@ export function EditMessage(props: {
   const [references, setReferences] = React.useState(item.references);
   const [sending, setSending] = React.useState(false);
   const left = useLeftBehind(item.turn);
-  /** What the person has chosen; null: nothing yet. */
+  /** The person's choice; null if none yet. */
   const [chosen, setChosen] = React.useState<boolean | null>(null);
   const undo = chosen ?? (left !== null && left.changed === 0);
   const field = React.useRef<HTMLTextAreaElement>(null);
@@ -77,7 +77,7 @@ export function EditMessage(props: {
     <div
       className="jp-codeinterp-EditMessage"
       role="group"
-      aria-label={again ? trans.__('Ask again') : trans.__('Edit the message')}
+      aria-label={again ? trans.__('Ask again') : trans.__('Edit message')}
       aria-busy={left === null || sending}
       onKeyDown={onKeyDown}
     >
@@ -85,7 +85,7 @@ export function EditMessage(props: {
         ref={field}
         rows={1}
         className="jp-codeinterp-Input"
-        aria-label={trans.__('Your words')}
+        aria-label={trans.__('Your message')}
         value={text}
         onChange={event => setText(event.target.value)}
       />
@@ -105,16 +105,16 @@ export function EditMessage(props: {
           />
           <span>
             {trans._n(
-              'Undo what came after in the notebook (%1 cell)',
-              'Undo what came after in the notebook (%1 cells)',
+              'Undo later changes in the notebook (%1 cell)',
+              'Undo later changes in the notebook (%1 cells)',
               left.cells
             )}
             {left.changed > 0 && (
               <>
                 {'. '}
                 {trans._n(
-                  '%1 of them is not as it was left, and stays',
-                  '%1 of them are not as they were left, and stay',
+                  '%1 of them has changed since and is kept',
+                  '%1 of them have changed since and are kept',
                   left.changed
                 )}
               </>
@@ -125,7 +125,7 @@ export function EditMessage(props: {
       <p className="jp-codeinterp-EditMessage-note">
         {blocked ||
           trans.__(
-            'Begins a branch: this one stays as it is. Variables in the kernel stay.'
+            'Starts a new branch and keeps this one. Kernel variables do not change.'
           )}
       </p>
       <div className="jp-codeinterp-EditMessage-buttons">
@@ -138,7 +138,7 @@ export function EditMessage(props: {
   );
 }
 
-/** What a branch at this turn would leave behind; null until it is known. */
+/** The undecided changes since this turn; null until loaded. */
 function useLeftBehind(turn: number): ILeftBehind | null {
   const { store } = usePanel();
   const [left, setLeft] = React.useState<ILeftBehind | null>(null);

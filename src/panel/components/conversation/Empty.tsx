@@ -1,17 +1,21 @@
 import React from 'react';
 import { DEMO_QUESTION } from '../../store/setup';
 import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import { usePanel, usePanelState } from '../elements/context';
 
-/** A new conversation: what this is for, and ways to begin. */
+/** An empty conversation, with example prompts. */
 export function Empty({ demo }: { demo: boolean }): JSX.Element {
   const { store, trans } = usePanel();
+  const { notebook } = usePanelState();
+  const cells = store.notebooks.outline(notebook)?.cells ?? [];
   const prompts = demo
     ? [DEMO_QUESTION]
     : [
         trans.__('What is in the data files of this folder?'),
         trans.__('Plot the most interesting trend'),
-        trans.__('Explain the last error and mend it')
+        ...(cells.some(({ failed }) => failed)
+          ? [trans.__('Explain the last error and fix it')]
+          : [])
       ];
   return (
     <div className="jp-codeinterp-Empty">

@@ -4,7 +4,7 @@ import { LocalServers } from '../connections/LocalServers';
 import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 
-/** No model is connected yet: the ways to connect one, or to try without. */
+/** The ways to connect a first model, or to try the demo without one. */
 export function FirstRun(): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
   const { connections, status } = usePanelState();
@@ -25,7 +25,7 @@ export function FirstRun(): JSX.Element {
       <h2>{trans.__('Connect a model')}</h2>
       {status?.keys_from_admin ? (
         <p className="jp-codeinterp-Connect-hint">
-          {trans.__('Keys and addresses come from the admin of this server.')}
+          {trans.__('The admin of this server manages keys and addresses.')}
         </p>
       ) : (
         connections.length > 0 && (

@@ -5,21 +5,23 @@ import {
   IPanelState,
   isDemo,
   needsKey,
-  waitsForKey
+  showsForm
 } from '../../store/panel-state';
-import type { ISessionView, Item } from '../../view/view';
+import { type ISessionView, type Item, isWaiting } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
 import { AnswerActions, Formatting } from '../elements/Markdown';
 import { Empty } from './Empty';
-import { FirstRun } from './FirstRun';
 import { ItemView, RetryLine } from './items';
 import { Conversation, type IConversation } from './Message';
 
-/** Pixels from the end within which the log counts as being at its end. */
+const FirstRun = lazy(async () => (await import('./FirstRun')).FirstRun);
+
+/** Pixels from the end that still count as the end. */
 const AT_END = 32;
 
-/** The conversation. It follows its end unless the person has scrolled away from it. */
+/** The conversation. Scrolls along with its end unless the person has scrolled up. */
 export function Log(props: {
   view: ISessionView | null;
   state: IPanelState;
@@ -36,7 +38,7 @@ export function Log(props: {
     [sessionId, plain]
   );
   const { frame, content, onScroll, stay, isNew, toLatest } = useStickToEnd(
-    `${sessionId}/${state.said}`,
+    `${sessionId}/${state.turnsBegun}`,
     `${view?.made}/${last?.kind === 'text' && last.text.length}`
   );
 
@@ -60,7 +62,6 @@ export function Log(props: {
     [info, known, lastTurn, goTo, stay]
   );
   const noKey = needsKey(state);
-  const badKey = waitsForKey(view) && !state.freshKey;
   const streams = last?.kind === 'text' && !last.done;
   return (
     <div className="jp-codeinterp-Log" ref={frame} onScroll={onScroll}>
@@ -76,11 +77,11 @@ export function Log(props: {
           <div className="jp-codeinterp-Note" data-level="info" role="status">
             <span>
               {trans.__(
-                'Formatting this conversation did not come to an end the last time: it is shown as plain text.'
+                'Shown as plain text: formatting this conversation did not finish last time.'
               )}
             </span>
             <Button look="link" onClick={() => setPlain(false)}>
-              {trans.__('Show it formatted')}
+              {trans.__('Show formatted')}
             </Button>
           </div>
         )}
@@ -111,7 +112,7 @@ export function Log(props: {
             {trans.__('Working…')}
           </div>
         )}
-        {(noKey || badKey) && <FirstRun />}
+        {showsForm(state) && <FirstRun />}
         {items.length === 0 && !noKey && <Empty demo={isDemo(state)} />}
       </div>
       {isNew && (
@@ -123,7 +124,7 @@ export function Log(props: {
   );
 }
 
-/** What can be done with the answer before the end of a turn, if there is one. */
+/** The buttons for the answer before the end of a turn. */
 function Answer({ item }: { item: Item | undefined }): JSX.Element | null {
   const answers = item?.kind === 'text' && item.text.trim();
   return answers ? <AnswerActions text={item.text} /> : null;
@@ -139,7 +140,7 @@ function lastTurnOf(items: readonly Item[]): number {
   return 0;
 }
 
-/** A turn is running, and nothing in the log shows it. */
+/** Whether a turn is running and no item shows it. */
 function isQuiet(view: ISessionView | null): boolean {
   const last = view?.items[view.items.length - 1];
   if (!view?.info.running || view.retrying || !last) {
@@ -147,6 +148,10 @@ function isQuiet(view: ISessionView | null): boolean {
   }
   switch (last.kind) {
     case 'text':
+      // After an answer about a draft, the turn waits for the person.
+      return last.done && !isWaiting(view);
+    case 'note':
+      return !isWaiting(view);
     case 'thinking':
       return last.done;
     case 'card':
@@ -159,8 +164,8 @@ function isQuiet(view: ISessionView | null): boolean {
 }
 
 /**
- * Follow the end of the log; `place` names what, when it is new, is shown at its end. `news`
- * is another when there is more at the end, which is told while the person reads elsewhere.
+ * Keep the log scrolled to its end. A new `place` scrolls there in any case. A new `news` means
+ * new content at the end; `isNew` reports it while the person reads further up.
  */
 function useStickToEnd(
   place: string,
@@ -169,16 +174,16 @@ function useStickToEnd(
   frame: React.RefObject<HTMLDivElement>;
   content: React.RefObject<HTMLDivElement>;
   onScroll: () => void;
-  /** Do not follow the end: what the person has unfolded is read from its top. */
+  /** Stop following the end: the person reads an opened part from its top. */
   stay: () => void;
-  /** Something has come at the end while the person was elsewhere. */
+  /** Whether there is new content at the end, out of view. */
   isNew: boolean;
   toLatest: () => void;
 } {
   const frame = React.useRef<HTMLDivElement>(null);
   const content = React.useRef<HTMLDivElement>(null);
   const atEnd = React.useRef(true);
-  /** Where it was scrolled to last, by whomever. */
+  /** The last scroll position. */
   const top = React.useRef(0);
   const [isNew, setNew] = React.useState(false);
   const toEnd = React.useCallback(() => {
@@ -208,7 +213,7 @@ function useStickToEnd(
     } else if (scrollTop < top.current) {
       atEnd.current = false;
     }
-    // Else more has come below since, and nobody has gone up.
+    // Otherwise content was added below, and nobody has scrolled up.
     top.current = scrollTop;
   };
   const stay = React.useCallback(() => {

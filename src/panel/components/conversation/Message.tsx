@@ -1,25 +1,30 @@
-/** What the person has said: as it is, to be edited, and the branches that go on from it. */
+/** Messages of the person, with buttons to edit them and to switch between branches. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { caretLeftIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
-import type { SessionInfo } from '../../../protocol/protocol';
+import type { Reference, SessionInfo } from '../../../protocol/protocol';
 import { siblings } from '../../view/branches';
-import type { IAsideItem, IMessageItem } from '../../view/view';
+import type { IInterjectionItem, IMessageItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
+import { mentionOf } from '../composer/mentions';
 import { LongText } from '../elements/LongText';
-import { EditMessage } from './EditMessage';
 
-/** What messages must know of the conversation that they stand in. */
+const EditMessage = lazy(
+  async () => (await import('./EditMessage')).EditMessage
+);
+
+/** The conversation that contains the messages. */
 export interface IConversation {
   readonly info: SessionInfo | null;
   /** All conversations that this page knows. */
   readonly known: Readonly<Record<string, SessionInfo>>;
   /** The turn that the last message began; 0 if there is none. */
   readonly lastTurn: number;
-  /** The turn whose message is to have the focus, once it is there; 0: none. */
+  /** The turn whose message to focus once it is drawn; 0: none. */
   readonly goTo: { current: number };
-  /** Do not follow the end of the log. */
+  /** Stop scrolling to the end of the log. */
   readonly stay: () => void;
 }
 
@@ -34,7 +39,7 @@ export const Conversation = React.createContext<IConversation>({
 export function Said({
   item
 }: {
-  item: IMessageItem | IAsideItem;
+  item: IMessageItem | IInterjectionItem;
 }): JSX.Element {
   const { trans } = usePanel();
   return (
@@ -44,37 +49,55 @@ export function Said({
       aria-label={trans.__('You')}
     >
       <LongText text={item.text} />
-      {item.files.length > 0 && <FilesAlong names={item.files} />}
+      {item.references.length > 0 && <Mentioned references={item.references} />}
     </div>
   );
 }
 
-/** Files beside the notebook that a message came with. */
-function FilesAlong({ names }: { names: readonly string[] }): JSX.Element {
+/** What a message mentions. Files and cells can be opened. */
+function Mentioned(props: { references: readonly Reference[] }): JSX.Element {
+  const { references } = props;
   const { files, store, trans } = usePanel();
-  const folder = PathExt.dirname(store.shown?.info.notebook ?? '');
+  const notebook = store.shown?.info.notebook ?? '';
+  const folder = PathExt.dirname(notebook);
+  const mentions = React.useMemo(() => {
+    const outline = store.notebooks.outline(notebook);
+    return references.map(one => mentionOf(one, outline, trans));
+  }, [references, notebook, store, trans]);
   return (
     <ul
       className="jp-codeinterp-Chips"
-      aria-label={trans.__('Named in this message')}
+      aria-label={trans.__('Mentioned in this message')}
     >
-      {names.map(name => (
-        <li key={name}>
-          <button
-            type="button"
-            className="jp-codeinterp-Change-name"
-            title={trans.__('Open %1', name)}
-            onClick={() => void files.open(PathExt.join(folder, name))}
-          >
-            {name}
-          </button>
-        </li>
-      ))}
+      {mentions.map(({ key, label, reference: { kind, name } }) => {
+        const open =
+          kind === 'file'
+            ? () => files.open(PathExt.join(folder, name))
+            : kind === 'cell'
+              ? () => store.reveal(name)
+              : null;
+        return (
+          <li key={key}>
+            {open ? (
+              <button
+                type="button"
+                className="jp-codeinterp-Change-name"
+                title={trans.__('Open %1', label)}
+                onClick={() => void open()}
+              >
+                {label}
+              </button>
+            ) : (
+              <span>{label}</span>
+            )}
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
-/** A message that has begun a turn. */
+/** A message that began a turn. */
 export function Message(props: {
   item: IMessageItem;
   sessionId: string;
@@ -84,18 +107,18 @@ export function Message(props: {
   const { info, lastTurn } = React.useContext(Conversation);
   const [editing, setEditing] = React.useState<'edit' | 'again' | ''>('');
   const opener = React.useRef<HTMLButtonElement>(null);
-  const comesBack = React.useRef(false);
+  const restoresFocus = React.useRef(false);
   const close = (keepFocus: boolean) => {
-    comesBack.current = keepFocus;
+    restoresFocus.current = keepFocus;
     setEditing('');
   };
   React.useEffect(() => {
-    if (!editing && comesBack.current) {
-      comesBack.current = false;
+    if (!editing && restoresFocus.current) {
+      restoresFocus.current = false;
       opener.current?.focus();
     }
   }, [editing]);
-  const why = cannot(info, trans.__.bind(trans));
+  const why = whyNoBranch(info, trans.__.bind(trans));
   const again = () => {
     if (store.conversation.turnsToUndo(item.turn).length) {
       setEditing('again');
@@ -123,7 +146,7 @@ export function Message(props: {
             <Button
               look="link"
               disabled={why !== ''}
-              title={why || trans.__('Ask the same again, in a new branch')}
+              title={why || trans.__('Resend in a new branch')}
               onClick={again}
             >
               {trans.__('Ask again')}
@@ -133,7 +156,7 @@ export function Message(props: {
             look="link"
             buttonRef={opener}
             disabled={why !== ''}
-            title={why || trans.__('Say it differently, in a new branch')}
+            title={why || trans.__('Edit and resend')}
             onClick={() => setEditing('edit')}
           >
             {trans.__('Edit')}
@@ -145,18 +168,18 @@ export function Message(props: {
   );
 }
 
-/** Why there can be no branch now, '' if there can. */
-function cannot(
+/** Why the person cannot branch now; '' if they can. */
+function whyNoBranch(
   info: SessionInfo | null,
   words: (text: string) => string
 ): string {
   if (info?.running) {
     return words('Stop the turn first');
   }
-  return info?.held ? words('Another server works on this conversation') : '';
+  return info?.held ? words('Another server is using this conversation') : '';
 }
 
-/** "2 of 3": the other messages in the place of this one. */
+/** "2 of 3": switches between branches with different messages for this turn. */
 function Siblings(props: {
   turn: number;
   sessionId: string;

@@ -1,27 +1,18 @@
-/** The result of a tool, drawn by another extension's component. */
+/** A tool result drawn by another extension's component. */
 import React from 'react';
 import type { IToolCall, ToolRenderer } from '../../../tokens';
 import { ICardItem, isUndecided } from '../../view/view';
-import { usePanel } from '../elements/context';
+import { usePanel, useSignal } from '../elements/context';
 
 /**
- * What draws the card's result, if another extension does, and what to call when it fails: then
- * the card is drawn as any other. What waits for the person is never drawn by others.
+ * Another extension's renderer for the card, null if none, and a function to call if it fails:
+ * then the panel draws the card itself. No other extension draws a pending decision.
  */
 export function useRenderer(
   card: ICardItem
 ): [ToolRenderer | null, () => void] {
   const { renderers } = usePanel();
-  const subscribe = React.useCallback(
-    (listener: () => void) => {
-      renderers.changed.connect(listener);
-      return () => void renderers.changed.disconnect(listener);
-    },
-    [renderers]
-  );
-  const renderer = React.useSyncExternalStore(subscribe, () =>
-    renderers.get(card.tool)
-  );
+  const renderer = useSignal(renderers.changed, () => renderers.get(card.tool));
   const [failed, setFailed] = React.useState<ToolRenderer | null>(null);
   const onFault = React.useCallback(
     () => setFailed(() => renderer),
@@ -57,7 +48,7 @@ export class OwnResult extends React.Component<
   }
 }
 
-/** A copy, so that the panel's own state stays out of others' hands. */
+/** A frozen copy, so that other extensions cannot change the panel's state. */
 export function callOf(
   card: ICardItem,
   source: string,

@@ -11,7 +11,7 @@ const PATHS: Record<Exclude<Shape, 'busy'>, string> = {
   off: 'M4.5 4.5l7 7M11.5 4.5l-7 7'
 };
 
-/** The state of a card as a small sign, with its name for those who do not see it. */
+/** The state of a card as an icon, with its name for screen readers. */
 export function StateIcon(props: {
   card: ICardItem;
   trans: TranslationBundle;
@@ -79,7 +79,7 @@ export function nameOf(
     case 'interrupted':
       return stopped ? trans.__('stopped') : trans.__('interrupted');
     case 'rejected':
-      // What nobody was asked about, nobody has rejected: the mode, or a check, said no.
+      // Without a nonce nobody was asked: the mode, or a check, refused the call.
       return draft?.nonce ? trans.__('rejected') : trans.__('not done');
     case 'not_started':
       return trans.__('not run');

@@ -17,7 +17,7 @@ import { Card } from './Card';
 import { Message, Said } from './Message';
 import { TurnEnd } from '../turn-end/TurnEnd';
 
-/** An item; drawn again only when it, or its being the last, changes. */
+/** An item of the conversation; `last`: it is the newest. */
 export const ItemView = React.memo(function ItemView(props: {
   item: Item;
   sessionId: string;
@@ -27,7 +27,7 @@ export const ItemView = React.memo(function ItemView(props: {
   switch (item.kind) {
     case 'message':
       return <Message item={item} sessionId={props.sessionId} />;
-    case 'aside':
+    case 'interjection':
       return <Said item={item} />;
     case 'text':
       return item.text.trim() ? <Markdown text={item.text} /> : null;
@@ -136,7 +136,7 @@ function NoteLine({ item }: { item: INoteItem }): JSX.Element {
   );
 }
 
-/** The model could not be reached; it goes on by itself, unless the person stops it. */
+/** Reports that the model could not be reached and when the server retries. */
 export function RetryLine({ retrying }: { retrying: Retrying }): JSX.Element {
   const { trans } = usePanel();
   const left = useCountdown(retrying.delay);

@@ -3,8 +3,8 @@ import { Button } from './Button';
 import { PanelContext } from './context';
 
 /**
- * Keeps a fault in showing one part from taking the whole panel away: Stop, above all, must
- * stay. `name` is for the console.
+ * Error boundary: if one part of the panel fails, the rest, above all Stop, stays. `name` is for
+ * the console.
  */
 export class Boundary extends React.Component<
   React.PropsWithChildren<{ name: string }>,
@@ -29,7 +29,7 @@ export class Boundary extends React.Component<
     const trans = this.context!.trans;
     return (
       <div className="jp-codeinterp-Note" data-level="error" role="alert">
-        <span>{trans.__('This cannot be shown. Nothing is lost.')}</span>
+        <span>{trans.__('Couldn’t show this part. Nothing is lost.')}</span>
         <Button look="link" onClick={() => this.setState({ failed: false })}>
           {trans.__('Show again')}
         </Button>

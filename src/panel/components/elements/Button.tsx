@@ -1,6 +1,6 @@
 import React from 'react';
 
-/** A button in the panel's look; `look` says how much weight it has. */
+/** A button in the panel's style. */
 export function Button(
   props: React.ButtonHTMLAttributes<HTMLButtonElement> & {
     look?: 'primary' | 'plain' | 'link' | 'icon';

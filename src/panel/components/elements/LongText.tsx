@@ -27,7 +27,7 @@ export function useBeginning(
   return { shown, more: more || null };
 }
 
-/** Text as it is; of a very long one the beginning. */
+/** Plain text; of a very long one the beginning first. */
 export function LongText({ text }: { text: string }): JSX.Element {
   const { shown, more } = useBeginning(text);
   return (
@@ -38,7 +38,7 @@ export function LongText({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** Code or a result in its own lines; what of it scrolls can be reached with Tab. */
+/** Preformatted text; Tab reaches it if it scrolls. */
 export function Pre(props: {
   className: string;
   children: React.ReactNode;

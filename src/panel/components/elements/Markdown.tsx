@@ -7,10 +7,10 @@ import { addActions, makeActions } from './actions';
 import { usePanel } from './context';
 import { LongText, useBeginning } from './LongText';
 
-/** How the texts of a conversation are shown. */
+/** How to show the texts of a conversation. */
 export interface IFormatting {
   readonly sessionId: string;
-  /** As they were written: the last time, formatting them did not come to an end. */
+  /** As plain text, because formatting them did not finish last time. */
   readonly plain: boolean;
 }
 
@@ -69,7 +69,7 @@ const Block = React.memo(function Block({ source }: { source: string }) {
             addActions(panel.current, formatted);
             content = [...formatted.childNodes];
           } catch (reason) {
-            // As it was written; and what comes next is drawn all the same.
+            // Show the source, and go on with later text.
             console.warn('A text could not be formatted', reason);
             content = [document.createTextNode(drawn)];
           }
@@ -95,7 +95,7 @@ const Block = React.memo(function Block({ source }: { source: string }) {
   return <div className="jp-codeinterp-Block" ref={host} />;
 });
 
-/** What can be done with a whole answer. */
+/** The buttons for a whole answer. */
 export function AnswerActions({ text }: { text: string }): JSX.Element {
   const panel = usePanel();
   const host = React.useRef<HTMLDivElement>(null);

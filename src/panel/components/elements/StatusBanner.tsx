@@ -1,6 +1,5 @@
 import React from 'react';
 
-/** Something that a person must know besides the conversation. */
 export function StatusBanner(props: {
   level?: 'info' | 'warning' | 'error';
   children: React.ReactNode;

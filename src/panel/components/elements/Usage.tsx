@@ -1,4 +1,4 @@
-/** What a conversation and a turn have used: a share of the context, and money. */
+/** Context usage of a conversation, and costs of conversations and turns. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Cost, UsageChanged } from '../../../protocol/protocol';
@@ -6,7 +6,7 @@ import type { ISessionView } from '../../view/view';
 import { Button } from './Button';
 import { usePanel } from './context';
 
-/** The share of the model's context that is used, and what the conversation has cost. */
+/** The used share of the model's context, and the conversation's cost. */
 export const Gauge = React.memo(function Gauge({
   view
 }: {
@@ -19,15 +19,14 @@ export const Gauge = React.memo(function Gauge({
   }
   const share = shareOf(usage, trans);
   const cost = words({ dollars: usage.cost, local: usage.local }, trans);
-  const known = usage.local || usage.cost !== null;
   const figures = [share, cost].filter(Boolean).join(' · ');
   const meaning = usage.context_known
     ? trans.__(
-        '%1 of what the model can read at once is used. Show what was sent.',
+        'The model reads a limited amount at once. This conversation uses %1 of it. Click to see what was sent.',
         share
       )
     : trans.__(
-        'How much the model can read at once is not known. Show what was sent.'
+        'The model reads a limited amount at once. How much is unknown. Click to see what was sent.'
       );
   return (
     <Button
@@ -36,19 +35,18 @@ export const Gauge = React.memo(function Gauge({
       title={[meaning, ...byModel(usage, trans)].join('\n')}
       onClick={() => void showSent()}
     >
-      {/* There is little room: that it is not known stands at each turn's end. */}
       <span className="jp-codeinterp-Gauge-word">{trans.__('Context')} </span>
-      {known ? figures : share}
+      {figures}
     </Button>
   );
 });
 
-/** What a turn has cost; nothing where no model was paid. */
+/** The cost of a turn; nothing if it was free or is unknown. */
 export function TurnCost({ cost }: { cost: Cost | null }): JSX.Element | null {
   const { trans } = usePanel();
-  const said = cost && words(cost, trans);
-  return said ? (
-    <p className="jp-codeinterp-End-cost">{trans.__('This turn: %1', said)}</p>
+  const text = cost && words(cost, trans);
+  return text ? (
+    <p className="jp-codeinterp-End-cost">{trans.__('This turn: %1', text)}</p>
   ) : null;
 }
 
@@ -60,22 +58,22 @@ function shareOf(usage: UsageChanged, trans: TranslationBundle): string {
   return percent ? trans.__('%1 %', percent) : trans.__('< 1 %');
 }
 
-/** A line a model: what it has cost, and of which day its prices are. */
+/** One line per model with a known cost: the cost, and the date of its prices. */
 function byModel(usage: UsageChanged, trans: TranslationBundle): string[] {
-  return usage.models.map(({ model, cost, local, prices_seen }) => {
-    const said = words({ dollars: cost, local }, trans) || trans.__('free');
+  const known = usage.models.filter(
+    ({ cost, local }) => local || cost !== null
+  );
+  return known.map(({ model, cost, local, prices_seen }) => {
+    const paid = words({ dollars: cost, local }, trans) || trans.__('free');
     return prices_seen
-      ? trans.__('%1: %2, at the prices of %3', model, said, prices_seen)
-      : trans.__('%1: %2', model, said);
+      ? trans.__('%1: %2, at prices of %3', model, paid, prices_seen)
+      : trans.__('%1: %2', model, paid);
   });
 }
 
 function words({ dollars, local }: Cost, trans: TranslationBundle): string {
   if (local) {
     return trans.__('local');
-  }
-  if (dollars === null) {
-    return trans.__('cost unknown');
   }
   if (!dollars) {
     return '';

@@ -1,11 +1,11 @@
-/** What can be done with an answer, or with code in it: quiet, and there for the keyboard. */
+/** Copy and insert buttons for an answer and for its code blocks. */
 import { Clipboard } from '@jupyterlab/apputils';
 import { addBelowIcon, checkIcon, copyIcon } from '@jupyterlab/ui-components';
 import type { LabIcon } from '@jupyterlab/ui-components';
 import { isPlain } from '../../../markdown/plain';
 import type { IPanelContext } from './context';
 
-/** Milliseconds. */
+/** Milliseconds that a button shows a check mark. */
 const DONE = 1500;
 
 export function makeActions(
@@ -34,7 +34,7 @@ export function makeActions(
   add(copyIcon, code ? trans.__('Copy code') : trans.__('Copy answer'), () =>
     Clipboard.copyToSystem(text)
   );
-  // Here images are links and diagrams are code; a cell would load them.
+  // The panel shows images as links and diagrams as code; a Markdown cell would load them.
   if (code || isPlain(text)) {
     add(
       addBelowIcon,
@@ -45,7 +45,7 @@ export function makeActions(
   return bar;
 }
 
-/** The code blocks of an answer get theirs. */
+/** Add the buttons to the code blocks of an answer. */
 export function addActions(panel: IPanelContext, answer: HTMLElement): void {
   for (const code of answer.querySelectorAll('pre > code')) {
     const frame = document.createElement('div');

@@ -1,6 +1,7 @@
-/** What every component of the panel may use. */
+/** The context of all components of the panel. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
+import type { ISignal } from '@lumino/signaling';
 import React from 'react';
 import type { ModelMarkdown } from '../../../markdown/markdown';
 import type { ISlashCommands, IToolRenderers } from '../../../tokens';
@@ -10,9 +11,9 @@ import type { Store } from '../../store/store';
 export interface IDiff {
   readonly before: string;
   readonly after: string;
-  /** Of the code, for its colours. */
+  /** The code's MIME type, for highlighting. */
   readonly mimeType: string;
-  /** For those who do not see it. */
+  /** For screen readers. */
   readonly label: string;
 }
 
@@ -24,20 +25,20 @@ export interface IPanelContext {
   readonly slash: ISlashCommands;
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
-  /** Files of the server's, by their paths. */
+  /** Files of the server, by path. */
   readonly files: {
-    /** As a double click in the file browser does. */
+    /** Open the file as a double click in the file browser does. */
     open(path: string): Promise<void>;
-    /** Where the browser gets it, as the person who is logged in. */
+    /** The download URL, for the logged-in person. */
     url(path: string): Promise<string>;
-    /** Its text. Rejects if it is none, or gone. */
+    /** Rejects if the file is not text, or gone. */
     text(path: string): Promise<string>;
   };
-  /** Show what was sent to the model in the newest step. */
+  /** Show the request of the newest step. */
   showSent(): Promise<void>;
-  /** Show a source as it was against another in `host`, until it is disposed of. */
+  /** Show a diff in `host` until disposed. */
   showDiff(host: HTMLElement, diff: IDiff): IDisposable;
-  /** Ask before a conversation is deleted for good. */
+  /** Ask the person before deleting a conversation. */
   confirmDelete(title: string): Promise<boolean>;
 }
 
@@ -51,15 +52,23 @@ export function usePanel(): IPanelContext {
   return context;
 }
 
-/** The panel's state; the component is drawn again when it changes. */
+/** The panel's state; renders the component again when it changes. */
 export function usePanelState(): IPanelState {
   const { state } = usePanel().store;
+  return useSignal(state.changed, () => state.now);
+}
+
+/** The result of `read`; renders the component again when a signal changes it. */
+export function useSignal<T>(
+  signal: ISignal<object, unknown>,
+  read: () => T
+): T {
   const subscribe = React.useCallback(
     (listener: () => void) => {
-      state.changed.connect(listener);
-      return () => void state.changed.disconnect(listener);
+      signal.connect(listener);
+      return () => void signal.disconnect(listener);
     },
-    [state]
+    [signal]
   );
-  return React.useSyncExternalStore(subscribe, () => state.now);
+  return React.useSyncExternalStore(subscribe, read);
 }

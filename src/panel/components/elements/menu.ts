@@ -1,4 +1,4 @@
-/** A menu at a button, in Lab's look. */
+/** A Lab menu at a button. */
 import { CommandRegistry } from '@lumino/commands';
 import { Menu } from '@lumino/widgets';
 
@@ -8,7 +8,7 @@ export interface IMenuItem {
   readonly execute: () => void;
 }
 
-/** Open it below the button, which has the focus again once it is closed. */
+/** Open a menu below the button. Closing it focuses the button again. */
 export function openMenu(
   button: HTMLElement,
   label: string,
@@ -28,7 +28,7 @@ export function openMenu(
   menu.aboutToClose.connect(() => {
     button.setAttribute('aria-expanded', 'false');
     button.focus();
-    // What was chosen is carried out after this, and needs the menu.
+    // Lumino runs the chosen command after this, and needs the menu for it.
     void Promise.resolve().then(() => menu.dispose());
   });
   button.setAttribute('aria-expanded', 'true');

@@ -1,4 +1,4 @@
-/** Time as a person reads it. */
+/** Times for people. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
@@ -16,13 +16,10 @@ export function seconds(time: number, trans: TranslationBundle): string {
     : trans.__('%1 min %2 s', Math.floor(whole / 60), whole % 60);
 }
 
-/** When things were first and last seen at work, by their ids: events carry no clock. */
+/** When each id was first and last seen active: events have no timestamps. */
 const spans = new Map<string, { first: number; last: number }>();
 
-/**
- * Seconds that `id` has been seen active in this window, ticking while it is; 0 if it
- * never was.
- */
+/** Seconds that this window has seen `id` active, updated while it is; 0 if never. */
 export function useElapsed(id: string, active: boolean): number {
   const [, tick] = React.useReducer((count: number) => count + 1, 0);
   React.useEffect(() => {

@@ -1,4 +1,4 @@
-/** The files that a turn has made or changed: name, size, a small picture, open, download. */
+/** The files that a turn created or changed: name, size, thumbnail, open, download. */
 import { PathExt } from '@jupyterlab/coreutils';
 import React from 'react';
 import type { MadeFile } from '../../../protocol/protocol';
@@ -6,20 +6,20 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { Table } from './Table';
 
-/** More are shown on request. */
+/** Files shown at first. */
 const FEW = 5;
-/** Pictures that a browser draws and that run nothing. */
+/** Image types that browsers show and that cannot run scripts. */
 const PICTURES = ['.png', '.jpg', '.jpeg', '.gif', '.webp'];
-/** Bytes of a picture that is fetched to be shown small. */
+/** Bytes of the largest image fetched for a thumbnail. */
 const MOST_OF_PICTURE = 5_000_000;
-/** Values in rows, and bytes of a file of them that is fetched. */
+/** Table types, and bytes of the largest one fetched. */
 const TABLES = ['.csv', '.tsv'];
 const MOST_OF_TABLE = 2_000_000;
 
 export default function Artefacts(props: {
   files: readonly MadeFile[];
   leftOut: number;
-  /** Of the notebook: names are told from here. */
+  /** The notebook's folder: names are relative to it. */
   folder: string;
 }): JSX.Element {
   const { files, folder, leftOut } = props;
@@ -35,8 +35,8 @@ export default function Artefacts(props: {
     >
       <span className="jp-codeinterp-Artefacts-title">
         {trans._n(
-          '%1 file made or changed meanwhile',
-          '%1 files made or changed meanwhile',
+          '%1 file created or changed in the meantime',
+          '%1 files created or changed in the meantime',
           files.length + leftOut
         )}
       </span>
@@ -93,7 +93,7 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
           src={picture}
           alt=""
           loading="lazy"
-          // It may be gone, or no picture at all.
+          // The file may be gone, or no image.
           onError={() => setPicture('')}
         />
       )}
@@ -134,7 +134,7 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
   );
 }
 
-/** In the units of files: 1 kB is 1,000 bytes. */
+/** A size in decimal units: 1 kB is 1,000 bytes. */
 function bytes(size: number): string {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'];
   const step = Math.min(
@@ -144,7 +144,7 @@ function bytes(size: number): string {
   return (size / 1000 ** step).toLocaleString(undefined, {
     style: 'unit',
     unit: units[step],
-    // "8 byte" is what the short one would say.
+    // The short form of bytes is "8 byte".
     unitDisplay: step ? 'short' : 'long',
     maximumFractionDigits: step && size < 10 ** (3 * step + 1) ? 1 : 0
   });

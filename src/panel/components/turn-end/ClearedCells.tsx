@@ -1,4 +1,4 @@
-/** The failed cells that the end of a turn has taken away: how many, and what they were. */
+/** The failed cells that the server removed or restored at the end of a turn. */
 import React from 'react';
 import { withoutStatus } from '../../view/cards';
 import type { ICleared } from '../../view/view';
@@ -18,11 +18,7 @@ export function ClearedCells(props: {
     removed &&
       trans._n('%1 failed cell removed', '%1 failed cells removed', removed),
     back &&
-      trans._n(
-        '%1 failed change taken back',
-        '%1 failed changes taken back',
-        back
-      )
+      trans._n('%1 failed change undone', '%1 failed changes undone', back)
   ];
   return (
     <>

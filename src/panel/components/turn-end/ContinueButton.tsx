@@ -1,7 +1,7 @@
-/** The way on after a turn that was cut off or failed. */
+/** The button to continue or retry after an interrupted or failed turn. */
 import React from 'react';
 import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import { usePanel, usePanelState, useSignal } from '../elements/context';
 import { RunAbove } from './RunAbove';
 
 export function ContinueButton({ code }: { code: string }): JSX.Element {
@@ -19,7 +19,7 @@ export function ContinueButton({ code }: { code: string }): JSX.Element {
       {stopped && lost && (
         <RunAbove
           words={trans.__(
-            'The kernel is gone, too. To have the variables again, run the cells above; then continue.'
+            'The kernel stopped too. Run the cells above to restore its variables, then continue.'
           )}
         />
       )}
@@ -30,27 +30,17 @@ export function ContinueButton({ code }: { code: string }): JSX.Element {
   );
 }
 
-/** Whether the kernel that the agent's cells ran in is gone, and their variables with it. */
+/** Whether the kernel of the agent's runs is gone, and their variables with it. */
 function useLost(): boolean {
   const { store } = usePanel();
-  const { notebooks, state } = store;
-  const subscribe = React.useCallback(
-    (listener: () => void) => {
-      notebooks.kernelChanged.connect(listener);
-      state.changed.connect(listener);
-      return () => {
-        notebooks.kernelChanged.disconnect(listener);
-        state.changed.disconnect(listener);
-      };
-    },
-    [notebooks, state]
-  );
-  return React.useSyncExternalStore(subscribe, () => {
+  const { notebooks } = store;
+  const { notebook } = usePanelState();
+  return useSignal(notebooks.kernelChanged, () => {
     const view = store.shown;
     return (
       view !== null &&
       view.ran.length > 0 &&
-      notebooks.hasLost(state.now.notebook, view.kernelId)
+      notebooks.hasLost(notebook, view.kernelId)
     );
   });
 }

@@ -1,4 +1,4 @@
-/** The images that a turn's cells show: looked at small, gone to, downloaded. */
+/** Thumbnails of the images in a turn's cells, with links to go to the cell and to download. */
 import React from 'react';
 import type { IFigure } from '../../../tokens';
 import { Button } from '../elements/Button';
@@ -10,7 +10,10 @@ export default function Figures(props: {
   const { cells } = props;
   const { store, trans } = usePanel();
   const [figures, setFigures] = React.useState<readonly IFigure[] | null>(null);
-  // As the cells show them now.
+  const list = React.useRef<HTMLUListElement>(null);
+  React.useEffect(() => {
+    list.current?.scrollIntoView?.({ block: 'nearest' });
+  }, [figures]);
   const look = () => {
     const path = store.shown?.info.notebook ?? '';
     setFigures(figures ? null : store.notebooks.figures(path, cells));
@@ -26,11 +29,13 @@ export default function Figures(props: {
       </Button>
       {figures && !figures.length && (
         <p className="jp-codeinterp-Review-note" role="status">
-          {trans.__('The cells show none now, or the notebook is not open.')}
+          {trans.__(
+            'The notebook is closed, or its cells show no figures now.'
+          )}
         </p>
       )}
       {figures && figures.length > 0 && (
-        <ul>
+        <ul ref={list}>
           {figures.map((figure, index) => (
             <Figure
               key={`${figure.cellId} ${figure.number}`}
@@ -82,7 +87,7 @@ function Figure(props: {
   );
 }
 
-/** '' if it is no base64. */
+/** An object URL for the image; '' if `data` is no base64. */
 function urlOf(data: string): string {
   try {
     const bytes = Uint8Array.from(atob(data), letter => letter.charCodeAt(0));

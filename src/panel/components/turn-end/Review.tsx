@@ -1,17 +1,18 @@
-/** What a turn changed, cell by cell: old against new, to be kept or put back. */
+/** Review of a turn's changes: a diff per cell, with Keep and Undo. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretLeftIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import { createPortal } from 'react-dom';
 import type { IChange, IReview } from '../../../protocol/api';
-import type { IRoom } from '../../../tokens';
+import type { IViewZone } from '../../../tokens';
+import type { Store } from '../../store/store';
 import type { IEndItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
-/** Editors cost time and memory: more are made on request. */
+/** Changes shown at first and per click: their editors cost time and memory. */
 const ROWS = 20;
-/** Characters of a source by which a cell is named. */
+/** Characters of a cell's first line, which names it. */
 const NAME = 60;
 
 export function Review({ item }: { item: IEndItem }): JSX.Element {
@@ -32,10 +33,10 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
   const changes = review?.changes ?? [];
   const shown = changes.slice(0, count);
   const more = changes.length - count;
-  /** The change to be in view; at first, as they open, the first. */
+  /** The change to scroll to; at first the first one. */
   const at = React.useRef('');
   at.current ||= shown[0]?.cell_id ?? '';
-  const keep = React.useCallback((id: string, row: IRow | null) => {
+  const register = React.useCallback((id: string, row: IRow | null) => {
     if (row) {
       rows.current.set(id, row);
       if (id === at.current) {
@@ -55,7 +56,8 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
       {shown.length > 0 && (
         <Steps
           names={shown.map(
-            change => `${kindOf(change, trans)}: ${nameOf(change, trans)}`
+            change =>
+              `${kindOf(change, trans)}: ${nameOf(change, store, trans)}`
           )}
           show={index => {
             at.current = shown[index].cell_id;
@@ -65,7 +67,12 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
         />
       )}
       {shown.map(change => (
-        <Row key={change.cell_id} change={change} item={item} keep={keep} />
+        <Row
+          key={change.cell_id}
+          change={change}
+          item={item}
+          register={register}
+        />
       ))}
       {more > 0 && (
         <Button look="link" onClick={() => setCount(count + ROWS)}>
@@ -85,15 +92,14 @@ export function Review({ item }: { item: IEndItem }): JSX.Element {
   );
 }
 
-/** A change where it is shown. */
 interface IRow {
-  /** Bring it into view. */
+  /** Scroll to it. */
   show(): void;
-  /** Give it the focus. */
+  /** Scroll to it and focus it. */
   enter(): void;
 }
 
-/** From change to change: where one is, and the way to the others. */
+/** Buttons to step through the changes. */
 function Steps(props: {
   names: readonly string[];
   show: (index: number) => void;
@@ -142,33 +148,33 @@ function Steps(props: {
   );
 }
 
-/** A place for a change in the notebook; null while there is none: it is shown in the panel. */
-function useRoom(change: IChange, exists: boolean): IRoom | null {
+/** A node for the change in the notebook; null if there is none: then the panel shows it. */
+function useViewZone(change: IChange, exists: boolean): IViewZone | null {
   const { store } = usePanel();
   const { notebook } = store.state.now;
-  const [room, setRoom] = React.useState<IRoom | null>(null);
+  const [zone, setZone] = React.useState<IViewZone | null>(null);
   const [lost, setLost] = React.useState(0);
   React.useEffect(() => {
-    const made = store.notebooks.makeRoom(
+    const made = store.notebooks.makeViewZone(
       notebook,
       change.cell_id,
-      // One that is added, or edited, and is not there has been deleted by the person.
+      // A missing cell that was added or edited has been deleted by the person.
       change.kind === 'removed' ? change.above : null,
-      // The cell may be there again at once: it is only moved.
+      // After a move, the cell is back at once.
       () => setTimeout(() => setLost(lost + 1))
     );
-    setRoom(made);
+    setZone(made);
     return () => made?.dispose();
   }, [store, notebook, change, exists, lost]);
-  return room;
+  return zone;
 }
 
 function Row(props: {
   change: IChange;
   item: IEndItem;
-  keep: (id: string, row: IRow | null) => void;
+  register: (id: string, row: IRow | null) => void;
 }): JSX.Element {
-  const { change, item, keep } = props;
+  const { change, item, register } = props;
   const { store, trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
   const row = React.useRef<HTMLDivElement>(null);
@@ -176,39 +182,41 @@ function Row(props: {
   const exists =
     change.kind === 'edited' ||
     (change.kind === 'added') !== (state === 'undone');
-  const room = useRoom(change, exists);
-  /** Whether the focus is to stay here, also where the change is shown elsewhere then. */
+  const zone = useViewZone(change, exists);
+  /** Whether to keep the focus here when the change moves between panel and notebook. */
   const held = React.useRef(false);
   React.useEffect(() => {
     if (held.current) {
       row.current?.focus();
     }
-  }, [room]);
+  }, [zone]);
   React.useEffect(() => {
     const show = async () => {
-      await room?.show();
+      await zone?.show();
       row.current?.scrollIntoView?.({ block: 'nearest' });
     };
-    keep(change.cell_id, {
+    register(change.cell_id, {
       show: () => void show(),
       enter: () =>
         void show().then(() => row.current?.focus({ preventScroll: true }))
     });
-    return () => keep(change.cell_id, null);
-  }, [change.cell_id, keep, room]);
-  const once = async (
+    return () => register(change.cell_id, null);
+  }, [change.cell_id, register, zone]);
+  const decide = async (
     command: (turn: number, cells: string[]) => Promise<boolean>
   ) => {
     setBusy(true);
     held.current = true;
     await command.call(store.conversation, item.end.turn, [change.cell_id]);
     setBusy(false);
-    // Its button may be gone, and the focus must not go with it.
+    // The pressed button may be gone.
     row.current?.focus();
   };
   const kind = kindOf(change, trans);
-  const name = nameOf(change, trans);
-  const drawn = (
+  const name = nameOf(change, store, trans);
+  /** Right under the code of an added cell, the same code would say nothing more. */
+  const hasCode = change.kind === 'added' && exists && zone !== null;
+  const content = (
     <div
       ref={row}
       className="jp-codeinterp-Change"
@@ -220,12 +228,12 @@ function Row(props: {
       aria-label={`${kind}: ${name}`}
       data-kind={change.kind}
       data-state={state ?? 'open'}
-      // Else keys of the notebook's, `d d` say, would be about the cell.
-      data-lm-suppress-shortcuts={room ? 'true' : undefined}
+      // Otherwise the notebook's shortcuts, such as `d d`, would act on the cell.
+      data-lm-suppress-shortcuts={zone ? 'true' : undefined}
     >
       <div className="jp-codeinterp-Change-line">
         <strong>{kind}</strong>
-        {exists && !room ? (
+        {exists && !zone ? (
           <button
             type="button"
             className="jp-codeinterp-Change-name"
@@ -238,7 +246,7 @@ function Row(props: {
           <span className="jp-codeinterp-Change-name">{name}</span>
         )}
       </div>
-      <Difference key={room ? 'there' : 'here'} change={change} />
+      {!hasCode && <Difference key={zone ? 'there' : 'here'} change={change} />}
       <div className="jp-codeinterp-Change-line">
         <span className="jp-codeinterp-Change-state" role="status">
           {stateOf(change, item, trans)}
@@ -247,7 +255,7 @@ function Row(props: {
           <Button
             disabled={busy}
             aria-label={trans.__('Keep: %1', name)}
-            onClick={() => void once(store.conversation.keepChanges)}
+            onClick={() => void decide(store.conversation.keepChanges)}
           >
             {trans.__('Keep')}
           </Button>
@@ -256,7 +264,7 @@ function Row(props: {
           <Button
             disabled={busy}
             aria-label={trans.__('Undo: %1', name)}
-            onClick={() => void once(store.conversation.undoTurn)}
+            onClick={() => void decide(store.conversation.undoTurn)}
           >
             {trans.__('Undo')}
           </Button>
@@ -264,7 +272,7 @@ function Row(props: {
       </div>
     </div>
   );
-  return room ? createPortal(drawn, room.node) : drawn;
+  return zone ? createPortal(content, zone.node) : content;
 }
 
 function Difference({ change }: { change: IChange }): JSX.Element {
@@ -328,12 +336,30 @@ function kindOf({ kind }: IChange, trans: TranslationBundle): string {
   }
 }
 
-/** The cell's first line that says something. */
-function nameOf(change: IChange, trans: TranslationBundle): string {
+/** An added cell's title, or else the cell's first line with text. */
+function nameOf(
+  change: IChange,
+  store: Store,
+  trans: TranslationBundle
+): string {
+  const title = change.kind === 'added' && titleOf(change.cell_id, store);
+  if (title) {
+    return title;
+  }
   const source = change.after ?? change.before ?? '';
   const lines = source.split('\n').map(line => line.trim());
   const first = lines.find(Boolean) ?? trans.__('Empty cell');
   return first.length > NAME ? first.slice(0, NAME - 1) + '…' : first;
+}
+
+/** The title with which the agent added the cell. */
+function titleOf(cellId: string, store: Store): string {
+  for (const item of store.shown?.items ?? []) {
+    if (item.kind === 'card' && item.cellId === cellId) {
+      return item.title;
+    }
+  }
+  return '';
 }
 
 function stateOf(
@@ -343,27 +369,27 @@ function stateOf(
 ): string {
   const state = item.reviewed[change.cell_id];
   if (state === 'undone') {
-    return change.kind === 'added' ? trans.__('Removed') : trans.__('Put back');
+    return change.kind === 'added' ? trans.__('Removed') : trans.__('Undone');
   }
   if (state === 'kept') {
     return trans.__('Kept');
   }
   switch (item.left[change.cell_id]) {
     case 'changed':
-      return trans.__('Not put back: you changed it');
+      return trans.__('Kept: you changed it');
     case 'changed_later':
-      return trans.__('Not put back: a later turn changed it');
+      return trans.__('Kept: a later turn changed it');
     case 'deleted':
-      return trans.__('Not put back: it is not there any more');
+      return trans.__('Not undone: the cell is gone');
     case 'locked':
-      return trans.__('Not put back: it is locked');
+      return trans.__('Kept: it is locked');
     case 'unconfirmed':
       return trans.__('Not confirmed by the notebook');
     default:
       break;
   }
   if (!change.undoable) {
-    return trans.__('How it was is not known');
+    return trans.__('Earlier content unknown');
   }
-  return change.outputs ? trans.__('Undo brings its outputs back') : '';
+  return change.outputs ? trans.__('Undo restores its outputs') : '';
 }

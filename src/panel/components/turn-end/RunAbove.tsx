@@ -1,9 +1,9 @@
-/** The way back to variables that have gone with their kernel. */
+/** Restores the variables of a lost kernel by running the cells above again. */
 import React from 'react';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
-/** `words` say why; the offer goes once it was taken. */
+/** `words`: why. Hidden after a click. */
 export function RunAbove({ words }: { words: string }): JSX.Element | null {
   const { store, trans } = usePanel();
   const [ran, setRan] = React.useState(false);
@@ -19,7 +19,7 @@ export function RunAbove({ words }: { words: string }): JSX.Element | null {
       <p>{words}</p>
       <Button
         title={trans.__(
-          'Run all code cells from the top to the last that the agent ran, but for one that was cut off'
+          'Run all code cells down to the agent’s last one, except a cell that was cut off'
         )}
         onClick={() => void run()}
       >

@@ -1,10 +1,10 @@
-/** The first rows of a file of separated values, as text. */
+/** The first rows of a CSV or TSV file. */
 import { PathExt } from '@jupyterlab/coreutils';
 import React from 'react';
 import { usePanel } from '../elements/context';
 import { firstRows } from './csv';
 
-/** Below the names of the columns. */
+/** Rows below the column names. */
 const ROWS = 10;
 
 export function Table(props: { path: string; name: string }): JSX.Element {
@@ -25,7 +25,7 @@ export function Table(props: { path: string; name: string }): JSX.Element {
     };
   }, [files, path]);
   if (failed) {
-    return <p role="status">{trans.__('%1 cannot be read.', name)}</p>;
+    return <p role="status">{trans.__('Couldn’t read %1.', name)}</p>;
   }
   if (!rows) {
     return <p role="status">{trans.__('Reading…')}</p>;
@@ -39,7 +39,7 @@ export function Table(props: { path: string; name: string }): JSX.Element {
       className="jp-codeinterp-Table"
       role="group"
       aria-label={trans.__('The first rows of %1', name)}
-      // It may be wider than the panel.
+      // Scrolls if it is wider than the panel.
       tabIndex={0}
     >
       <table>

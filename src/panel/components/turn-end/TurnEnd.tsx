@@ -1,4 +1,4 @@
-/** How a turn ended, unless it simply did; what it changed, and the way back. */
+/** The end of a turn: errors, files, figures, changes and their undo, cost. */
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -6,15 +6,18 @@ import type { Kept } from '../../../protocol/protocol';
 import { type IEndItem, kernelDied } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
 import { TurnCost } from '../elements/Usage';
-import { ClearedCells } from './ClearedCells';
 import { ContinueButton } from './ContinueButton';
-import { Review } from './Review';
 import { RunAbove } from './RunAbove';
 
-/** Seen at the end of few turns. */
-const Artefacts = React.lazy(() => import('./Artefacts'));
-const Figures = React.lazy(() => import('./Figures'));
+/** Few turns end with these. */
+const Artefacts = lazy(async () => (await import('./Artefacts')).default);
+const Figures = lazy(async () => (await import('./Figures')).default);
+const ClearedCells = lazy(
+  async () => (await import('./ClearedCells')).ClearedCells
+);
+const Review = lazy(async () => (await import('./Review')).Review);
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
   const { item, last } = props;
@@ -22,7 +25,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
   const { store, trans } = usePanel();
   const offers = last && end.code !== 'server_stopped';
   const quiet = end.stop_reason === 'cancelled';
-  // That a key was wanted is of no use any more once the question was sent again.
+  // A missing key no longer matters once the person has sent the question again.
   const isOver = !last && ['no_key', 'wrong_key'].includes(end.code);
   const words = end.message || (quiet ? trans.__('Stopped.') : '');
   return (
@@ -39,26 +42,18 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
       {offers && store.shown && kernelDied(store.shown) && (
         <div className="jp-codeinterp-Note" data-level="info">
           <RunAbove
-            words={trans.__(
-              'To have the variables again, run the cells above.'
-            )}
+            words={trans.__('Run the cells above to restore the variables.')}
           />
         </div>
       )}
       {(end.files?.length > 0 || end.files_left_out > 0) && (
-        <React.Suspense fallback={null}>
-          <Artefacts
-            files={end.files}
-            leftOut={end.files_left_out}
-            folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
-          />
-        </React.Suspense>
+        <Artefacts
+          files={end.files}
+          leftOut={end.files_left_out}
+          folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
+        />
       )}
-      {item.pictured.length > 0 && (
-        <React.Suspense fallback={null}>
-          <Figures cells={item.pictured} />
-        </React.Suspense>
-      )}
+      {item.pictured.length > 0 && <Figures cells={item.pictured} />}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {changedCells(item).length > 0 && <Changes item={item} />}
       <TurnCost cost={end.cost} />
@@ -80,7 +75,7 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   return (
     <>
       <div className="jp-codeinterp-End-line">
-        <span>{counted(end, trans)}</span>
+        <span>{counted(item, trans)}</span>
         <span className="jp-codeinterp-End-actions">
           <Button
             look="link"
@@ -107,12 +102,20 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   );
 }
 
-/** How many cells were added, edited and removed; what is none is not spoken of. */
-function counted(end: IEndItem['end'], trans: TranslationBundle): string {
+/** The numbers of cells that are still added, edited or removed, without zeros. */
+function counted(item: IEndItem, trans: TranslationBundle): string {
+  const { end, reviewed } = item;
+  const count = (cells: readonly string[]) =>
+    cells.filter(cellId => reviewed[cellId] !== 'undone').length;
+  const [added, edited, removed] = [end.added, end.edited, end.removed].map(
+    count
+  );
+  const undone = changedCells(item).length - added - edited - removed;
   const parts = [
-    end.added.length && trans.__('%1 added', end.added.length),
-    end.edited.length && trans.__('%1 edited', end.edited.length),
-    end.removed.length && trans.__('%1 removed', end.removed.length)
+    added && trans.__('%1 added', added),
+    edited && trans.__('%1 edited', edited),
+    removed && trans.__('%1 removed', removed),
+    undone && trans.__('%1 undone', undone)
   ];
   return `${parts.filter(part => part).join(', ')}:`;
 }
@@ -121,23 +124,33 @@ function changedCells({ end }: IEndItem): readonly string[] {
   return [...end.added, ...end.edited, ...end.removed];
 }
 
-/** What has come of undoing, in sentences. */
+/** The results of undoing, as sentences. */
 function outcome(item: IEndItem, trans: TranslationBundle): string[] {
   const words: string[] = [];
-  const said = Object.values(item.reviewed);
-  const undone = said.filter(word => word === 'undone').length;
-  const taken = item.end.added.filter(
+  const decisions = Object.values(item.reviewed);
+  const undone = decisions.filter(decision => decision === 'undone').length;
+  const removed = item.end.added.filter(
     cellId => item.reviewed[cellId] === 'undone'
   ).length;
-  if (taken) {
-    words.push(trans._n('%1 cell removed.', '%1 cells removed.', taken));
+  if (removed) {
+    words.push(trans._n('%1 cell removed.', '%1 cells removed.', removed));
   }
-  if (undone > taken) {
-    const back = undone - taken;
-    words.push(trans._n('%1 cell put back.', '%1 cells put back.', back));
+  if (undone > removed) {
+    const restored = undone - removed;
+    words.push(trans._n('%1 cell restored.', '%1 cells restored.', restored));
+  }
+  const bare = item.withoutOutputs.length;
+  if (bare) {
+    words.push(
+      trans._n(
+        'The outputs of %1 cell could not be put back: they were not kept.',
+        'The outputs of %1 cells could not be put back: they were not kept.',
+        bare
+      )
+    );
   }
   if (undone) {
-    words.push(trans.__('Variables in the kernel stay as they are.'));
+    words.push(trans.__('Kernel variables do not change.'));
   }
   const left = Object.entries(item.left)
     .filter(([cellId]) => item.reviewed[cellId] !== 'kept')
@@ -169,8 +182,8 @@ function whyLeft(
       );
     case 'deleted':
       return trans._n(
-        '%1 cell is not there any more.',
-        '%1 cells are not there any more.',
+        '%1 cell no longer exists.',
+        '%1 cells no longer exist.',
         count
       );
     case 'locked':
@@ -181,8 +194,8 @@ function whyLeft(
       );
     case 'unknown':
       return trans._n(
-        '%1 cell kept: how it was is not known.',
-        '%1 cells kept: how they were is not known.',
+        '%1 cell kept: its earlier content is unknown.',
+        '%1 cells kept: their earlier content is unknown.',
         count
       );
     case 'unconfirmed':

@@ -1,13 +1,10 @@
-/** The first rows of a text of separated values. */
+/** Parses the first rows of CSV text. */
 
 /** Columns, and characters of a value. */
 const COLUMNS = 12;
 const LONGEST = 80;
 
-/**
- * At most so many rows, each of at most 12 values; quotes as in RFC 4180. Reads no further than
- * it must.
- */
+/** The first `most` rows, each of at most 12 values, with quotes as in RFC 4180. */
 export function firstRows(
   text: string,
   delimiter: string,

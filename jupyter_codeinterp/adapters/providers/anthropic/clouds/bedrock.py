@@ -1,7 +1,7 @@
-"""The SDK's client for Amazon Bedrock: requests are signed, answers come as AWS's event stream.
+"""The SDK's client for Amazon Bedrock: signed requests, answers as AWS's event stream.
 
-boto3 finds AWS's credentials, wherever they are (variables, profiles, single sign-on, the role of
-a machine), renews them and signs. All of that waits, so it happens in worker threads.
+boto3 finds AWS's credentials (variables, profiles, single sign-on, a machine's role), renews
+them and signs. All of that blocks, so it runs in worker threads.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ....model_http.faults import Fault
 from .connection import CloudConnection
 from .table import aws_region
 
-# What it logs in detail are the headers that are signed, a session's token among them, and whole
-# answers of the services that give credentials.
+# Its debug log has signed headers, a session's token among them, and whole answers of the services
+# that give credentials.
 logging.getLogger("botocore").setLevel(logging.INFO)
 
 
 class BedrockConnection(CloudConnection):
-    foreign = (BotoCoreError, ParserError)
+    library_errors = (BotoCoreError, ParserError)
 
     def client_with(self, **options: Any) -> Any:
         server = self.server
@@ -38,8 +38,8 @@ class BedrockConnection(CloudConnection):
             region = region or session.region_name or ""
             self._credentials = session.get_credentials()
             if self._credentials is None:
-                raise self.nobody()
-            self.learn_at_work()
+                raise self.no_credentials()
+            self.learn_secrets()
         if not region:
             raise Fault("bad_request", f"{server.place} has no region. {server.cloud.unsaid}")
         client = anthropic.AsyncAnthropicBedrock(
@@ -48,15 +48,15 @@ class BedrockConnection(CloudConnection):
         client.api_key = server.secret  # never the environment's, which belongs elsewhere
         return client
 
-    def at_work(self) -> Iterable[str]:
-        """As the session has them: asking it may renew them, and wait."""
+    def current_secrets(self) -> Iterable[str]:
+        """Read the session's private fields: its getters may renew credentials, and block."""
         found = self._credentials
         names = ("_secret_key", "_token", "secret_key", "token")
         held = vars(found) if found is not None else {}
         return [held[name] for name in names if isinstance(held.get(name), str) and held[name]]
 
     def forget(self) -> None:
-        """The SDK keeps a session for good, with what was in a file when it was made."""
+        """The SDK caches a session forever, with the contents of files at that time."""
         with suppress(AttributeError):
             session: Any = _auth._get_session
             session.cache_clear()
@@ -64,5 +64,5 @@ class BedrockConnection(CloudConnection):
     def other_fault(self, error: Exception, model: str) -> Fault:
         if isinstance(error, BotoCoreError):
             self.forget()
-            return self.stale(f"the library of AWS says, {str(error)[:200].rstrip('.')}")
+            return self.expired(f"the AWS library reports, {str(error)[:200].rstrip('.')}")
         return super().other_fault(error, model)

@@ -1,8 +1,8 @@
-"""What the SDK's clients for clouds have in common: requests, models, words for faults.
+"""The common part of the SDK's cloud clients: requests, models, error messages.
 
-They make the request's address of its body, so the body goes to them as an object. None has a
-list of models: a request without a question shows whether credentials and place are right, and
-costs nothing.
+The clients derive the request's address from its body, so they get the body as an object. The
+clouds have no list of models. A request without a question costs nothing and tests credentials
+and place.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .....core.ports import ModelInfo
 from ....model_http.faults import Fault, Refusal, no_key, no_model_server, status_of
 from ....model_http.listing import Entry
 from ....model_http.reading import mapping, string
-from ..connection import Connection, custom_header_names
+from ..connection import Connection, omitted_headers
 from ..profile import Profile, known_info
 from .credentials import CloudCredentials
 from .table import plain_name
 
 _ANSWERED = (400, 404, 422, 429)
-"""What a service says of a request without a question, or of a model that an account has not."""
+"""Statuses for a request without a question, or for a model that the account lacks."""
 
 _KINDS = {
     # docs.aws.amazon.com, bedrock-runtime InvokeModelWithResponseStream, and common errors
@@ -55,17 +55,17 @@ _KINDS = {
     # learn.microsoft.com, Foundry models
     "deploymentnotfound": "not_found_error",
 }
-"""What the clouds call what Anthropic's API has a type for."""
+"""Anthropic's error types for the clouds' names."""
 _WORDS = {
     "model identifier is invalid": "model_not_found",
     "input is too long": "context_length_exceeded",
 }
-"""What they say only so."""
+"""The same by words of the message, where the clouds send no type."""
 
 
 class CloudConnection(Connection):
-    """``environment`` is where the SDK looks, too; what of it belongs to other addresses is kept
-    from them. ``learn`` as of CloudModel."""
+    """``environment`` holds the SDK's variables; those for other addresses are hidden from the
+    SDK. ``learn`` as of CloudModel."""
 
     server: CloudCredentials
 
@@ -87,45 +87,44 @@ class CloudConnection(Connection):
 
     def _client_with(self, **options: Any) -> Any:
         if not (self.server.secret or self.server.its_own):
-            raise self.nobody()
-        headers = {name: anthropic.Omit() for name in custom_header_names()}
-        return self.client_with(default_headers=headers, **options)
+            raise self.no_credentials()
+        return self.client_with(default_headers=omitted_headers(), **options)
 
-    # --- to be said by each cloud --------------------------------------------------------
+    # --- for each cloud to override --------------------------------------------------------
 
     def client_with(self, **options: Any) -> Any:
-        """The SDK's client. In a worker thread. Raises Fault, or an error of ``foreign``."""
+        """Make the SDK's client, in a worker thread. Raises Fault or ``library_errors``."""
         raise NotImplementedError
 
-    def at_work(self) -> Iterable[str]:
-        """The secrets of the cloud's own credentials, as they are now."""
+    def current_secrets(self) -> Iterable[str]:
+        """The current secrets of the cloud's own credentials."""
         return ()
 
     def forget(self) -> None:
-        """What the libraries remember of credentials that are good no more."""
+        """Drop expired credentials that the libraries cached."""
 
     # --- requests ------------------------------------------------------------------------
 
-    async def _post(self, body: dict[str, Any]) -> anthropic.AsyncStream[object]:
+    async def _post(self, body: dict[str, Any]) -> Any:
         try:
-            return await self._client.post(  # type: ignore[no-any-return]
+            return await self._client.post(
                 self.answers_path,
                 body={**msgspec.to_builtins(body), "stream": True},
                 cast_to=object,
                 stream=True,
-                stream_cls=anthropic.AsyncStream[object],
+                stream_cls=self.stream_class,
             )
         finally:
-            self.learn_at_work()
+            self.learn_secrets()
 
-    def learn_at_work(self) -> None:
-        for secret in self.at_work():
+    def learn_secrets(self) -> None:
+        for secret in self.current_secrets():
             if secret not in self._learnt:
                 self._learnt.add(secret)
                 self._learn(secret)
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        """Those of the table, if the place and the credentials are right."""
+        """The table's models, if place and credentials are right."""
         names = self.server.cloud.models
         with self.faults(names[0]):
             try:
@@ -133,7 +132,7 @@ class CloudConnection(Connection):
             except self.errors.status as error:
                 if self.refusal(error).status not in _ANSWERED:
                     raise
-                if not _said_by(error):
+                if not _error_object(error):
                     raise no_model_server(self.server) from None
             else:
                 await stream.close()
@@ -150,12 +149,12 @@ class CloudConnection(Connection):
     # --- faults --------------------------------------------------------------------------
 
     def refusal(self, error: Exception) -> Refusal:
-        """Of Anthropic's errors, which come through, and of the cloud's own."""
+        """Handles Anthropic's errors, which pass through, and the cloud's own."""
         assert isinstance(error, anthropic.APIStatusError)
-        outer = _said_by(error)
+        outer = _error_object(error)
         inner = mapping(outer, "error") or outer
         said = next(filter(None, (string(inner, name) for name in ("message", "Message"))), "")
-        for secret in self.at_work():
+        for secret in self.current_secrets():
             said = said.replace(secret, "[key]")
         header = error.response.headers.get("x-amzn-errortype", "").partition(":")[0]
         named = [header, *(string(inner, name) for name in ("type", "code", "status"))]
@@ -175,27 +174,27 @@ class CloudConnection(Connection):
             return super().status_fault(error, model)
         self.forget()
         expired = "expired" in f"{refusal.message} {refusal.kinds}".lower()
-        return self.stale("they have expired" if expired else "they are not valid there")
+        return self.expired("they have expired" if expired else "they are not valid for it")
 
-    def stale(self, why: str) -> Fault:
-        """The cloud's own credentials are no good."""
-        words = f"{self.server.place} does not accept the credentials found on this machine: {why}."
+    def expired(self, why: str) -> Fault:
+        """The Fault for expired credentials of the cloud."""
+        words = f"{self.server.place} rejected the credentials on this machine: {why}."
         return Fault("wrong_key", f"{words} Run {self.server.cloud.renew}, then try again.")
 
-    def nobody(self) -> Fault:
-        """There are no credentials, or none that may go to this address."""
+    def no_credentials(self) -> Fault:
+        """The Fault for missing credentials, or none allowed for this address."""
         cloud = self.server.cloud
         if not cloud.sign_in:
             return no_key(self.server)
         if not self.server.its_own:
-            words = f"{self.server.place} is no address of that cloud"
-            return Fault("no_key", f"{words}: without a key nothing is sent there.")
-        words = f"{self.server.place} wants credentials, and none were found on this machine."
+            words = f"{self.server.place} is not an address of that cloud"
+            return Fault("no_key", f"{words}. Without a key, nothing is sent there.")
+        words = f"{self.server.place} needs credentials. None were found on this machine."
         return Fault("no_key", f"{words} Run {cloud.sign_in}.")
 
 
-def _said_by(error: Exception) -> dict[str, Any]:
-    """The object that an error's answer is; Google's may come in a list."""
+def _error_object(error: Exception) -> dict[str, Any]:
+    """The JSON object of an error; Google may send it in a list."""
     body = getattr(error, "body", None)
     if isinstance(body, list) and body:
         body = body[0]

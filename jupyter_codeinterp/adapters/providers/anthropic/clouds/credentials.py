@@ -1,4 +1,4 @@
-"""Which address is asked, and with whose credentials."""
+"""Which address to use, and with whose credentials."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .....core.providers import origin
 from ....model_http.keys import header_safe
 from .table import CLOUDS, Cloud, Environment
 
-_OF = {cloud.name: cloud for cloud in CLOUDS}
+_CLOUD_BY_NAME = {cloud.name: cloud for cloud in CLOUDS}
 
 
 class CloudCredentials(msgspec.Struct, frozen=True):
-    """Where requests go. Without a ``secret``, the cloud's own credentials count if ``its_own``
-    is set: those that AWS's and Google's libraries find."""
+    """Where requests go. Without a ``secret``, ``its_own`` allows the cloud's own credentials,
+    which AWS's and Google's libraries find."""
 
     name: str
     base_url: str
@@ -25,7 +25,7 @@ class CloudCredentials(msgspec.Struct, frozen=True):
 
     @property
     def cloud(self) -> Cloud:
-        return _OF[self.name]
+        return _CLOUD_BY_NAME[self.name]
 
     @property
     def is_public(self) -> bool:
@@ -52,13 +52,15 @@ def home(cloud: Cloud, environment: Environment) -> str:
 def resolve(
     cloud: Cloud, key: str | None, url: str | None, environment: Environment
 ) -> CloudCredentials:
-    """A key that is given belongs to the address given with it. The environment's own belongs to
-    ``home``. Raises ModelError ``wrong_key`` for a key that no server can have issued,
-    ``bad_request`` for an impossible address or for none."""
+    """A given key belongs to the given address. The environment's own belongs to ``home``.
+    Raises ModelError ``wrong_key`` for a key that no server can have issued, ``bad_request`` for
+    an impossible address or none."""
     at_home = home(cloud, environment)
     address = (url or "").strip() or at_home
     if not address:
-        raise ModelError("bad_request", f"{cloud.label} is asked at a place. {cloud.unsaid}")
+        raise ModelError(
+            "bad_request", (f"{cloud.label} needs a place to connect to. {cloud.unsaid}")
+        )
     if not origin(address):
         raise ModelError("bad_request", f"“{address}” is not the address of a model server.")
     secret = header_safe(key)

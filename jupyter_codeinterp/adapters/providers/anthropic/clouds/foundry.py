@@ -1,4 +1,4 @@
-"""The SDK's client for Microsoft Foundry: the Messages API at a resource, with the key of that."""
+"""The SDK's client for Microsoft Foundry: a resource's Messages API, with the resource's key."""
 
 from __future__ import annotations
 

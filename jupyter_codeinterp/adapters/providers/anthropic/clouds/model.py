@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from .connection import CloudConnection
 
 
-def unheard(secret: str) -> None:
-    """Nobody keeps it out of anything."""
+def ignore_secret(secret: str) -> None:
+    """Do not keep the secret out of anything."""
 
 
 class CloudModel(HttpModel[CloudCredentials]):
-    """Fulfils ``Model``. ``learn`` is told each credential that is found or made on the way, so
-    that it is kept out of everything; the rest as of AnthropicModel."""
+    """Implements ``Model``. ``learn`` gets each credential found or made, to keep it out of all
+    texts. The rest as of AnthropicModel."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class CloudModel(HttpModel[CloudCredentials]):
         max_tokens: int = 16_000,
         environment: Mapping[str, str] = os.environ,
         prices: SetPrices | None = None,
-        learn: Callable[[str], None] = unheard,
+        learn: Callable[[str], None] = ignore_secret,
         stall: float | None = None,
         wait: Callable[[int], float] = backoff,
         attempts: int = ATTEMPTS,
@@ -59,7 +59,7 @@ class CloudModel(HttpModel[CloudCredentials]):
 
     def _open(self, server: CloudCredentials) -> tuple[httpx2.AsyncClient, CloudConnection]:
         self._need_modules()
-        from ..connection import http_client  # the SDK: heavy, in this thread only
+        from ..connection import http_client  # heavy SDK, in this thread only
 
         http = self._http or http_client()
         make = _connection_of(self._cloud)
@@ -72,7 +72,7 @@ class CloudModel(HttpModel[CloudCredentials]):
     def _need_modules(self) -> None:
         if all(map(_is_there, self._cloud.modules)):
             return
-        words = f"{self._cloud.label} needs more packages. Install them, and start again:"
+        words = f"{self._cloud.label} needs more packages. Install them and restart:"
         install = f'pip install "jupyter_codeinterp[{self._cloud.extra}]"'
         raise ModelError("not_installed", f"{words} {install}")
 
@@ -86,7 +86,7 @@ class CloudModel(HttpModel[CloudCredentials]):
 def _is_there(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # not even what it is in
+    except ModuleNotFoundError:  # its parent package is missing
         return False
 
 

@@ -20,9 +20,8 @@ def providers() -> tuple[Provider, ...]:
 
 
 def _provider(cloud: Cloud) -> Provider:
-    """AWS's credentials and region may lie in the environment for other programs: they alone make
-    nothing that can be chosen. Who has connected it, or has set what is for nothing else, means
-    it."""
+    """AWS's credentials and region may be in the environment for other programs, so they alone
+    offer no models. Connecting it does, or a variable that nothing else uses."""
 
     def other_url() -> str:
         return home(cloud, os.environ) if os.environ.get(cloud.chosen_by) else ""

@@ -1,8 +1,8 @@
 """The clouds, a row each.
 
-Addresses, variables and packages are those of the anthropic SDK's clients; models those of
-platform.claude.com/docs/en/build-with-claude (Claude in Amazon Bedrock, on Vertex AI, in Microsoft
-Foundry), November 2026. Bedrock's are the inference profiles that every region has.
+Addresses, variables and packages come from the anthropic SDK's clients; models from
+platform.claude.com/docs/en/build-with-claude (Claude in Amazon Bedrock, on Vertex AI, in
+Microsoft Foundry), November 2026. Bedrock's are the inference profiles that every region has.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Environment = Mapping[str, str]
 
 
 class Cloud(NamedTuple):
-    """``address`` is where the environment says that it answers ("" if it does not say enough),
-    ``settle`` makes an address of what a person may name instead ("" for anything else), which
-    looks like ``place_looks``. ``url_variable`` may name another address, and then the
-    environment's credentials belong to that.
+    """One cloud.
 
-    ``modules`` is what it needs beside the SDK, of the extra ``extra``. ``its_host`` tells whether
-    an address is the cloud's own, where its own credentials may go; ``sign_in`` says how a person
-    gets some, ``renew`` what makes them fresh. ``chosen_by``: a variable that is set for nothing
-    but this, so that its models can be chosen although nobody has connected it.
+    address       its address according to the environment; "" if that is incomplete
+    settle        makes an address from a shorter name (``place_looks``); "" for anything else
+    url_variable  may name another address, to which the environment's credentials then belong
+    modules       what it needs beside the SDK, of the extra ``extra``
+    its_host      whether an address is the cloud's own, where its own credentials may go
+    sign_in       how a person gets credentials; ``renew``: how to refresh them
+    chosen_by     a variable set for nothing else: it offers the models without a connection
     """
 
     name: str
@@ -49,7 +49,7 @@ class Cloud(NamedTuple):
 
 
 def plain_name(model: str) -> str:
-    """What Anthropic calls it: clouds put a region before that, and versions after it."""
+    """Anthropic's name of the model: clouds put a region before it and versions after it."""
     return model.rpartition("anthropic.")[2].partition("@")[0].partition("-v1")[0]
 
 
@@ -70,7 +70,7 @@ def _of_region(region: str) -> str:
 
 
 def aws_region(url: str, environment: Environment) -> str:
-    """That an address is of, else the environment's; "" for none."""
+    """The region of the address, else the environment's; "" for none."""
     found = _BEDROCK_HOST.fullmatch(urlsplit(url).hostname or "")
     said = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
     return found[1] if found else said.strip()
@@ -90,11 +90,11 @@ BEDROCK = Cloud(
     place_looks="us-east-1",
     unsaid="Name the region, such as us-east-1, or set AWS_REGION.",
     key_variable="AWS_BEARER_TOKEN_BEDROCK",
-    key_looks="ABSK…, or none: the credentials of AWS",
+    key_looks="ABSK…, or empty to use AWS credentials",
     key_page="https://console.aws.amazon.com/bedrock/home#/api-keys",
     sign_in="“aws configure” or “aws sso login” where the Jupyter server runs, or set "
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or paste a Bedrock API key",
-    renew="“aws sso login”, or whatever gives you new ones",
+    renew="“aws sso login”, or get new ones another way",
     models=tuple(f"global.anthropic.{name}" for name in CLAUDE),
     url_variable="ANTHROPIC_BEDROCK_BASE_URL",
     chosen_by="ANTHROPIC_BEDROCK_BASE_URL",
@@ -137,7 +137,7 @@ def _vertex_address(environment: Environment) -> str:
 
 
 def vertex_parts(url: str, environment: Environment) -> tuple[str, str, str]:
-    """Base address, project and region of an address, from the environment what it leaves out."""
+    """Base address, project and region of an address; the environment completes it."""
     found = _VERTEX_PATH.fullmatch(url)
     if found:
         return found[1], found[2], found[3]
@@ -161,7 +161,7 @@ VERTEX = Cloud(
     unsaid="Name project and region, such as my-project/global, or set "
     "ANTHROPIC_VERTEX_PROJECT_ID and CLOUD_ML_REGION.",
     key_variable="",
-    key_looks="none: the credentials of Google",
+    key_looks="empty to use Google credentials",
     key_page="",
     sign_in="“gcloud auth application-default login” where the Jupyter server runs, or set "
     "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",

@@ -1,8 +1,7 @@
 """The SDK's client for Google Vertex AI.
 
-google-auth finds Google's credentials, wherever they are (a person's, a service account's, those of
-a machine), and makes tokens of them that are good for an hour. All of that waits, so it happens
-in worker threads.
+google-auth finds Google's credentials (a person's, a service account's, a machine's) and makes
+tokens of them, valid for an hour. All of that blocks, so it runs in worker threads.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
 class VertexConnection(CloudConnection):
-    foreign = (GoogleAuthError,)
+    library_errors = (GoogleAuthError,)
 
     def client_with(self, **options: Any) -> Any:
         server = self.server
@@ -43,13 +42,13 @@ class VertexConnection(CloudConnection):
             **options,
         )
 
-    def at_work(self) -> Iterable[str]:
+    def current_secrets(self) -> Iterable[str]:
         token = getattr(self._credentials, "token", None)
         return [token] if isinstance(token, str) and token else []
 
     def other_fault(self, error: Exception, model: str) -> Fault:
         if isinstance(error, DefaultCredentialsError):
-            return self.nobody()
+            return self.no_credentials()
         if isinstance(error, GoogleAuthError):
-            return self.stale(f"the library of Google says, {str(error)[:200].rstrip('.')}")
+            return self.expired(f"the Google library reports, {str(error)[:200].rstrip('.')}")
         return super().other_fault(error, model)

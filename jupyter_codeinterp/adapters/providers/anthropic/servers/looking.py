@@ -1,4 +1,4 @@
-"""Servers on this machine that speak the Messages API: looked for at their usual ports."""
+"""Finds servers on this machine that speak the Messages API, at their usual ports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .....core.errors import ModelError
 from .table import ROWS
 
 LOCAL_TIMEOUT = 2.0
-"""Seconds that one has to take a connection, and then to list its models."""
+"""Seconds to accept a connection, and then to list the models."""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -27,8 +27,8 @@ class Place(msgspec.Struct, frozen=True):
 def places(
     addresses: Mapping[str, str] = {}, allowed: Callable[[str], bool] = lambda name: True
 ) -> list[Place]:
-    """Each address once: of two servers with the same usual port the first in the table, under
-    both names."""
+    """Each address once: servers with the same usual port share the first one's row, under both
+    names."""
     found: dict[str, Place] = {}
     for row in ROWS:
         if row.local and allowed(row.name):
@@ -39,9 +39,8 @@ def places(
 
 
 async def found(places: Sequence[Place]) -> list[dict[str, Any]]:
-    """Those that answer, in this order: provider, name, base_url, models. What must be imported
-    to ask them takes seconds on a busy machine: it is imported before the time runs, and only
-    if there is anybody to ask."""
+    """Servers that answer, in this order: provider, name, base_url, models. Imports take seconds
+    on a busy machine, so they come before the time limit, and only if there is a server to ask."""
     listening = await asyncio.gather(*(_listens(place) for place in places))
     there = [place for place, listens in zip(places, listening, strict=True) if listens]
     servers = await asyncio.gather(*(_asked(place) for place in there))

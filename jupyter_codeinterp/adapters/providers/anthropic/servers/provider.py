@@ -1,4 +1,4 @@
-"""A row of the table as a provider. The model is Anthropic's, with another profile."""
+"""A row of the table as a provider: Anthropic's model with another profile."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def providers(addresses: Mapping[str, str] = {}) -> list[Provider]:
-    """``addresses``, by name, are an admin's: where servers of this machine answer instead of
-    at their usual ports."""
+    """``addresses``, by name, are an admin's for local servers; they replace the usual ports."""
     return [_provider(row, addresses.get(row.name, "")) for row in ROWS]
 
 

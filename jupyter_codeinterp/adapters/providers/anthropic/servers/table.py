@@ -1,7 +1,7 @@
 """Servers that speak the Messages API natively, a row each.
 
-Addresses are without ``/v1``. Each stands in the server's own documentation, which is named in
-the comment above its row, as of November 2026.
+Addresses are without ``/v1``. Each comes from the documentation named above its row, as of
+November 2026.
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """``url`` is where it answers. A server that is ``local`` runs on a person's own machine,
-    there at its usual port, and answers without a key; ``variable`` may hold the key of one that
-    does not.
+    """One server, at ``url``. A ``local`` one runs on the person's machine at its usual port,
+    without a key. ``variable`` may hold the key of a remote one.
 
-    The key goes into ``Authorization: Bearer``; ``x_api_key``: into ``X-Api-Key`` as well.
-    A ``gateway`` sends requests on, to models that may cost something.
-    ``list_url`` and ``key_url`` as in ``Profile``; ``models`` are known where it has no list.
+    The key goes into ``Authorization: Bearer``; ``x_api_key``: into ``X-Api-Key`` as well. A
+    ``gateway`` forwards requests to models that may cost money. ``list_url`` and ``key_url`` as
+    in ``Profile``; ``models`` are known ones if it has no list.
     """
 
     name: str

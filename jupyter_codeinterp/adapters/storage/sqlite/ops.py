@@ -1,0 +1,132 @@
+"""Ops and receipts in the journal. Their outputs are stored apart (``outputs.py``)."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import msgspec
+
+from ....core.document.ops import FinishRun, Op, Receipt, Restore
+from ....core.errors import StoreError
+from ....core.history.outputs import light_op, light_receipt, whole_op
+from ....core.stores import StoredOp
+from .journal import read
+from .outputs import KeptOutputs
+
+_Ops = list[StoredOp]
+_OpsBySession = list[tuple[str, list[StoredOp]]]
+
+_NEW = "INSERT INTO ops SELECT ?, ?, ifnull(max(number), 0) + 1, ?, ?, ?, ? FROM ops"
+_COLUMNS = "seq, turn, op, receipt, outputs"
+
+
+class Ops(KeptOutputs):
+    def append_op(self, session_id: str, op: StoredOp) -> None:
+        with self._transaction():
+            self._add_op(session_id, op)
+
+    def _add_op(self, session_id: str, stored: StoredOp) -> None:
+        """Needs an open transaction."""
+        op, outputs = light_op(stored.op)
+        kept = stored.op.kept if isinstance(stored.op, (FinishRun, Restore)) else ""
+        digest = stored.outputs or kept or (outputs and self._put_outputs(session_id, outputs))
+        receipt = (
+            self._without_outputs(session_id, stored.receipt)
+            if stored.receipt is not None
+            else None
+        )
+        uses = [digest, receipt.outputs if receipt is not None else ""]
+        self._db.executemany(
+            "INSERT OR IGNORE INTO output_uses SELECT digest, ? FROM outputs WHERE digest = ?",
+            [(session_id, use) for use in uses if use],
+        )
+        written = (self._written(op), digest or None, receipt and self._written(receipt))
+        self._db.execute(_NEW, (session_id, stored.seq, stored.turn, *written))
+        if isinstance(op, FinishRun):
+            self._db.execute(
+                "INSERT OR REPLACE INTO cell_outputs VALUES (?, ?, ?)",
+                (session_id, op.cell_id, digest or ""),
+            )
+
+    def _without_outputs(self, session_id: str, receipt: Receipt) -> Receipt:
+        """Move the receipt's outputs to their own table. Needs an open transaction."""
+        light, outputs = light_receipt(receipt)
+        if not outputs:
+            return receipt
+        return msgspec.structs.replace(light, outputs=self._put_outputs(session_id, outputs))
+
+    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> Receipt:
+        with self._transaction():
+            light = self._without_outputs(session_id, receipt)
+            updated = self._db.execute(
+                "UPDATE ops SET receipt = ? WHERE session_id = ? AND seq = ?",
+                (self._written(light), session_id, seq),
+            )
+            if not updated.rowcount:
+                raise StoreError("unknown_op", f"No op {seq} to set a receipt for.")
+        return light
+
+    def last_op(self, session_id: str) -> int:
+        query = "SELECT ifnull(max(seq), 0) FROM ops WHERE session_id = ?"
+        return max(0, self._number(query, session_id))
+
+    def ops(self, session_id: str, after: int = 0) -> _Ops:
+        rows = self._rows(
+            f"SELECT {_COLUMNS} FROM ops WHERE session_id = ? AND seq > ? ORDER BY seq",
+            (session_id, after),
+        )
+        return [_op(row) for row in rows]
+
+    def whole_ops(self, session_id: str, after: int = 0) -> _Ops:
+        return self._whole(session_id, self.ops(session_id, after))
+
+    def _whole(self, session_id: str, ops: _Ops) -> _Ops:
+        return [
+            whole_op(stored, self.outputs(session_id, stored.outputs)) if stored.outputs else stored
+            for stored in ops
+        ]
+
+    def set_saved(self, session_id: str, seq: int) -> None:
+        """Raise the number, never lower it. No effect without such a session."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET saved = ?2 WHERE session_id = ?1 AND saved < ?2",
+                (session_id, seq),
+            )
+
+    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        with self._transaction():
+            self._db.execute(
+                "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
+                " WHERE ops.session_id = sessions.session_id))"
+                " WHERE notebook = ?1 AND ?2 IN ('', session_id)",
+                (self._scrub(notebook), session_id),
+            )
+
+    def saved_ops(self, notebook: str) -> dict[str, int]:
+        rows = self._rows(
+            "SELECT session_id, saved FROM sessions WHERE notebook = ? AND saved > 0",
+            (self._scrub(notebook),),
+        )
+        return dict(rows)
+
+    def unsaved_ops(self, notebook: str) -> _OpsBySession:
+        rows = self._rows(
+            f"SELECT session_id, {_COLUMNS} FROM ops JOIN sessions s USING (session_id)"
+            " WHERE s.notebook = ? AND ops.seq > s.saved ORDER BY ops.number, session_id, ops.seq",
+            (self._scrub(notebook),),
+        )
+        free = {key for key in {row[0] for row in rows} if self.holder(key) is None}
+        return [
+            (session_id, self._whole(session_id, [_op(row[1:]) for row in group]))
+            for session_id, group in groupby(rows, key=itemgetter(0))
+            if session_id in free
+        ]
+
+
+def _op(row: tuple[Any, ...]) -> StoredOp:
+    seq, turn, op, receipt, outputs = row
+    answered = read(receipt, Receipt) if receipt is not None else None
+    return StoredOp(seq, turn, read(op, Op), answered, outputs or "")

@@ -1,0 +1,127 @@
+"""The person's review of finished turns: keep or restore changes, cell by cell."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ..errors import CommandError
+from ..events import ChangesKept, Kept
+from ..history.branching import beginning
+from ..history.changes import Change
+from ..history.outputs import outputs_of
+from ..history.review import Review, review
+from ..stores import INHERITED, Beginning
+from . import undo
+from .persistence import PersistentSession
+
+
+class Reviews:
+    def __init__(self, session: PersistentSession) -> None:
+        self._session = session
+
+    def review(self, turn: int) -> Review:
+        """The changes of a turn. Raises CommandError ``unknown_turn``."""
+        return review(turn, self._changes(turn), self._session.replay.reviewed.get(turn, {}))
+
+    async def undo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
+        """Restore ``cells`` of a turn, or all that are neither restored nor kept, unless the
+        person has touched them since.
+
+        Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
+        or ``already_undone``, and DocumentError ``not_open``.
+        """
+        with self._alone():
+            chosen = self._chosen(turn, cells) if cells else self._left(turn)
+            document = self._session.workplace.document
+            outputs = outputs_of(self._session.store, self._session.info.session_id)
+            undone = await undo.undo(turn, chosen, document, self._session.ledger, outputs)
+            self._session.show(replace(undone, window=window))
+
+    async def undo_since(self, turn: int, window: int = 0) -> tuple[Kept, ...]:
+        """Restore what this and all later turns changed, the newest first, unless the person
+        touched or kept it. Returns the skipped cells, each once.
+
+        Raises CommandError ``busy``, and DocumentError ``not_open``.
+        """
+        kept: dict[str, Kept] = {}
+        document, ledger = self._session.workplace.document, self._session.ledger
+        outputs = outputs_of(self._session.store, self._session.info.session_id)
+        with self._alone():
+            for number in range(self._session.replay.turns, turn - 1, -1):
+                left = self._open(number)
+                if left:
+                    undone = await undo.undo(number, left, document, ledger, outputs)
+                    self._session.show(replace(undone, window=window))
+                    for one in undone.kept:
+                        kept.setdefault(one.cell_id, one)
+        return tuple(kept.values())
+
+    def beginning(self, turn: int) -> Beginning:
+        """What a branch at this turn inherits. Raises CommandError ``busy`` or
+        ``unknown_turn``."""
+        self._session.need_idle()
+        store, session_id = self._session.store, self._session.info.session_id
+        events, ops = store.events(session_id), store.ops(session_id, INHERITED)
+        return beginning(turn, events, ops, lambda: store.all_messages(session_id))
+
+    def keep(self, turn: int, cells: tuple[str, ...], window: int = 0) -> None:
+        """Mark changes of a turn as kept. Raises CommandError as ``undo``."""
+        self._session.need_idle()
+        with self._session.here():
+            kept = self._chosen(turn, cells)
+            self._session.publish(
+                ChangesKept(turn, tuple(change.cell_id for change in kept), window)
+            )
+
+    def _changes(self, turn: int) -> tuple[Change, ...]:
+        if not 1 <= turn <= self._session.replay.turns:
+            raise CommandError("unknown_turn", "This turn does not exist.")
+        return self._session.ledger.changes(turn)
+
+    def _left(self, turn: int) -> tuple[Change, ...]:
+        if not self._changes(turn):
+            raise CommandError("nothing_to_undo", "This turn changed no cells.")
+        left = self._open(turn)
+        if not left:
+            raise CommandError("already_undone", "Everything is already undone or kept.")
+        return left
+
+    def _open(self, turn: int) -> tuple[Change, ...]:
+        """Changes that are neither restored nor kept."""
+        states = self._session.replay.reviewed.get(turn, {})
+        return tuple(change for change in self._changes(turn) if change.cell_id not in states)
+
+    def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
+        changes = {change.cell_id: change for change in self._changes(turn)}
+        states = self._session.replay.reviewed.get(turn, {})
+        for cell_id in cells:
+            if cell_id not in changes:
+                raise CommandError("unknown_cell", "The turn did not change this cell.")
+            if states.get(cell_id) == "undone":
+                raise CommandError("already_undone", "This cell was already restored.")
+        return tuple(changes[cell_id] for cell_id in dict.fromkeys(cells))
+
+    async def remove(self, cell_id: str, window: int = 0) -> None:
+        """Remove a failed cell that the agent left. Raises CommandError ``busy``, ``not_ours``
+        or ``cell_changed``, and DocumentError ``not_open``."""
+        with self._alone():
+            removed = await undo.remove(
+                cell_id, self._session.workplace.document, self._session.ledger
+            )
+            self._session.show(replace(removed, window=window))
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Within, no turn runs, and ops belong to turn 0."""
+        self._session.need_idle()
+        with self._session.here():
+            self._session.undoing = True
+            self._session.workplace.begin_turn(0)
+            try:
+                yield
+            finally:
+                self._session.undoing = False
+                self._session.workplace.end_turn()

@@ -1,0 +1,41 @@
+"""Replace the source of a cell, and run it if it is code."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Union
+
+import msgspec
+
+from ...events import Event
+from ...messages import ToolUse
+from ..shared.base import STRING, TITLE, Tool
+from ..shared.drafting import Drafting
+
+
+class EditCell(msgspec.Struct, frozen=True):
+    cell_id: str
+    source: str
+    title: Union[str, None] = None
+
+
+def _work(drafting: Drafting, call: ToolUse, arguments: EditCell) -> AsyncIterator[Event]:
+    return drafting.write(call, arguments.source, arguments.cell_id)
+
+
+EDIT_CELL = Tool(
+    "edit_cell",
+    "",
+    "Replace the whole source of a cell, have the change reviewed, and run it if it is "
+    "code. Fix a failed cell with it.",
+    EditCell,
+    {
+        "title": TITLE,
+        "cell_id": STRING,
+        "source": STRING,
+    },
+    ("cell_id", "source"),
+    effect="changes",
+    draft="edit",
+    work=_work,
+)

@@ -1,0 +1,98 @@
+"""Cells as they are now."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Union
+
+import msgspec
+
+from ...document.ops import PRIVATE, CellView
+from ...model_view import outputs
+from ...model_view.notebook_prompt import tag
+from ...model_view.outputs import Seen
+from ...model_view.plain_text import cut
+from ...model_view.untrusted import Untrusted, escaped
+from ...off_loop import off_loop
+from ...turn.results import UNREADABLE
+from ..shared.base import Tool, ToolContext
+
+_OUTPUTS = 2_000
+"""Characters of a cell's outputs beside its source."""
+
+
+class ReadNotebook(msgspec.Struct, frozen=True):
+    cell_ids: Union[tuple[str, ...], None] = None
+    include_outputs: Union[bool, None] = None
+
+
+async def _run(context: ToolContext, arguments: ReadNotebook) -> Seen:
+    cells = await context.cells(arguments.cell_ids)
+    text, whole = await off_loop(
+        partial(cell_texts, cells, bool(arguments.include_outputs), context.untrusted),
+        sum(len(cell.source) + outputs.size(cell.outputs) for cell in cells),
+        lambda: (UNREADABLE, ()),
+    )
+    for cell in whole:
+        context.turn.context.seen(cell)
+    return Seen(text)
+
+
+READ_NOTEBOOK = Tool(
+    "read_notebook",
+    "Read the notebook",
+    "Read the current cells: ids, types, sources, and outputs on request.",
+    ReadNotebook,
+    {
+        "cell_ids": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Default: all.",
+        },
+        "include_outputs": {"type": "boolean"},
+    },
+    run=_run,
+)
+
+
+def cell_texts(
+    cells: list[CellView], with_outputs: bool, untrusted: Untrusted
+) -> tuple[str, tuple[CellView, ...]]:
+    """The cells in their tags, as many as there is room for, and those that are shown whole."""
+    parts: list[str] = []
+    whole: list[CellView] = []
+    room = outputs.BUDGET
+    for cell in cells:
+        text = _cell_text(cell, with_outputs, untrusted, outputs.BUDGET)
+        if len(text) > room and parts:
+            left = len(cells) - len(parts)
+            parts.append(f"… {left} more cells omitted; request them with cell_ids.")
+            break
+        if len(text) > room:
+            text = _cell_text(cell, with_outputs, untrusted, room - _OUTPUTS - 500)
+        elif len(cell.source) <= outputs.BUDGET:
+            whole.append(cell)
+        room -= len(text)
+        parts.append(text)
+    return "\n".join(parts) or "The notebook is empty.", tuple(whole)
+
+
+def _cell_text(cell: CellView, with_outputs: bool, untrusted: Untrusted, most: int) -> str:
+    count = cell.execution_count
+    facts = {
+        "id": cell.cell_id,
+        "type": cell.cell_type,
+        "count": "" if count is None else str(count),
+    }
+    if PRIVATE in cell.tags:
+        return tag("cell", "", **facts, private="its content is not shown")
+    source = untrusted.scrub(cell.source)
+    if len(source) > most:
+        facts |= {"length": f"{len(source):,} characters", "shown": "part"}
+    body = escaped(cut(source, most))
+    if with_outputs and cell.outputs:
+        seen = outputs.see(
+            cell.outputs, images_left=None, budget=_OUTPUTS, scrub=untrusted.scrub, most=20_000
+        )
+        body = f"{body}\n{tag('outputs', seen.text)}"
+    return tag("cell", body, **facts)

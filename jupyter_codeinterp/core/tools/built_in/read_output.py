@@ -1,0 +1,54 @@
+"""A part of a long output that was cut."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Union
+
+import msgspec
+
+from ...document.ops import PRIVATE
+from ...model_view import outputs
+from ...model_view.outputs import Seen
+from ...off_loop import off_loop
+from ...turn.results import UNREADABLE
+from ..shared.base import Tool, ToolContext
+
+
+class ReadOutput(msgspec.Struct, frozen=True):
+    cell_id: str
+    start: Union[int, None] = None
+    length: Union[int, None] = None
+
+
+async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
+    turn = context.turn
+    (cell,) = await context.cells([arguments.cell_id])
+    if PRIVATE in cell.tags:
+        raise LookupError(f"The person keeps the cell {cell.cell_id!r} private.")
+    kept = await turn.store.cell_outputs(turn.session_id, cell.cell_id)
+    shown = cell.outputs if kept is None else kept
+    read = partial(
+        outputs.read,
+        shown,
+        arguments.start or 0,
+        outputs.BUDGET if arguments.length is None else arguments.length,
+        images_left=turn.results.images_left,
+        scrub=turn.scrub,
+    )
+    return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))
+
+
+READ_OUTPUT = Tool(
+    "read_output",
+    "Read an output",
+    "Read a part of a long output that was cut.",
+    ReadOutput,
+    {
+        "cell_id": {"type": "string"},
+        "start": {"type": "integer", "description": "First character, from 0."},
+        "length": {"type": "integer", "description": "Characters, at most 10000."},
+    },
+    ("cell_id",),
+    run=_run,
+)

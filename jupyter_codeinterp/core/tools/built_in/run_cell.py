@@ -1,0 +1,42 @@
+"""Insert a code cell and run it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Union
+
+import msgspec
+
+from ...events import Event
+from ...messages import ToolUse
+from ..shared.base import STRING, TITLE, Tool
+from ..shared.drafting import Drafting
+
+
+class RunCell(msgspec.Struct, frozen=True):
+    source: str
+    title: Union[str, None] = None
+    after_cell_id: Union[str, None] = None
+
+
+def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterator[Event]:
+    return drafting.write(call, arguments.source)
+
+
+RUN_CELL = Tool(
+    "run_cell",
+    "",
+    "Insert a code cell, have it reviewed, run it, and get its outputs. It goes after your "
+    "last new cell, at first where the person works, unless after_cell_id says otherwise; "
+    "always below cells that define what it uses.",
+    RunCell,
+    {
+        "title": TITLE,
+        "after_cell_id": STRING,
+        "source": STRING,
+    },
+    ("source",),
+    effect="changes",
+    draft="insert",
+    work=_work,
+)

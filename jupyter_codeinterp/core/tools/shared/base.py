@@ -1,0 +1,148 @@
+"""The definition of a tool: its text for the model, its label for people, its function.
+
+Our own tools that change the notebook or ask the person have a ``work``, which yields events. A
+tool that looks, and every tool of another package, has a ``run``. Another package's tool that
+``changes`` runs cells with ``ToolContext.run_cell``; each gets the same review as the agent's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import msgspec
+
+from ...cells.draft import Kind
+from ...document.ops import PRIVATE, CellView, Snapshot
+from ...errors import DocumentError
+from ...events import Event, Status
+from ...messages import ToolUse
+from ...model_view.outputs import Seen
+from ...model_view.untrusted import Untrusted
+from ...ports import ToolSpec
+from ...redaction.private_names import Variable
+from ...turn.turn import Turn
+
+Effect = Literal["looks", "changes", "asks"]
+
+STRING = {"type": "string"}
+"""For self-explaining names: each request carries the descriptions."""
+TITLE = {"type": "string", "description": "At most 60 characters."}
+LOOKS = 'This tool only looks: it runs nothing (effect="changes").'
+
+
+class CellOutcome(msgspec.Struct, frozen=True):
+    """The result of a cell that a tool ran. ``text`` is the model's view; ``cell_id`` is "" if
+    the cell is not in the notebook."""
+
+    status: Status
+    text: str
+    cell_id: str = ""
+
+
+class CellRequest(msgspec.Struct, frozen=True):
+    """A cell that a tool wants to run, and the future of its result."""
+
+    source: str
+    title: str
+    after: str
+    outcome: asyncio.Future[CellOutcome]
+
+
+class ToolContext:
+    """What a tool may use of the turn. ``turn`` is for our own tools: its interface may change;
+    the rest of this class is stable."""
+
+    def __init__(self, turn: Turn, request: Callable[[CellRequest], None] | None = None) -> None:
+        self.turn = turn
+        self._request = request
+
+    async def run_cell(self, source: str, title: str = "", after: str = "") -> CellOutcome:
+        """Insert a cell after the cell ``after``, have it reviewed like the agent's, and run it.
+        Only for a tool that ``changes``."""
+        if self._request is None:
+            raise RuntimeError(LOOKS)
+        outcome: asyncio.Future[CellOutcome] = asyncio.get_running_loop().create_future()
+        self._request(CellRequest(source, title, after, outcome))
+        return await outcome
+
+    async def evaluate(self, expression: str) -> str:
+        """The kernel's text for an expression, run in its own cell with the usual review.
+        LookupError, with words for the model, if it did not run or failed."""
+        outcome = await self.run_cell(expression, f"Evaluate: {expression}")
+        if outcome.status != "ok":
+            raise LookupError(f"The expression has no value: {outcome.text}")
+        return outcome.text
+
+    @property
+    def untrusted(self) -> Untrusted:
+        """Escapes and cuts untrusted text, and removes known keys."""
+        return self.turn.untrusted
+
+    async def cells(self, cell_ids: Sequence[str] | None = None) -> list[CellView]:
+        """The current cells, all or these; private ones lack source and outputs. Raises
+        DocumentError, and LookupError with words for the model."""
+        snapshot = await self.turn.notebook.look()
+        if cell_ids is None:
+            return [_redacted(cell) for cell in snapshot.cells]
+        return [_redacted(self._one_of(snapshot, cell_id)) for cell_id in cell_ids]
+
+    def _one_of(self, snapshot: Snapshot, cell_id: str) -> CellView:
+        cell = snapshot.cell(cell_id)
+        if cell is None:
+            raise LookupError(
+                f"There is no cell {cell_id!r}. Cells: {self.turn.notebook.known_ids()}."
+            )
+        return cell
+
+    async def variables(self, names: Sequence[str] = ()) -> list[Variable] | None:
+        """The kernel's variables, without running code; all if ``names`` is empty. None while it
+        is busy. Omits values of private ones."""
+        with suppress(DocumentError):  # A cell may have become private since the last look.
+            await self.turn.notebook.look()
+        return cast("list[Variable] | None", await self.turn.variables(tuple(names)))
+
+
+def _redacted(cell: CellView) -> CellView:
+    if PRIVATE not in cell.tags:
+        return cell
+    return msgspec.structs.replace(cell, source="", outputs=())
+
+
+Run = Callable[[ToolContext, Any], Awaitable[Seen]]
+Work = Callable[[Any, ToolUse, Any], AsyncIterator[Event]]
+
+
+@dataclass(frozen=True)
+class Tool:
+    name: str
+    """At most 64 letters, digits, ``_`` and ``-``, as the Messages API requires."""
+    label: str
+    """On the card; "" to show the call's own title."""
+    description: str
+    """For the model."""
+    arguments: type[msgspec.Struct]
+    """The type of the input. Unknown properties are ignored; wrong types become an error text."""
+    properties: dict[str, Any] = field(default_factory=dict)
+    """The JSON schema of each property of the input."""
+    required: tuple[str, ...] = ()
+    effect: Effect = "looks"
+    run: Run | None = None
+    """Returns what the model reads. From other packages that is untrusted: cut at 10,000
+    characters, escaped, without known keys and images. DocumentError, KernelError and
+    LookupError become words for the model."""
+    work: Work | None = None
+    """Our own tools only: takes the step's ``Drafting``, yields the events of a call and puts
+    its result into the step."""
+    draft: Kind | None = None
+    """Our own tools only: what the call drafts in the notebook."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        schema: dict[str, Any] = {"type": "object", "properties": self.properties}
+        if self.required:
+            schema["required"] = list(self.required)
+        return ToolSpec(self.name, self.description, schema)

@@ -1,0 +1,100 @@
+"""The tool calls of one step: cards, drafts, results."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from ...cells.cell_run import CellRun
+from ...events import Event, ToolStarted
+from ...messages import Text, ToolResult, ToolUse
+from ...turn.results import Result
+from ...turn.turn import Turn
+from .base import Tool
+from .titles import title_of
+
+
+class Known(Protocol):
+    """What a step needs of the registry."""
+
+    def get(self, name: str) -> Tool | None: ...
+
+    def label(self, name: str) -> str: ...
+
+    def changes(self, name: str) -> bool: ...
+
+
+class Step:
+    def __init__(self, turn: Turn, registry: Known) -> None:
+        self.turn = turn
+        self.registry = registry
+        self.results: dict[str, Result] = {}
+        """Of ended calls."""
+        self.runs: dict[str, CellRun] = {}
+        """Of calls with a draft."""
+        self.shown: dict[str, str] = {}
+        """Tool names of the calls with an open card."""
+        self.failed = False
+        """Whether a call that changes the notebook has failed."""
+
+    def card(self, call_id: str, name: str) -> list[Event]:
+        if call_id in self.shown:
+            return []
+        self.shown[call_id] = name
+        return [ToolStarted(call_id, name, self.registry.label(name))]
+
+    def title(self, call: ToolUse) -> str:
+        source = call.input.get("source")
+        given = title_of(call.input.get("title"), source if isinstance(source, str) else "")
+        return self.registry.label(call.name) or given
+
+    def take_results(self) -> None:
+        """Take the results of ended runs."""
+        for call_id, run in self.runs.items():
+            if run.result is not None:
+                self.results.setdefault(call_id, run.result)
+
+    def ended(self, call: ToolUse) -> Event:
+        done = self.results[call.id].done
+        if self.registry.changes(call.name) and done.status != "ok":
+            self.failed = True
+        del self.shown[call.id]
+        return done
+
+    def not_started(self, call: ToolUse, words: str) -> None:
+        run = self.runs.get(call.id)
+        title = run.draft.title if run is not None else self.title(call)
+        if run is not None:
+            run.draft.remove()
+        self.results[call.id] = self.turn.results.make(call, "not_started", words, title=title)
+
+    def tool(self, call: ToolUse) -> Tool:
+        tool = self.registry.get(call.name)
+        if tool is None:
+            raise RuntimeError(f"{call.name} is not a tool")
+        return tool
+
+
+def with_fact(result: Result, words: str) -> Result:
+    """Add ``words`` to the line of facts, before the outputs."""
+    block = result.block
+    first, *others = block.content
+    if not isinstance(first, Text):
+        return result
+    facts, newline, rest = first.text.partition("\n")
+    content = (Text(f"{facts} {words}{newline}{rest}"), *others)
+    return msgspec.structs.replace(
+        result, block=ToolResult(block.tool_use_id, content, block.is_error)
+    )
+
+
+def joined(first: Result, second: Result, words: str) -> Result:
+    """The call's result, then ``words`` and the result of a cell that the call caused."""
+    added = Text(f"\n{words}\n{second.text}")
+    block = ToolResult(
+        first.block.tool_use_id,
+        (*first.block.content, added, *second.block.content[1:]),
+        first.block.is_error,
+    )
+    return Result(block, first.done, first.error_signature)

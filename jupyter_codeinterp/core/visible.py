@@ -1,0 +1,35 @@
+"""Untrusted text on its way to a screen, with nothing hidden in it.
+
+Models, cells, outputs, files and titles may contain anything. Characters that a terminal obeys,
+that turn text round, or that cannot be seen, are written as Python writes them: ``\\x1b``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_JOINERS = "\u200c\u200d"
+"""Of letters and emoji; in prose they hide nothing."""
+
+
+def visible(text: str, *, code: bool = False) -> str:
+    """Keep lines, tabs and, except in ``code``, joiners."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    kept = "\n\t" if code else f"\n\t{_JOINERS}"
+    return "".join(char if char in kept else _visible(char) for char in text)
+
+
+def visible_line(text: str) -> str:
+    """The same in one line."""
+    return visible(" ".join(text.split()))
+
+
+def _visible(char: str) -> str:
+    if char.isprintable():
+        return char
+    if unicodedata.category(char) == "Zs":
+        return " "
+    code = ord(char)
+    form = "\\x{:02x}" if code < 0x100 else "\\u{:04x}" if code < 0x10000 else "\\U{:08x}"
+    return form.format(code)

@@ -1,0 +1,80 @@
+"""Lists and reads the files beside a notebook, through the contents manager."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import logging
+from typing import Any
+
+from jupyter_core.utils import ensure_async
+from tornado import web
+
+from ...adapters.rule_file import within
+from ...core.turn.limits import MAX_FILES
+from .on_disk import root_of
+
+LISTING_TIMEOUT = 1.0
+"""Seconds. Folders with tens of thousands of files take longer."""
+READING_TIMEOUT = 10.0
+"""Seconds for a file that a message references."""
+
+log = logging.getLogger(__name__)
+
+
+async def sibling_files(
+    contents: Any, notebook: str, most: int = MAX_FILES
+) -> list[tuple[str, int]]:
+    """Names and sizes of at most ``most`` files beside the notebook; folders end with a slash.
+    Empty if the folder cannot be listed in time."""
+    folder, _, own = notebook.rpartition("/")
+    try:
+        listing = ensure_async(contents.get(folder, content=True, type="directory"))
+        model = await asyncio.wait_for(listing, LISTING_TIMEOUT)
+    except (web.HTTPError, asyncio.TimeoutError) as error:
+        log.info("Could not list the folder of %s: %r", notebook, error)
+        return []
+    entries: list[dict[str, Any]] = [e for e in model["content"] if e["name"] != own]
+    entries.sort(key=lambda entry: str(entry["name"]))
+    return [
+        (f"{e['name']}/", 0) if e["type"] == "directory" else (e["name"], e.get("size") or 0)
+        for e in entries[:most]
+    ]
+
+
+async def read_sibling(contents: Any, notebook: str, name: str, most: int) -> bytes | None:
+    """A file beside the notebook. None if it is missing, outside the root, larger than ``most``
+    bytes, or cannot be read in time."""
+    if "/" in name or "\\" in name or name.startswith("."):
+        return None
+    folder = notebook.rpartition("/")[0]
+    path = f"{folder}/{name}" if folder else name
+    try:
+        return await asyncio.wait_for(_read(contents, path, most), READING_TIMEOUT)
+    except (web.HTTPError, OSError, asyncio.TimeoutError) as error:
+        log.info("Could not read %s: %r", path, error)
+        return None
+
+
+async def _read(contents: Any, path: str, most: int) -> bytes | None:
+    root = root_of(contents)
+    if root is not None and await asyncio.to_thread(within, root, path) is None:
+        return None
+    about = await ensure_async(contents.get(path, content=False, type="file"))
+    if (about.get("size") or 0) > most:
+        return None
+    model = await ensure_async(contents.get(path, content=True, type="file", format="base64"))
+    content = model.get("content")
+    if not isinstance(content, str) or len(content) > most * 3 // 2:
+        return None
+    data = await asyncio.to_thread(_decoded, content)
+    return data if data is not None and len(data) <= most else None
+
+
+def _decoded(content: str) -> bytes | None:
+    """Decode base64, with or without line breaks."""
+    try:
+        return base64.b64decode("".join(content.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""Connected windows: identity, actions of other windows, and "Not me"."""

@@ -1,0 +1,91 @@
+"""Sends actions to the connected windows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Protocol
+from weakref import WeakValueDictionary
+
+from ...adapters.documents.live import Window
+from ...core.commands import DoneElsewhere, ServerFrame, YouAre
+from .actions import ActionLog
+
+DEPARTURE_TTL = 10.0
+"""Maximum seconds from a page's announced departure to the end of its socket. Later, the page has
+stayed after all."""
+
+
+class FrontWindow(Window, Protocol):
+    departed_at: float
+    """Time of the page's announced departure, by the monotonic clock."""
+
+    @property
+    def number(self) -> int: ...
+
+    def leave(self) -> None:
+        """Handle a closed socket, or the server's stop."""
+
+    def shut(self) -> None:
+        """Close for good, as another window asked."""
+
+
+class Broadcaster:
+    def __init__(self, actions: ActionLog) -> None:
+        self._actions = actions
+        self._here: set[FrontWindow] = set()
+        self._gone: WeakValueDictionary[int, FrontWindow] = WeakValueDictionary()
+        """Windows without a socket that a notebook waits for, by number."""
+
+    def __iter__(self) -> Iterator[FrontWindow]:
+        return iter(self._here)
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    def join(self, window: FrontWindow, seen: int | None = None) -> None:
+        """Send a window its number, and others' actions after the action ``seen``; None: a new
+        page."""
+        self._here.add(window)
+        self._gone.pop(window.number, None)
+        last = self._actions.last
+        since, complete = ([], True) if seen is None else self._actions.since(seen, window.number)
+        window.send(YouAre(window.number, last, not complete))
+        for action in since:
+            window.send(action)
+
+    def leave(self, window: FrontWindow) -> bool:
+        """Handle a closed socket. Returns whether the page announced its departure."""
+        if window in self._here:
+            self._here.discard(window)
+            self._gone[window.number] = window
+        window.leave()
+        return time.monotonic() - window.departed_at < DEPARTURE_TTL
+
+    def departing(self, number: int) -> FrontWindow | None:
+        """Note a page's announced departure. Returns the window if its socket is closed."""
+        for window in self._here:
+            if window.number == number:
+                window.departed_at = time.monotonic()
+        return self._gone.get(number)
+
+    def has(self, number: int) -> bool:
+        return any(window.number == number for window in self._here)
+
+    def send(self, frame: ServerFrame) -> None:
+        for window in self._here:
+            window.send(frame)
+
+    def send_others(self, action: DoneElsewhere) -> None:
+        """Send an action to all windows except the one that did it."""
+        for window in self._here:
+            if window.number != action.window:
+                window.send(action)
+
+    def close_others(self, window: FrontWindow) -> None:
+        for other in [other for other in self._here if other.number != window.number]:
+            other.shut()
+
+    def close(self) -> None:
+        for window in self._here:
+            window.leave()

@@ -1,0 +1,102 @@
+/**
+ * Watches the person's own runs of cells in this page.
+ *
+ * A cell shows the outputs of its last run only: after the person runs a cell, the agent's
+ * earlier run of it must not add outputs.
+ */
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { Kernel, KernelMessage } from '@jupyterlab/services';
+import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+
+const RESTARTS: readonly Kernel.Status[] = [
+  'restarting',
+  'autorestarting',
+  'dead'
+];
+
+export interface IOwnRuns {
+  /** Returns the source of the agent's draft in the cell; null if it has none. */
+  began: (cellId: string) => string | null;
+  /** All outputs have arrived, or the kernel is gone. `draft`: the result of `began`. */
+  ended: (cellId: string, draft: string | null) => void;
+}
+
+export class OwnRuns implements IDisposable {
+  constructor(
+    private readonly _context: ISessionContext,
+    private readonly _on: IOwnRuns
+  ) {
+    _context.kernelChanged.connect(this._follow, this);
+    _context.statusChanged.connect(this._onStatus, this);
+    this._follow();
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    this._isDisposed = true;
+    Signal.clearData(this);
+  }
+
+  private _follow(): void {
+    const messages = this._context.session?.kernel?.anyMessage;
+    if (messages === this._messages) {
+      return;
+    }
+    this._messages?.disconnect(this._onMessage, this);
+    this._messages = messages;
+    this._endAll();
+    messages?.connect(this._onMessage, this);
+  }
+
+  private _onMessage(_: unknown, { msg, direction }: Kernel.IAnyMessageArgs) {
+    if (direction === 'send') {
+      const cellId = cellOf(msg);
+      if (cellId) {
+        const draft = this._on.began(cellId);
+        this._running.set(msg.header.msg_id, { cellId, draft });
+      }
+    } else if (isIdle(msg)) {
+      const id = (msg.parent_header as { msg_id?: string }).msg_id ?? '';
+      const run = this._running.get(id);
+      if (run && this._running.delete(id)) {
+        this._on.ended(run.cellId, run.draft);
+      }
+    }
+  }
+
+  private _onStatus(_: unknown, status: Kernel.Status): void {
+    if (RESTARTS.includes(status)) {
+      this._endAll();
+    }
+  }
+
+  private _endAll(): void {
+    const runs = [...this._running.values()];
+    this._running.clear();
+    runs.forEach(({ cellId, draft }) => this._on.ended(cellId, draft));
+  }
+
+  private _messages: Kernel.IKernelConnection['anyMessage'] | undefined;
+  private _isDisposed = false;
+  /** By request id. */
+  private readonly _running = new Map<
+    string,
+    { cellId: string; draft: string | null }
+  >();
+}
+
+/** The cell that a request runs; '' if none. */
+function cellOf(msg: KernelMessage.IMessage): string {
+  const cellId = msg.metadata['cellId'];
+  const runs = msg.header.msg_type === 'execute_request';
+  return runs && typeof cellId === 'string' ? cellId : '';
+}
+
+function isIdle(msg: KernelMessage.IMessage): boolean {
+  const { execution_state } = msg.content as { execution_state?: unknown };
+  return msg.header.msg_type === 'status' && execution_state === 'idle';
+}

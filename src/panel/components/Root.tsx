@@ -1,0 +1,88 @@
+/** The panel's root component and its context, loaded when the panel is first shown. */
+import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import { type IMarkdownOptions, ModelMarkdown } from '../../markdown/markdown';
+import { showDiff } from '../../notebook/review/diff';
+import type { ISlashCommands, IToolRenderers } from '../../tokens';
+import type { Store } from '../store/store';
+import { type IPanelContext, PanelContext } from './elements/context';
+import { Panel } from './Panel';
+
+export interface IPanelOptions {
+  store: Store;
+  markdown: Omit<IMarkdownOptions, 'trans'>;
+  renderers: IToolRenderers;
+  slash: ISlashCommands;
+  trans: TranslationBundle;
+  editors: IEditorServices;
+  openNotebook: (path: string) => Promise<void>;
+  fileUrl: (path: string) => Promise<string>;
+  fileText: (path: string) => Promise<string>;
+}
+
+export function Root(props: {
+  options: IPanelOptions;
+  /** Called after the first render. */
+  ready: () => void;
+}): JSX.Element {
+  const { options, ready } = props;
+  const context = React.useMemo(() => contextOf(options), [options]);
+  React.useEffect(ready, [ready]);
+  return (
+    <PanelContext.Provider value={context}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+}
+
+function contextOf(options: IPanelOptions): IPanelContext {
+  const { store, renderers, slash, trans, openNotebook, editors } = options;
+  return {
+    store,
+    markdown: new ModelMarkdown({ ...options.markdown, trans }),
+    renderers,
+    slash,
+    trans,
+    openNotebook,
+    files: {
+      open: openNotebook,
+      url: options.fileUrl,
+      text: options.fileText
+    },
+    showSent: () => showSent(store, trans),
+    showDiff: (host, diff) => showDiff(editors, host, diff),
+    confirmDelete: title => confirmDelete(title, trans)
+  };
+}
+
+async function showSent(store: Store, trans: TranslationBundle): Promise<void> {
+  const request = await store.conversation.sent();
+  if (request) {
+    const { Sent } = await import('./Sent');
+    await showDialog({
+      title: trans.__('What was sent to the model'),
+      body: ReactWidget.create(<Sent request={request} trans={trans} />),
+      buttons: [Dialog.okButton({ label: trans.__('Close') })]
+    });
+  }
+}
+
+async function confirmDelete(
+  title: string,
+  trans: TranslationBundle
+): Promise<boolean> {
+  const result = await showDialog({
+    title: trans.__('Delete this conversation?'),
+    body: trans.__(
+      '“%1” will be deleted permanently. Cells in the notebook are kept.',
+      title
+    ),
+    buttons: [
+      Dialog.cancelButton({ label: trans.__('Cancel') }),
+      Dialog.warnButton({ label: trans.__('Delete') })
+    ]
+  });
+  return result.button.accept;
+}

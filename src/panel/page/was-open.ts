@@ -1,0 +1,21 @@
+/**
+ * Remembers whether the panel is open. Notebook 7 opens each notebook in its own tab and does
+ * not remember its sidebars.
+ */
+import { Message, MessageLoop } from '@lumino/messaging';
+import type { Widget } from '@lumino/widgets';
+
+const KEY = 'codeinterp:panel-open';
+
+export function wasOpen(): boolean {
+  return localStorage.getItem(KEY) === 'true';
+}
+
+export function rememberOpen(panel: Widget): void {
+  MessageLoop.installMessageHook(panel, (_, message: Message) => {
+    if (message.type === 'after-show' || message.type === 'after-hide') {
+      localStorage.setItem(KEY, String(message.type === 'after-show'));
+    }
+    return true;
+  });
+}

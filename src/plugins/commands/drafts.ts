@@ -1,0 +1,109 @@
+/**
+ * Commands for the drafts of the notebook in front, from anywhere in the page. Those that decide
+ * only work if the person calls them, by keys, menu or palette; scripts are refused.
+ */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+import type { Notebooks } from '../../notebook/notebooks';
+import { person } from '../../notebook/review/gate/person';
+import type { Store } from '../../panel/store/store';
+import type { IDraftView } from '../../tokens';
+import { bindingOf } from './shortcuts';
+
+export const NEXT = 'codeinterp:next-draft';
+export const RUN = 'codeinterp:run';
+export const RUN_ALL = 'codeinterp:run-all';
+export const REJECT = 'codeinterp:reject';
+
+/** Add the commands and return their ids. */
+export function addDraftCommands(options: {
+  commands: CommandRegistry;
+  notebooks: Notebooks;
+  store: Store;
+  trans: TranslationBundle;
+}): readonly string[] {
+  const { commands, notebooks, store, trans } = options;
+  const describedBy = { args: { type: 'object', properties: {} } };
+
+  /** Waiting drafts, from the top of the notebook. */
+  const waiting = (): readonly IDraftView[] => {
+    const path = notebooks.currentPath;
+    const order = notebooks.cellIds(path);
+    const place = (draft: IDraftView) => order.indexOf(draft.cell_id);
+    return store.drafts
+      .of(path)
+      .filter(draft => draft.state === 'waiting' && place(draft) >= 0)
+      .sort((a, b) => place(a) - place(b));
+  };
+  /** The draft of the active cell, or else the first. */
+  const target = (): IDraftView | undefined => {
+    const active = notebooks.activeDraft?.draft_id;
+    const all = waiting();
+    return all.find(({ draft_id }) => draft_id === active) ?? all[0];
+  };
+  const goTo = async (draft: IDraftView, byPerson: boolean) => {
+    await notebooks.goTo(draft.notebook, draft.cell_id);
+    if (byPerson) {
+      notebooks.barOf(draft)?.gate.go(true);
+    }
+  };
+  const next = async () => {
+    // Check now: a key press counts only for a limited time.
+    const byPerson = person.chose(NEXT);
+    const order = notebooks.cellIds(notebooks.currentPath);
+    const here = order.indexOf(notebooks.activeCellId(notebooks.currentPath));
+    const all = waiting();
+    const draft =
+      all.find(({ cell_id }) => order.indexOf(cell_id) > here) ?? all[0];
+    if (draft) {
+      await goTo(draft, byPerson);
+    }
+  };
+  const decide = async (
+    command: string,
+    action: 'run' | 'reject',
+    runAll = false
+  ) => {
+    const draft = target();
+    if (!draft || !store.state.chosenByPerson(command)) {
+      return;
+    }
+    if (!notebooks.barOf(draft)?.choose(action, runAll)) {
+      await goTo(draft, true);
+    }
+  };
+
+  const all: string[] = [];
+  const add = (
+    command: string,
+    label: string,
+    execute: () => Promise<void>,
+    isEnabled = () => waiting().length > 0
+  ) => {
+    all.push(command);
+    commands.addCommand(command, { label, describedBy, isEnabled, execute });
+  };
+  add(NEXT, trans.__('Go to the Next Draft'), next);
+  add(RUN, trans.__('Run or Accept Draft'), () => decide(RUN, 'run'));
+  add(
+    RUN_ALL,
+    trans.__('Run Draft and All Others of This Turn'),
+    () => decide(RUN_ALL, 'run', true),
+    () => !!target()?.can_run_all && target()?.kind !== 'delete'
+  );
+  add(REJECT, trans.__('Reject Draft'), () => decide(REJECT, 'reject'));
+  person.mayChoose(all, event => {
+    const target = event.target as Element;
+    const binding = bindingOf(
+      commands,
+      event,
+      ({ command, selector }) =>
+        all.includes(command) && target.closest(selector) !== null
+    );
+    return binding?.command ?? '';
+  });
+  store.drafts.draftsChanged.connect(() =>
+    all.forEach(command => commands.notifyCommandChanged(command))
+  );
+  return all;
+}

@@ -1,0 +1,171 @@
+/** Requests and responses of the server's REST API. */
+import type { TurnStarted } from './protocol';
+
+/** How much the agent may do without asking. */
+export type Mode = TurnStarted['mode'];
+
+/** Whether and how a model is connected. */
+export interface IStatus {
+  /** Whether the default model has a key or needs none. */
+  readonly configured: boolean;
+  /** Providers whose models the person can choose. */
+  readonly connected: readonly string[];
+  readonly source: 'env' | 'stored' | 'none';
+  readonly default_model: string;
+  /** The model id of the offline demo; '' if the server does not allow it. */
+  readonly demo_model: string;
+  /** Whether the server may search its machine for model servers. */
+  readonly looks_around: boolean;
+  /** Whether only the admin sets keys and addresses. */
+  readonly keys_from_admin: boolean;
+  readonly highest_mode: Mode;
+  readonly base_url_host: string;
+  readonly version: string;
+  /** A problem of the server that the person should know; '' if none. */
+  readonly warning: string;
+  /** Messages shown until the person dismisses them. */
+  readonly notices: readonly INotice[];
+}
+
+export interface INotice {
+  readonly id: number;
+  readonly text: string;
+}
+
+export interface IModelInfo {
+  readonly id: string;
+  readonly name: string;
+  /** Tokens. Here and below, null means unknown. */
+  readonly context_window: number | null;
+  /** US dollars per million tokens; input and output first. */
+  readonly prices: readonly number[] | null;
+  /** Prices of requests with more than `over` tokens. */
+  readonly long_prompts: {
+    readonly over: number;
+    readonly prices: readonly number[];
+  } | null;
+  /** When the prices were read from the vendor, as YYYY-MM-DD; '' if unknown. */
+  readonly prices_seen: string;
+  /** Whether it runs on the server's machine and costs nothing. */
+  readonly local: boolean;
+  /** Whether it accepts images. */
+  readonly images: boolean | null;
+  readonly tools: boolean | null;
+}
+
+/** A provider and its connection, without the key. */
+export interface IConnection {
+  readonly provider: string;
+  readonly label: string;
+  readonly connected: boolean;
+  /** Whether the person has entered anything for it. */
+  readonly entered: boolean;
+  /** Where its key comes from. `variable`: the environment variable that holds it. */
+  readonly source: 'env' | 'keyring' | 'file' | 'none';
+  readonly variable: string;
+  /** Where requests go. A key is bound to `origin`. '' if not known yet. */
+  readonly address: string;
+  readonly origin: string;
+  /** The result of the last test, null if there was none. `said`: the error message. */
+  readonly works: boolean | null;
+  readonly said: string;
+  /** A remark about the last change. */
+  readonly note: string;
+  /** Whether it works without a key. */
+  readonly keyless: boolean;
+  /** An example of what can replace the address, such as a region; '' for nothing. */
+  readonly place_looks: string;
+  readonly key_looks: string;
+  readonly key_page: string;
+}
+
+/** A model server found on the Jupyter server's machine. */
+export interface ILocalServer {
+  readonly provider: string;
+  readonly name: string;
+  readonly base_url: string;
+  readonly models: readonly string[];
+}
+
+/** The result of a search for local model servers, with all addresses tried. */
+export interface ILocalServers {
+  readonly servers: readonly ILocalServer[];
+  readonly tried: readonly {
+    readonly name: string;
+    readonly address: string;
+  }[];
+}
+
+/** How to reach a provider. Without an address, the current one stays. */
+export interface ICredentials {
+  readonly key?: string;
+  readonly base_url?: string;
+  /** The new default model. */
+  readonly model?: string;
+}
+
+/** A connection after a change, and the resulting status. */
+export interface IConnected {
+  readonly connection: IConnection;
+  readonly status: IStatus;
+}
+
+/** A cell that a turn changed. */
+export interface IChange {
+  readonly cell_id: string;
+  readonly kind: 'added' | 'edited' | 'removed';
+  readonly cell_type: string;
+  /** The source before the turn; null for an added cell. */
+  readonly before: string | null;
+  /** The source after the turn; null for a removed cell. */
+  readonly after: string | null;
+  /** Whether it had outputs, which an undo restores. */
+  readonly outputs: boolean;
+  readonly undoable: boolean;
+  /** The person's decision on the change. */
+  readonly state: 'open' | 'undone' | 'kept';
+  /** Whether `before` or `after` is truncated. */
+  readonly cut: boolean;
+  /** The cells above it without the turn's changes, nearest first. */
+  readonly above: readonly string[];
+}
+
+/** The changes of a turn; `left_out`: the number of changed cells not listed. */
+export interface IReview {
+  readonly turn: number;
+  readonly changes: readonly IChange[];
+  readonly left_out: number;
+}
+
+/**
+ * The code around the cursor and the code cells above it. The model also gets the names in the
+ * notebook's kernel, without the hidden ones.
+ */
+export interface IUnfinished {
+  readonly notebook: string;
+  readonly hidden: readonly string[];
+  readonly before: string;
+  readonly after: string;
+  readonly above: readonly string[];
+  readonly language: string;
+}
+
+/** What a message about a notebook can name. */
+export interface INames {
+  readonly variables: readonly {
+    readonly name: string;
+    readonly type: string;
+    /** The known lengths of its dimensions. */
+    readonly shape: readonly number[];
+  }[];
+  /** Files next to the notebook, sizes in bytes; a folder's name ends with a slash. */
+  readonly files: readonly { readonly name: string; readonly size: number }[];
+  /** Whether the variables come from an earlier look, as the kernel is busy. */
+  readonly earlier: boolean;
+}
+
+/** The request to the model in one step. */
+export type SentRequest = Record<string, unknown>;
+
+/** A recording can be played by the offline demo's model. */
+export type ExportFormat = 'markdown' | 'recording';

@@ -1,0 +1,59 @@
+"""A request with the server's token, which every kernel can read, and no window."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from jupyter_codeinterp.server.rest.routes import ROUTES
+from jupyter_codeinterp.server.rest.windows import ClientsHandler, LeavingHandler, TicketsHandler
+from jupyter_codeinterp.server.socket.handler import ChannelHandler
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.reference_window import body
+from tests.site import Site
+
+OPEN = {TicketsHandler, ClientsHandler, LeavingHandler}
+"""Where a window begins or ends."""
+EXAMPLES = {r"([0-9a-f]{32})": "0" * 32, r"([0-9]{1,15})": "1"}
+CHANGING = [
+    (method, pattern)
+    for pattern, handler in ROUTES
+    if handler not in OPEN and handler is not ChannelHandler
+    for method in ("POST", "PUT", "PATCH", "DELETE")
+    if method.lower() in vars(handler)
+]
+
+
+def test_only_windows_begin_and_end_without_one() -> None:
+    without = {kind for _, kind in ROUTES if not getattr(kind, "needs_window", True)}
+    assert without == OPEN
+    assert len(CHANGING) >= 20
+
+
+@pytest.mark.parametrize(("method", "pattern"), CHANGING)
+async def test_the_token_alone_changes_nothing(site: Site, method: str, pattern: str) -> None:
+    path = pattern
+    for group, example in EXAMPLES.items():
+        path = path.replace(group, example)
+    path = re.sub(r"\(.*\)", "anthropic", path)
+    for headers in ({}, {"X-Codeinterp-Window": "guessed"}):
+        sent: dict[str, str] | None = None if method == "DELETE" else {}
+        response = await site.request(method, path, json_body=sent, headers=dict(headers))
+        assert (response.code, body(response)["code"]) == (403, "no_window")
+
+
+async def test_the_token_alone_deletes_and_renames_a_running_conversation(
+    site: Site, api: FakeAnthropic
+) -> None:
+    api.play(in_order([answer(run_cell("1")), answer(text("Done."))]))
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("Go")
+    await w.draft()
+    title = site.extension.manager.session(w.session_id).info.title
+    renamed = await site.request("PATCH", "sessions", w.session_id, json_body={"title": "Mine"})
+    deleted = await site.request("DELETE", "sessions", w.session_id)
+    demo = await site.request("POST", "demo", json_body={})
+    assert [renamed.code, deleted.code, demo.code] == [403, 403, 403]
+    assert site.extension.manager.session(w.session_id).info.title == title
+    assert site.extension.manager.session(w.session_id).running

@@ -1,0 +1,106 @@
+"""Code in a kernel asks models and hangs up at once, so that nobody counts what the server pays."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from jupyter_codeinterp.kernel_side.model_endpoint import TOKEN, URL
+from jupyter_codeinterp.server.models.spending import today
+from tests.fake_anthropic import FakeAnthropic, answer, text
+from tests.fake_anthropic.turns import wrong_key
+from tests.kernels import until
+from tests.magic.test_kernel_models import ASK, post, started
+from tests.site import Site
+
+SONNET = "claude-sonnet-5-5"
+DEAR = (1e6, 1e6, 1e6, 1e6)
+"""A dollar a token."""
+LONG = {**ASK, "messages": [{"role": "user", "content": "word " * 300}]}
+"""Some 500 tokens."""
+SLOW = answer(text("Never heard.")).at(first=600.0)
+
+
+@pytest.fixture
+def codeinterp_config() -> dict[str, Any]:
+    return {"kernel_cost": 900.0, "day_cost": 2_000.0, "prices": {SONNET: DEAR}}
+
+
+def _asking(env: dict[str, str], stream: bool) -> bytes:
+    url = urlsplit(env[URL])
+    body = json.dumps({**LONG, "stream": stream}).encode()
+    head = (
+        f"POST {url.path}/v1/messages HTTP/1.1\r\nHost: {url.netloc}\r\n"
+        f"Authorization: Bearer {env[TOKEN]}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _grant(site: Site, env: dict[str, str]) -> Any:
+    return site.app.web_app.settings["codeinterp_kernel_tokens"].find(env[TOKEN])
+
+
+async def _over(grant: Any) -> None:
+    await until(lambda: grant.calls == 0)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_kernel_hangs_up_before_the_first_word_again_and_again(
+    site: Site, api: FakeAnthropic, stream: bool
+) -> None:
+    api.play(lambda request: SLOW)
+    async with started(site) as kernel:
+        env = await kernel.environment()
+        url = urlsplit(env[URL])
+        for number in (1, 2):
+            _, writer = await asyncio.open_connection(url.hostname, url.port)
+            writer.write(_asking(env, stream))
+            await api.seen(number)
+            grant = _grant(site, env)
+            assert grant.cost > 450 * number, "it is paid for as soon as it is sent"
+            writer.close()
+            await _over(grant)
+        assert grant.cost > 900
+        assert (await post(env[URL], env[TOKEN])).code == 402
+    assert site.extension.store.spent(today().isoformat()) == pytest.approx(grant.cost)
+    assert len(api.requests) == 2
+
+
+async def test_a_kernel_dies_before_the_first_word(site: Site, api: FakeAnthropic) -> None:
+    api.play(lambda request: SLOW)
+    code = "import socket; s = socket.create_connection(place); s.sendall(asked); s"
+    async with started(site) as kernel:
+        env = await kernel.environment()
+        url = urlsplit(env[URL])
+        place = (url.hostname, url.port)
+        await kernel.run(f"place, asked = {place!r}, {_asking(env, True)!r}\n{code}")
+        await api.seen(1)
+        grant = _grant(site, env)
+        kernels: Any = site.app.kernel_manager
+        await kernels.shutdown_kernel(kernel.kernel_id, now=True)
+        await _over(grant)
+    assert site.extension.store.spent(today().isoformat()) > 450
+
+
+async def test_the_server_ends_while_a_request_is_under_way(site: Site, api: FakeAnthropic) -> None:
+    """What the journal's file says then is what the next server finds."""
+    api.play(lambda request: SLOW)
+    w = await site.window(kernel_id=await site.kernel())
+    await w.ask("word " * 300, model=SONNET)
+    await api.seen(1)
+    assert site.extension.store.spent(today().isoformat()) > 450
+
+
+async def test_a_refused_request_costs_nothing(site: Site, api: FakeAnthropic) -> None:
+    """Nor does it shut out those that come after it."""
+    api.play(lambda request: wrong_key())
+    async with started(site) as kernel:
+        env = await kernel.environment()
+        assert (await post(env[URL], env[TOKEN], LONG)).code == 403
+        grant = _grant(site, env)
+        assert grant.cost == 0
+    assert site.extension.store.spent(today().isoformat()) == 0

@@ -1,0 +1,119 @@
+"""The person runs a draft's own cell by a command of the notebook: that is their decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.cells import run_by_hand
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
+from jupyter_codeinterp.core.errors import CommandError
+from tests.core.by_hand import begin, by_hand
+from tests.core.conftest import Room
+from tests.kernels import Gate
+from tests.scripted import Bench, mend, run, say
+
+Benches = Callable[..., Bench]
+
+
+async def test_it_runs_once_and_its_outputs_are_the_result(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5\nprint(n)"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    await by_hand(b, room, draft)
+    await b.ended()
+    with pytest.raises(CommandError, match="already decided"):
+        b.decide(draft)
+    assert await room.ran() == ["n = 5\nprint(n)"]
+    assert b.document.sources() == ["x = 20", "n = 5\nprint(n)"]
+    assert not any(isinstance(op, (BeginRun, FinishRun)) for op in b.document.ops)
+    assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} execution_count=")
+    assert b.results[0].endswith("The person ran this cell themselves.\n5")
+    decided = b.of(e.DraftDecided)[0]
+    assert (decided.action, decided.by, decided.reason) == ("run", "person", "Run by hand.")
+
+
+async def test_what_they_typed_into_it_is_what_ran(bench: Benches, room: Room) -> None:
+    b = bench(run("print(1)"), say("Done."))
+    b.send()
+    await by_hand(b, room, await b.draft(), "print(2)")
+    await b.ended()
+    assert "The person edited the code" in b.results[0] and b.results[0].endswith("\n2")
+    assert await room.ran() == ["print(2)"]
+
+
+async def test_it_fails_and_is_fixed_in_its_cell(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 1 / 0"), mend("n = 1"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    begin(b, draft)
+    error = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "", "traceback": []}
+    b.document.end_by_hand(draft.cell_id, [error])
+    b.session.decisions.run_by_hand(draft.cell_id, "", True)
+    second = await b.draft(2)
+    assert (second.kind, second.cell_id) == ("edit", draft.cell_id)
+    b.decide(second)
+    await b.ended()
+    assert b.results[0].startswith("status=error") and "ZeroDivisionError" in b.results[0]
+    assert b.document.sources() == ["x = 20", "n = 1"]
+
+
+async def test_the_same_text_run_anywhere_else_decides_nothing(bench: Benches, room: Room) -> None:
+    b = bench(run("print('there')"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    await room.run("print('there')")
+    b.session.decisions.run_by_hand("c1", "print('there')", False)
+    await room.run("pass")
+    assert b.of(e.DraftDecided) == []
+    b.decide(draft, "reject")
+    await b.ended()
+
+
+async def test_run_was_pressed_and_waits_for_the_kernel(
+    bench: Benches, room: Room, tmp_path: Path
+) -> None:
+    gate = Gate(tmp_path / "open")
+    b = bench(run("print('once')"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    await room.person.begun(room.person.run(gate.source))
+    b.decide(draft)
+    await b.event(e.KernelWaiting)
+    begin(b, draft)
+    gate.open()
+    await b.event(e.RunStarted)
+    b.document.end_by_hand(draft.cell_id, [])
+    b.session.decisions.run_by_hand(draft.cell_id, "", True)
+    await b.ended()
+    assert await room.ran() == [gate.source], "ours did not run"
+
+
+async def test_stop_leaves_it_alone(bench: Benches) -> None:
+    b = bench(run("print('whole')"))
+    b.send()
+    begin(b, await b.draft())
+    await b.event(e.RunStarted)
+    b.session.cancel()
+    assert (await b.ended()).stop_reason == "cancelled"
+    assert b.document.sources() == ["x = 20", "print('whole')"]
+    assert b.results[0].startswith("status=interrupted\nThe person runs this cell")
+
+
+async def test_the_page_is_gone_and_an_idle_kernel_has_ended_it(
+    bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_by_hand, "PATIENCE", 0.1)
+    b = bench(run("print(7)"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    await room.run(begin(b, draft))
+    b.document.is_open = False
+    await b.event(e.ToolDone)
+    b.document.is_open = True
+    await b.ended()
+    assert "Its outputs cannot be read." in b.results[0]
+    assert b.document.sources() == ["x = 20", "print(7)"], "a cell that may be theirs stays"

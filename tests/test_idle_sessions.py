@@ -1,0 +1,99 @@
+"""Sessions that nobody uses are let go, and taken up again from the journal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.adapters.kernels.zmq.kernel import KernelPool
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.server import idle_sessions
+from jupyter_codeinterp.server.session_manager import SessionManager
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.kernels import until
+from tests.reference_window import ReferenceWindow
+from tests.site import Site
+
+DONE = answer(text("Done."))
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_sessions, "GRACE", 0.1)
+
+
+def manager_of(site: Site) -> SessionManager:
+    manager: SessionManager = site.app.web_app.settings["codeinterp_manager"]
+    return manager
+
+
+async def a_turn(site: Site, api: FakeAnthropic, mode: str = "auto") -> ReferenceWindow:
+    api.play(in_order([answer(run_cell("print('made')")), DONE]))
+    w = await site.window(kernel_id=await site.kernel_of("a.ipynb"))
+    assert (await w.ask("Go", mode=mode)).error is None
+    await w.ended()
+    return w
+
+
+async def test_a_session_goes_when_nobody_follows_it_and_comes_back(
+    site: Site, api: FakeAnthropic
+) -> None:
+    w = await a_turn(site, api)
+    await w.send(c.Unsubscribe(w.session_id))
+    await until(lambda: manager_of(site).live(w.session_id) is None)
+    again = await site.bare_window()
+    await again.send(c.Subscribe(w.session_id))
+    await again.ended()
+    kinds = [type(event) for _, event in again.events]
+    assert kinds == [type(event) for _, event in w.events if not isinstance(event, e.TextDelta)]
+    # What it did is still known, and can be undone.
+    (added,) = (await again.ended()).added
+    assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
+    assert (await again.event(e.TurnUndone)).restored == (added,)
+
+
+async def test_those_with_a_turn_or_a_follower_stay(site: Site, api: FakeAnthropic) -> None:
+    followed = await a_turn(site, api)
+    api.play(in_order([answer(run_cell("print(2)")), DONE]))
+    waiting = await site.window("b.ipynb", kernel_id=await site.kernel_of("b.ipynb"))
+    assert (await waiting.ask("Go")).error is None
+    await waiting.draft()
+    await waiting.send(c.Unsubscribe(waiting.session_id))
+    manager = manager_of(site)
+    idle = manager.service.create("c.ipynb").info.session_id
+    await until(lambda: manager.live(idle) is None)
+    assert manager.live(followed.session_id) is not None
+    assert manager.live(waiting.session_id) is not None
+
+
+def mode_of(site: Site, session_id: str) -> str:
+    info = manager_of(site).store.get(session_id)
+    assert info is not None
+    return info.mode
+
+
+async def test_not_me_reaches_one_that_was_let_go(site: Site, api: FakeAnthropic) -> None:
+    w = await a_turn(site, api)
+    assert mode_of(site, w.session_id) == "auto"
+    other = await site.bare_window()
+    await w.send(c.Unsubscribe(w.session_id))
+    await until(lambda: manager_of(site).live(w.session_id) is None)
+    assert (await other.send(c.NotMe(1))).error is None
+    await until(lambda: mode_of(site, w.session_id) == "review")
+
+
+async def test_what_belongs_to_a_kernel_goes_with_it(site: Site) -> None:
+    kernels: Any = site.app.kernel_manager
+    pool = KernelPool(kernels)
+    try:
+        first = await site.kernel_of("a.ipynb")
+        link, _ = pool.get(first)
+        await kernels.shutdown_kernel(first, now=True)
+        await until(lambda: link.closed)
+        second = await site.kernel_of("b.ipynb")
+        pool.get(second)
+        assert list(pool._links) == [second]
+    finally:
+        pool.close()
