@@ -205,11 +205,13 @@ export class Notebooks implements INotebooks, IDisposable {
     const { saveBeside } = await import('./attach');
     const folder = PathExt.dirname(live.context.path);
     const { contents } = docManager.services;
+    if (contents.driveName(folder)) {
+      return saveBeside(contents, folder, file, trans, contents);
+    }
     const { serverSettings } = contents;
-    const writer = contents.driveName(folder)
-      ? contents
-      : new Drive({ serverSettings });
-    return saveBeside(contents, folder, file, trans, writer);
+    const drive = new Drive({ serverSettings });
+    const saving = saveBeside(contents, folder, file, trans, drive);
+    return saving.finally(() => drive.dispose());
   }
 
   async createNotebook(): Promise<string> {

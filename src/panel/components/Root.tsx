@@ -9,6 +9,7 @@ import type { ISlashCommands, IToolRenderers } from '../../tokens';
 import type { Store } from '../store/store';
 import { type IPanelContext, PanelContext } from './elements/context';
 import { Panel } from './Panel';
+import '../../../style/sidebar.css';
 
 export interface IPanelOptions {
   store: Store;
