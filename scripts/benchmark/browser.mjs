@@ -3,7 +3,9 @@
  * server, and each thing that Lab does by itself, keeps the page's main thread, and how much
  * of that it was given a processor.
  *
- *   node browser.mjs '{"long": …, "short": …, "executable": …}'     prints JSON, see browser.py
+ *   node browser.mjs '{"long": …, "short": …, "steps": …, "turns": [5, 20], "executable": …}'
+ *
+ * prints JSON, see browser.py.
  */
 /* global MessageChannel, MutationObserver, PerformanceObserver, URL, console, document, performance, process, requestAnimationFrame, setTimeout, window */
 import { createRequire } from 'node:module';
@@ -77,6 +79,19 @@ async function atRest(page) {
     REST,
     { timeout: 60_000, polling: 250 }
   );
+}
+
+/** Until JupyterLab has drawn all cells: it does so in idle time, and any key waits for that. */
+async function allDrawn(page) {
+  await page.waitForFunction(
+    () => {
+      const { content } = window.jupyterapp.shell.currentWidget;
+      return content.widgets.every(cell => !cell.placeholder);
+    },
+    null,
+    { timeout: 180_000, polling: 500 }
+  );
+  await atRest(page);
 }
 
 /** Lab's own insertion of a cell in the same place: when each began. */
@@ -199,15 +214,18 @@ async function typeInStream(page, field) {
   return times;
 }
 
-async function turn(page) {
+async function turn(page, words = 'Go.') {
   const panel = page.locator('#codeinterp-panel');
   // By keys: what a script selects does not count as a person's.
   await panel.getByRole('combobox', { name: 'Permission mode' }).focus();
   await page.keyboard.type('Auto');
   const message = panel.getByRole('textbox', { name: 'Message' });
-  await message.fill('Go.');
+  await message.fill(words);
   await atRest(page);
-  const start = await page.evaluate(() => performance.now());
+  const start = await page.evaluate(() => {
+    window.codeinterpBench.ended = false;
+    return performance.now();
+  });
   await message.press('Enter');
   await page.waitForFunction(() => window.codeinterpBench.ended, null, {
     timeout: 60_000
@@ -265,6 +283,7 @@ async function open(browser, url) {
  * message field, each during an answer of its own.
  */
 async function typing(browser, page) {
+  await allDrawn(page);
   const bare = await bareField(page);
   const panel = page.locator('#codeinterp-panel');
   const message = panel.getByRole('textbox', { name: 'Message' });
@@ -283,12 +302,17 @@ async function typing(browser, page) {
 }
 
 async function main() {
-  const { long, short, executable } = JSON.parse(process.argv[2]);
+  const { long, short, steps, turns, executable } = JSON.parse(process.argv[2]);
   const browser = await chromium.launch({
     executablePath: executable || undefined,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
   });
   try {
+    const small = await open(browser, steps);
+    for (const count of turns) {
+      await turn(small, `${count}`);
+    }
+    await small.close();
     const page = await open(browser, long);
     const byHand = await insertByHand(page);
     const names = await openNames(page);

@@ -1,5 +1,5 @@
-"""What an op costs the browser in a notebook of 1,000 cells: Chromium without a window,
-JupyterLab, a turn in Auto mode with code that streams and cells that run.
+"""What a step takes in a browser, and what an op costs it in a notebook of 1,000 cells: Chromium
+without a window, JupyterLab, turns in Auto mode with code that streams and cells that run.
 
 The bound is on what the extension does with the main thread: from a frame's arrival until it
 is applied and answered, with all of JupyterLab that runs within, in processor time: the server,
@@ -17,6 +17,7 @@ import asyncio
 import json
 import shutil
 from asyncio.subprocess import PIPE
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ from tests.fake_anthropic.turns import Answer, Turn
 
 from .figures import Bound, Figure
 from .servers import jupyter_server
+from .steps import begins_turn, trivial_cells
+from .task import MODEL_CALL
 from .workplace import KEY
 
 SCRIPT = Path(__file__).with_name("browser.mjs")
@@ -68,8 +71,16 @@ _AT_LENGTH = answer(text(PARAGRAPHS * 3)).at(delay=0.03)
 """400 characters a second for more than 20 seconds: longer than is typed."""
 
 
+STEPS = 20
+WARM_UP = 5
+"""Steps of the first turn, which are not counted."""
+
+
 def turn(request: Request) -> Answer:
-    """All kinds of ops first; to whatever is said then, a long answer in words alone."""
+    """As many trivial cells as the person says. Otherwise all kinds of ops first, and a long
+    answer in words to what follows."""
+    if request.said[-1].isdigit():
+        return trivial_cells(request).at(first=MODEL_CALL)
     return _steps(request) if len(request.said) == 1 else _AT_LENGTH
 
 
@@ -79,6 +90,12 @@ def measure() -> list[Figure]:
     if {op["kind"] for op in ops} != OPS:
         raise RuntimeError("the turn did not make every kind of op")
     return [
+        Figure(
+            "in a browser: a step beyond the model",
+            seen["steps"],
+            "ms",
+            (Bound(80, "median"),),
+        ),
         *_applying("1,000 cells: applying an op", ops),
         *_applying("1,000 cells: code and outputs as they come", _of(seen, HINTS)),
         *_applying("1,000 cells: reading the notebook", _of(seen, {"read"})),
@@ -142,16 +159,29 @@ async def _measure() -> Any:
         )
         with jupyter_server(*options, module="jupyterlab", environment=environment) as server:
             urls = {}
-            for name, cells in {"long": CELLS, "short": ORDINARY}.items():
+            for name, cells in {"long": CELLS, "short": ORDINARY, "steps": 1}.items():
                 file = server.folder / "notebooks" / f"{name}.ipynb"
                 file.write_text(json.dumps(_notebook(cells)))
                 # A workspace each: that of both would open the long one beside the short one.
                 path = f"lab/workspaces/{name}/tree/{file.name}?codeinterp=open"
                 urls[name] = f"{server.url}/{path}&token={server.token}"
-            return await _drive({**urls, "executable": _chromium()})
+            turns = {"turns": [WARM_UP, STEPS], "executable": _chromium()}
+            seen = await _drive({**urls, **turns})
+        seen["steps"] = _beyond_model(model.requests)[WARM_UP:]
+        return seen
 
 
-async def _drive(options: dict[str, str]) -> Any:
+def _beyond_model(requests: list[Any]) -> list[float]:
+    """Milliseconds from the end of each answer with a trivial cell to the next request."""
+    counted = [one for one in requests if Request(one.body).said[-1].isdigit()]
+    return [
+        (following.received - asked.finished) * 1000
+        for asked, following in pairwise(counted)
+        if not begins_turn(following.body)
+    ]
+
+
+async def _drive(options: dict[str, Any]) -> Any:
     process = await asyncio.create_subprocess_exec(
         "node", str(SCRIPT), json.dumps(options), stdout=PIPE
     )

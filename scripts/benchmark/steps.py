@@ -69,9 +69,9 @@ def _shares(place: Workplace) -> list[float]:
     return [
         following.received - asked.finished - next(kernel)
         for asked, following in pairwise(requests)
-        if not _begins_turn(following.body)
+        if not begins_turn(following.body)
     ]
 
 
-def _begins_turn(body: dict[str, object]) -> bool:
+def begins_turn(body: dict[str, object]) -> bool:
     return Request(body).step == 0
