@@ -115,6 +115,7 @@ async def test_who_has_the_token_alone_may_look_and_not_act(
         ((session_id, "stop"), {}),
         ((session_id, "answers"), {"call_id": "x", "text": "y"}),
         ((session_id, "turns", "1", "undo"), {}),
+        ((session_id, "turns", "1", "redo"), {}),
     ):
         for headers in ({}, {"X-Codeinterp-Window": "guessed"}):
             response = await site.request(

@@ -57,14 +57,14 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return notebook, Receipt("refused", reason=reason)
     if _was_run_since(cell, op):
         return notebook, _conflict(cell)
+    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     if isinstance(op, Restore):
-        return _restore(notebook, index, op)
+        return _restore(notebook, index, op, above)
     if isinstance(op, SetSource) and cell["source"] == op.source:
         if op.cell_type in (None, cell["cell_type"]):
             return notebook, Receipt("done")
     elif not _expected(cell["source"], op):
         return notebook, _conflict(cell)
-    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     if isinstance(op, Delete):
         kept = cells[:index] + cells[index + 1 :]
         return {**notebook, "cells": kept}, _telling(cell, above)
@@ -168,7 +168,9 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
     return _replace(notebook, index, changed), Receipt("done")
 
 
-def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Receipt]:
+def _restore(
+    notebook: Notebook, index: int, op: Restore, above: tuple[str, ...]
+) -> tuple[Notebook, Receipt]:
     cell, was = shaped(notebook["cells"][index]), op.cell
     if cell["source"] not in (op.expect, was["source"]):
         return notebook, _conflict(cell)
@@ -185,7 +187,8 @@ def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Rec
     changed["metadata"] = _trust(others, was["metadata"].get("trusted") is True)
     if "codeinterp" in was["metadata"]:
         changed["metadata"]["codeinterp"] = was["metadata"]["codeinterp"]
-    return _replace(notebook, index, changed), Receipt("done")
+    told = _telling(cell, above) if op.tell else Receipt("done")
+    return _replace(notebook, index, changed), told
 
 
 def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..events import (
     CellRemoved,
@@ -19,6 +21,7 @@ from ..events import (
     ToolDone,
     ToolStarted,
     TurnEnded,
+    TurnRedone,
     TurnStarted,
     TurnUndone,
     UsageChanged,
@@ -59,6 +62,9 @@ class Replay:
     """Of the last turn."""
     reviewed: dict[int, dict[str, State]] = field(default_factory=dict)
     """The review states of changed cells, by turn and cell id."""
+    redoable: dict[int, dict[str, None]] = field(default_factory=dict)
+    """Undone cells that a redo can bring back, by turn. A later turn that changes a cell ends
+    that."""
     _added: dict[str, int] = field(default_factory=dict)
     """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
@@ -103,16 +109,32 @@ class Replay:
         elif isinstance(event, TurnUndone):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.restored, "undone"))
+            redoable = self.redoable.setdefault(event.turn, {})
+            _discard(redoable, event.restored)
+            redoable.update(dict.fromkeys(event.redoable))
+        elif isinstance(event, TurnRedone):
+            _discard(self.reviewed.get(event.turn, {}), event.restored)
+            redoable = self.redoable.get(event.turn, {})
+            _discard(redoable, event.restored)
+            _discard(redoable, (c.cell_id for c in event.kept if c.cell_id not in event.redoable))
         elif isinstance(event, CellRemoved):
-            turn = self._added.get(event.cell_id)
+            turn = self.added_by(event.cell_id)
             if turn is not None:
                 self.reviewed.setdefault(turn, {})[event.cell_id] = "undone"
+                if event.redoable:
+                    self.redoable.setdefault(turn, {})[event.cell_id] = None
         elif isinstance(event, ChangesKept):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.cells, "kept"))
         elif isinstance(event, TurnEnded):
             self.ended, self.unfinished = event, False
             self._added.update(dict.fromkeys(event.added, event.turn))
+            for redoable in self.redoable.values():
+                _discard(redoable, (*event.added, *event.edited, *event.removed))
+
+    def added_by(self, cell_id: str) -> int | None:
+        """The turn that added a cell."""
+        return self._added.get(cell_id)
 
     def _left_queue(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
@@ -143,3 +165,8 @@ class Replay:
             summary=words,
             detail=f"status={status} cell_id={cell_id}\n{words}" if cell_id else words,
         )
+
+
+def _discard(cells: dict[str, Any], gone: Iterable[str]) -> None:
+    for cell_id in gone:
+        cells.pop(cell_id, None)

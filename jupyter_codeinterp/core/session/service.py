@@ -273,6 +273,22 @@ class SessionService:
         await session.reviews.undo(turn, cells, by)
         self._record(session, by, "undo")
 
+    async def redo(
+        self,
+        session_id: str,
+        turn: int,
+        cells: tuple[str, ...] = (),
+        by: int = 0,
+        *,
+        headless: bool = False,
+    ) -> None:
+        """As ``Session.redo``."""
+        session = self._sessions.session(session_id)
+        if headless:
+            session.workplace.expect_no_window()
+        await session.reviews.redo(turn, cells, by)
+        self._record(session, by, "redo")
+
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
         """As ``Session.keep``."""
         session = self._sessions.session(session_id)

@@ -262,6 +262,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
   if (op.expect === null) {
     return unchanged(target);
   }
+  const told = op.tell ? standing(model, index) : {};
   const now = model.cells.get(index);
   if (isCode(now) && !retypes) {
     const trusted = was.metadata['trusted'] === true;
@@ -275,7 +276,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
     put.executionCount = was.execution_count ?? null;
     put.executionState = 'idle';
   }
-  return stands(model, index, was.source);
+  return { ...stands(model, index, was.source), ...told };
 }
 
 /** Source, attachments and our metadata as they were; the rest of the cell stays. */

@@ -292,13 +292,19 @@ describe('the end of a turn', () => {
       'end: max_steps'
     ]);
     expect(
-      lines(...failed, { type: 'cell_removed', cell_id: 'cell1', window: 0 })
+      lines(...failed, {
+        type: 'cell_removed',
+        redoable: false,
+        cell_id: 'cell1',
+        window: 0
+      })
     ).not.toContain('card: Again error left');
   });
 
   it('says what was put back, what was kept, and what was left and why', () => {
     const undone = (restored: string[], kept: string[] = []): Event => ({
       type: 'turn_undone',
+      redoable: [],
       turn: 1,
       restored,
       kept: kept.map(cell_id => ({ cell_id, why: 'changed' })),

@@ -66,9 +66,12 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
-  const undo = async () => {
+  const act = (redo: boolean) => async () => {
     setBusy(true);
-    await store.conversation.undoTurn(end.turn);
+    const { conversation } = store;
+    await (redo
+      ? conversation.redoTurn(end.turn)
+      : conversation.undoTurn(end.turn));
     setBusy(false);
   };
   const isOpen = changedCells(item).some(cellId => !(cellId in reviewed));
@@ -84,13 +87,23 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           >
             {trans.__('Review changes')}
           </Button>
-          {isOpen && (
-            <>
-              <span aria-hidden="true">·</span>
-              <Button look="link" disabled={busy} onClick={() => void undo()}>
-                {trans.__('Undo turn')}
-              </Button>
-            </>
+          {[
+            isOpen && trans.__('Undo turn'),
+            item.redoable.length > 0 && trans.__('Redo turn')
+          ].map(
+            (name, redo) =>
+              name && (
+                <React.Fragment key={redo}>
+                  <span aria-hidden="true">·</span>
+                  <Button
+                    look="link"
+                    disabled={busy}
+                    onClick={() => void act(redo > 0)()}
+                  >
+                    {name}
+                  </Button>
+                </React.Fragment>
+              )
           )}
         </span>
       </div>
@@ -149,7 +162,11 @@ function outcome(item: IEndItem, trans: TranslationBundle): string[] {
       )
     );
   }
-  if (undone) {
+  const redone = item.redone.length;
+  if (redone) {
+    words.push(trans._n('%1 change redone.', '%1 changes redone.', redone));
+  }
+  if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
   }
   const left = Object.entries(item.left)
@@ -202,6 +219,18 @@ function whyLeft(
       return trans._n(
         'The notebook has not confirmed %1 cell.',
         'The notebook has not confirmed %1 cells.',
+        count
+      );
+    case 'run':
+      return trans._n(
+        '%1 cell kept because you ran it.',
+        '%1 cells kept because you ran them.',
+        count
+      );
+    case 'earlier_undone':
+      return trans._n(
+        '%1 cell not redone: redo the earlier turn first.',
+        '%1 cells not redone: redo the earlier turn first.',
         count
       );
   }
