@@ -184,7 +184,7 @@ function Row(props: {
   const held = React.useRef(false);
   React.useEffect(() => {
     if (held.current) {
-      row.current?.focus();
+      row.current?.focus({ preventScroll: true });
     }
   }, [zone]);
   React.useEffect(() => {
@@ -207,7 +207,7 @@ function Row(props: {
     await command.call(store.conversation, item.end.turn, [change.cell_id]);
     setBusy(false);
     // The pressed button may be gone.
-    row.current?.focus();
+    row.current?.focus({ preventScroll: true });
   };
   const kind = kindOf(change, trans);
   const name = nameOf(change, store, trans);

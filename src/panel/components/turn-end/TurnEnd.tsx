@@ -145,10 +145,13 @@ function outcome(item: IEndItem, trans: TranslationBundle): string[] {
   const removed = item.end.added.filter(
     cellId => item.reviewed[cellId] === 'undone'
   ).length;
-  if (removed) {
+  const redone = item.redone.length;
+  if (redone) {
+    words.push(trans._n('%1 change redone.', '%1 changes redone.', redone));
+  } else if (removed) {
     words.push(trans._n('%1 cell removed.', '%1 cells removed.', removed));
   }
-  if (undone > removed) {
+  if (!redone && undone > removed) {
     const restored = undone - removed;
     words.push(trans._n('%1 cell restored.', '%1 cells restored.', restored));
   }
@@ -161,10 +164,6 @@ function outcome(item: IEndItem, trans: TranslationBundle): string[] {
         bare
       )
     );
-  }
-  const redone = item.redone.length;
-  if (redone) {
-    words.push(trans._n('%1 change redone.', '%1 changes redone.', redone));
   }
   if (undone || redone) {
     words.push(trans.__('Kernel variables do not change.'));
