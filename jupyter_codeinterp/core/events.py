@@ -395,8 +395,11 @@ class ModelChanged(_Event, frozen=True, tag="model_changed"):
 
 
 class TitleChanged(_Event, frozen=True, tag="title_changed"):
+    """``by`` gave the name: a person, or the server from the first question or its answer."""
+
     title: str
     window: int = 0
+    by: Literal["person", "question", "answer"] = "person"
 
 
 class NotebookMoved(_Event, frozen=True, tag="notebook_moved"):

@@ -357,9 +357,9 @@ export interface OpReceipt {
  * ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
  * the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
  * and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
- * that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``: the outputs of
- * ``before`` are too large for a message. ``outputs`` is the digest of those that the journal
- * keeps apart.
+ * that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``:
+ * the outputs of ``before`` are too large for a message. ``outputs`` is the digest of those that
+ * the journal keeps apart.
  */
 export interface Receipt {
   status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
@@ -961,10 +961,14 @@ export interface ModelChanged {
   model: string;
   window: number;
 }
+/**
+ * ``by`` gave the name: a person, or the server from the first question or its answer.
+ */
 export interface TitleChanged {
   type: 'title_changed';
   title: string;
   window: number;
+  by: 'answer' | 'person' | 'question';
 }
 export interface NotebookMoved {
   type: 'notebook_moved';

@@ -18,6 +18,8 @@ from ..events import (
     RunStarted,
     StepDiscarded,
     StepStarted,
+    TextDone,
+    TitleChanged,
     ToolDone,
     ToolStarted,
     TurnEnded,
@@ -65,6 +67,14 @@ class Replay:
     redoable: dict[int, dict[str, None]] = field(default_factory=dict)
     """Undone cells that a redo can bring back, by turn. A later turn that changes a cell ends
     that."""
+    titled_by: str = ""
+    """As ``by`` in ``TitleChanged``; "" without one."""
+    answered: bool = False
+    """Whether a turn has ended with an answer."""
+    said_last: list[str] = field(default_factory=list)
+    """The model's texts in the last step."""
+    cells: list[str] = field(default_factory=list)
+    """Titles of the cells that the last turn ran or wrote."""
     _added: dict[str, int] = field(default_factory=dict)
     """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
@@ -76,6 +86,7 @@ class Replay:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished, self.cost = event.turn, True, None
             self._cards.clear()
+            self.cells.clear()
             self._left_queue(event.queued)
             if event.text:
                 self.asked, self.since, self.undelivered = event.text, event.turn, event.text
@@ -91,6 +102,7 @@ class Replay:
         elif isinstance(event, StepStarted):
             self.steps, self.undelivered = event.step, ""
             self.undelivered_references = ()
+            self.said_last.clear()
             # The results of the others have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
         elif isinstance(event, RunStarted):
@@ -102,6 +114,8 @@ class Replay:
             self._cards = kept
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
+            if event.cell_id and event.status == "ok" and event.name != "delete_cell":
+                self.cells.append(event.title)
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
         elif isinstance(event, UsageChanged):
@@ -126,7 +140,12 @@ class Replay:
         elif isinstance(event, ChangesKept):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.cells, "kept"))
+        elif isinstance(event, TextDone):
+            self.said_last.append(event.text)
+        elif isinstance(event, TitleChanged):
+            self.titled_by = event.by
         elif isinstance(event, TurnEnded):
+            self.answered = self.answered or event.stop_reason == "end_turn"
             self.ended, self.unfinished = event, False
             self._added.update(dict.fromkeys(event.added, event.turn))
             for redoable in self.redoable.values():

@@ -21,7 +21,8 @@ from ..redaction.pasted_keys import looks_like_key, without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
 from .input_routing import Does
-from .session import TITLE_LENGTH, Session
+from .session import Session
+from .title import TITLE_LENGTH
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""

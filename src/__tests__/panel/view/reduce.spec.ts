@@ -58,7 +58,7 @@ function line(item: Item): string {
 const lines = (...events: Event[]) => viewOf(...events).items.map(line);
 
 const aWholeTurn: Event[] = [
-  { type: 'title_changed', title: 'Growth', window: 1 },
+  { type: 'title_changed', title: 'Growth', window: 1, by: 'person' },
   started,
   step(1),
   { type: 'thinking_delta', block: 0, text: 'Let me ' },
@@ -393,7 +393,7 @@ describe('questions, retries and names', () => {
   it('follows title, mode, model and notebook', () => {
     expect(
       viewOf(
-        { type: 'title_changed', title: 'T', window: 1 },
+        { type: 'title_changed', title: 'T', window: 1, by: 'person' },
         { type: 'mode_changed', mode: 'auto', window: 1 },
         { type: 'model_changed', model: 'm', window: 1 },
         { type: 'notebook_moved', notebook: 'b.ipynb' }
