@@ -24,6 +24,7 @@ CASES: list[tuple[str, str, list[str], str]] = [
     ("a comment in code is none", "```\n# not this one\n```\nNorth grew.", [], ""),
     ("the only cell", "North grew fastest.", ["Growth by region"], "Growth by region"),
     ("code is no cell's title", "North grew fastest.", ["df = read(x)"], "North grew fastest"),
+    ("nor is arithmetic", "Two.", ["1 + 1"], ""),
     ("one word is no cell's title", "North grew fastest.", ["Add"], "North grew fastest"),
     ("of several cells the sentence", "North grew fastest.", ["Load it", "Plot it"],
      "North grew fastest"),

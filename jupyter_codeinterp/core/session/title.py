@@ -95,4 +95,5 @@ def _words(text: str) -> list[str]:
 
 
 def _fits(title: str, kind: str) -> bool:
-    return len(title) <= TITLE_LENGTH and len(title.split()) >= _FEWEST_WORDS[kind]
+    words = [word for word in title.split() if any(map(str.isalpha, word))]
+    return len(title) <= TITLE_LENGTH and len(words) >= _FEWEST_WORDS[kind]
