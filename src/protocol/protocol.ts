@@ -1055,7 +1055,8 @@ export interface FinishRun {
   kept: string;
 }
 /**
- * Delete a cell if its source is still ``expect``. A missing cell counts as done.
+ * Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
+ * cell counts as done.
  * ``last_run`` as in ``set_source``.
  */
 export interface Delete {

@@ -63,7 +63,7 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     if isinstance(op, SetSource) and cell["source"] == op.source:
         if op.cell_type in (None, cell["cell_type"]):
             return notebook, Receipt("done")
-    elif not _expected(cell["source"], op):
+    elif not _expected(cell, op):
         return notebook, _conflict(cell)
     if isinstance(op, Delete):
         kept = cells[:index] + cells[index + 1 :]
@@ -99,8 +99,16 @@ def _telling(cell: Cell, above: tuple[str, ...]) -> Receipt:
     return Receipt("done", before=copy.deepcopy(told), after=above, left_out=left_out)
 
 
-def _expected(source: str, op: Union[SetSource, BeginRun, Delete]) -> bool:
-    return digest(source) == op.digest if isinstance(op, BeginRun) else source == op.expect
+def _expected(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> bool:
+    source = cell["source"]
+    if isinstance(op, BeginRun):
+        return digest(source) == op.digest
+    return source == op.expect or (isinstance(op, Delete) and _is_empty_draft(cell))
+
+
+def _is_empty_draft(cell: Cell) -> bool:
+    """A draft that is inserted again lacks the code that was streamed into it."""
+    return cell["cell_type"] == "raw" and cell["source"] == ""
 
 
 def _was_run_since(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> bool:

@@ -161,7 +161,8 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
 
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
-    """Delete a cell if its source is still ``expect``. A missing cell counts as done.
+    """Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
+    cell counts as done.
     ``last_run`` as in ``set_source``."""
 
     cell_id: str
