@@ -217,6 +217,9 @@ ROUTES = {
     "POST sessions/ID/turns/N/undo": Route(
         "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo
     ),
+    "POST sessions/ID/turns/N/redo": Route(
+        "Bring back what an undo of a turn took back.", CHANGE, turns.Redone, SessionInfo
+    ),
     "GET channel": Route(
         "The WebSocket of a window, with a ticket.", LOOK, status=101, query=("ticket",)
     ),

@@ -61,6 +61,7 @@ ROUTES = (
     ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
     ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),
+    ("POST", f"sessions/{SESSION}/turns/1/redo", "write contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"

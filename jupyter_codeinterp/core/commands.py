@@ -156,6 +156,18 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     id: int = 0
 
 
+class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
+    """Bring back what undoing a turn took back, unless the person has touched it since.
+
+    ``cells`` are ids; empty means all that can be redone. Variables keep their values.
+    """
+
+    session_id: str
+    turn: int
+    cells: tuple[str, ...] = ()
+    id: int = 0
+
+
 class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
     """Keep these changes of a turn: undoing the turn skips them. The person can still restore
     each by its id."""
@@ -321,6 +333,7 @@ Command = Union[
     SetModel,
     NotMe,
     UndoTurn,
+    RedoTurn,
     KeepChanges,
     RemoveCell,
     Subscribe,
@@ -396,7 +409,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
-    "undo", "keep", "remove", "rename", "delete", "key", "no_key",
+    "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
 ]  # fmt: skip
 
 
@@ -408,7 +421,8 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     stop, answer          stopped the turn; answered its question
     take_back             withdrew a queued message
     mode, model           set the one called ``name``; ``before`` is the previous one
-    undo, keep, remove    restored cells of a turn, kept them, removed a failed one
+    undo, redo            undid changes of a turn; redid them
+    keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
     key, no_key           set a key or an address (``name`` is its host); forgot them
 

@@ -149,22 +149,40 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
 class Kept(msgspec.Struct, frozen=True):
     """A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
     ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
-    ``unknown``; ``unconfirmed`` by the notebook's window."""
+    ``unknown``; ``unconfirmed`` by the notebook's window. A redo also skips a cell that the
+    person has ``run`` since, and one whose earlier turn is undone (``earlier_undone``)."""
 
     cell_id: str
-    why: Literal["changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed"]
+    why: Literal[
+        "changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed", "run",
+        "earlier_undone",
+    ]  # fmt: skip
 
 
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events."""
+    several of these events. A redo can bring back the cells in ``redoable``."""
 
     turn: int
     restored: tuple[str, ...]
     kept: tuple[Kept, ...]
     without_outputs: tuple[str, ...] = ()
     window: int = 0
+    redoable: tuple[str, ...] = ()
+
+
+class TurnRedone(_Event, frozen=True, tag="turn_redone"):
+    """A redo has given the cells in ``restored`` the state that an undo took back, and skipped
+    those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later. Other
+    fields as in ``TurnUndone``."""
+
+    turn: int
+    restored: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    without_outputs: tuple[str, ...] = ()
+    window: int = 0
+    redoable: tuple[str, ...] = ()
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):
@@ -176,10 +194,12 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
 
 class CellRemoved(_Event, frozen=True, tag="cell_removed"):
-    """The person has removed a failed cell that the agent left."""
+    """The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
+    back."""
 
     cell_id: str
     window: int = 0
+    redoable: bool = False
 
 
 # --- what the model says -------------------------------------------------------------
@@ -375,8 +395,11 @@ class ModelChanged(_Event, frozen=True, tag="model_changed"):
 
 
 class TitleChanged(_Event, frozen=True, tag="title_changed"):
+    """``by`` gave the name: a person, or the server from the first question or its answer."""
+
     title: str
     window: int = 0
+    by: Literal["person", "question", "answer"] = "person"
 
 
 class NotebookMoved(_Event, frozen=True, tag="notebook_moved"):
@@ -391,6 +414,7 @@ Event = Union[
     StepStarted,
     TurnEnded,
     TurnUndone,
+    TurnRedone,
     ChangesKept,
     CellRemoved,
     TextDelta,

@@ -32,7 +32,7 @@ import { Proposals } from './review/proposal';
 import { DraftWatch } from './review/watch';
 import { keepFocus } from './viewport/focus';
 import { GoneTo } from './viewport/gone-to';
-import { followOp } from './viewport/reveal';
+import { followOp, keepView } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 /** A frame for the window that holds the notebook's lease. */
@@ -224,7 +224,11 @@ export class LiveNotebook implements IDisposable {
   // --- ops --------------------------------------------------------------------------
 
   private _receiveOp(frame: OpFrame): void {
-    const receipt = this._applied(frame) ?? this._apply(frame);
+    const receipt = keepView(
+      this.panels,
+      frame.op,
+      () => this._applied(frame) ?? this._apply(frame)
+    );
     this._receipts.keep(frame, receipt);
     this._options.post({
       type: 'receipt',

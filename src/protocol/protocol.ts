@@ -12,6 +12,7 @@ export type Command =
   | SetModel
   | NotMe
   | UndoTurn
+  | RedoTurn
   | KeepChanges
   | RemoveCell
   | Subscribe
@@ -49,6 +50,7 @@ export type Event =
   | StepStarted
   | TurnEnded
   | TurnUndone
+  | TurnRedone
   | ChangesKept
   | CellRemoved
   | TextDelta
@@ -222,6 +224,18 @@ export interface UndoTurn {
   id?: number;
 }
 /**
+ * Bring back what undoing a turn took back, unless the person has touched it since.
+ *
+ * ``cells`` are ids; empty means all that can be redone. Variables keep their values.
+ */
+export interface RedoTurn {
+  type: 'redo_turn';
+  session_id: string;
+  turn: number;
+  cells?: string[];
+  id?: number;
+}
+/**
  * Keep these changes of a turn: undoing the turn skips them. The person can still restore
  * each by its id.
  */
@@ -343,9 +357,9 @@ export interface OpReceipt {
  * ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
  * the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
  * and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
- * that changed something, and a ``begin_run`` that asks for them. ``left_out``: the outputs of
- * ``before`` are too large for a message. ``outputs`` is the digest of those that the journal
- * keeps apart.
+ * that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``:
+ * the outputs of ``before`` are too large for a message. ``outputs`` is the digest of those that
+ * the journal keeps apart.
  */
 export interface Receipt {
   status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
@@ -460,7 +474,8 @@ export interface YouAre {
  * stop, answer          stopped the turn; answered its question
  * take_back             withdrew a queued message
  * mode, model           set the one called ``name``; ``before`` is the previous one
- * undo, keep, remove    restored cells of a turn, kept them, removed a failed one
+ * undo, redo            undid changes of a turn; redid them
+ * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
@@ -478,6 +493,7 @@ export interface DoneElsewhere {
     | 'mode'
     | 'model'
     | 'no_key'
+    | 'redo'
     | 'reject'
     | 'remove'
     | 'rename'
@@ -552,6 +568,7 @@ export interface EventFrame {
     | StepStarted
     | TurnEnded
     | TurnUndone
+    | TurnRedone
     | ChangesKept
     | CellRemoved
     | TextDelta
@@ -678,7 +695,7 @@ export interface MadeFile {
 /**
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
- * several of these events.
+ * several of these events. A redo can bring back the cells in ``redoable``.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -687,15 +704,31 @@ export interface TurnUndone {
   kept: Kept[];
   without_outputs: string[];
   window: number;
+  redoable: string[];
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
  * ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
- * ``unknown``; ``unconfirmed`` by the notebook's window.
+ * ``unknown``; ``unconfirmed`` by the notebook's window. A redo also skips a cell that the
+ * person has ``run`` since, and one whose earlier turn is undone (``earlier_undone``).
  */
 export interface Kept {
   cell_id: string;
-  why: 'changed' | 'changed_later' | 'deleted' | 'locked' | 'unconfirmed' | 'unknown';
+  why: 'changed' | 'changed_later' | 'deleted' | 'earlier_undone' | 'locked' | 'run' | 'unconfirmed' | 'unknown';
+}
+/**
+ * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
+ * those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later. Other
+ * fields as in ``TurnUndone``.
+ */
+export interface TurnRedone {
+  type: 'turn_redone';
+  turn: number;
+  restored: string[];
+  kept: Kept[];
+  without_outputs: string[];
+  window: number;
+  redoable: string[];
 }
 /**
  * The person keeps these changes of a turn.
@@ -707,12 +740,14 @@ export interface ChangesKept {
   window: number;
 }
 /**
- * The person has removed a failed cell that the agent left.
+ * The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
+ * back.
  */
 export interface CellRemoved {
   type: 'cell_removed';
   cell_id: string;
   window: number;
+  redoable: boolean;
 }
 /**
  * A part of a text block. ``TextDone`` with the whole text follows, or the turn ends.
@@ -926,10 +961,14 @@ export interface ModelChanged {
   model: string;
   window: number;
 }
+/**
+ * ``by`` gave the name: a person, or the server from the first question or its answer.
+ */
 export interface TitleChanged {
   type: 'title_changed';
   title: string;
   window: number;
+  by: 'answer' | 'person' | 'question';
 }
 export interface NotebookMoved {
   type: 'notebook_moved';
@@ -1016,7 +1055,8 @@ export interface FinishRun {
   kept: string;
 }
 /**
- * Delete a cell if its source is still ``expect``. A missing cell counts as done.
+ * Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
+ * cell counts as done.
  * ``last_run`` as in ``set_source``.
  */
 export interface Delete {
@@ -1032,7 +1072,7 @@ export interface Delete {
  * that they deleted the cell: it goes after the first of ``after`` that still exists, else to
  * the top. This restores source, type, outputs, their trust, count and our own metadata; other
  * metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
- * ``set_source``.
+ * ``set_source``. ``tell``: whether the receipt has ``before``, which a redo restores.
  */
 export interface Restore {
   op: 'restore';
@@ -1044,6 +1084,7 @@ export interface Restore {
   after: string[];
   kept: string;
   last_run: string | null;
+  tell: boolean;
 }
 /**
  * Code as the model writes it: put ``text`` at ``start`` of the draft. A hint: the window

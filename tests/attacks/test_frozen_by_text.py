@@ -55,6 +55,7 @@ from jupyter_codeinterp.core.model_view import (
 )
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.session import title
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
@@ -103,6 +104,7 @@ READERS = (
         "plain_text",
         "private_names",
         "prose",
+        "title",
         "code_warnings",
         "recording",
         "review",
@@ -161,6 +163,7 @@ OTHERS = {
     "stores": "types",
     "service": "passes texts on, which are bounded",
     "system_prompt": "our own words",
+    "redo": "compares sources",
     "undo": "compares sources",
     "limits": "types",
     "session": "passes texts on; a title is bounded",
@@ -327,6 +330,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: weight({t: [t, {t: list(t)}]}),
     "prose.code": prose.code,
+    "title.from_answer": lambda t: title.from_answer(t, [t]),
+    "title.from_question": title.from_question,
     "prose.fenced": lambda t: prose.fenced(t, t),
     "prose.harmless": prose.harmless,
     "prose.known_language": prose.known_language,

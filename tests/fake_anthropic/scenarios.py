@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 
+from .five_steps import five_steps
 from .hiding import HIDING
 from .request import Request
 from .scripts import Script, attempts, scenario
@@ -204,6 +205,7 @@ OBEDIENT: dict[str, Script] = {
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
     "discussed": _discussed,
+    "five_steps": five_steps,
     "complete": scenario(answer(text("```python\nradius ** 2\n```"))),
     "magic": scenario(
         answer(text("I add them."), run_cell("total = sum(valuess)", title="Add")),

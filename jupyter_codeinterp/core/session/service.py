@@ -21,7 +21,8 @@ from ..redaction.pasted_keys import looks_like_key, without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
 from .input_routing import Does
-from .session import TITLE_LENGTH, Session
+from .session import Session
+from .title import TITLE_LENGTH
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
@@ -272,6 +273,22 @@ class SessionService:
             session.workplace.expect_no_window()
         await session.reviews.undo(turn, cells, by)
         self._record(session, by, "undo")
+
+    async def redo(
+        self,
+        session_id: str,
+        turn: int,
+        cells: tuple[str, ...] = (),
+        by: int = 0,
+        *,
+        headless: bool = False,
+    ) -> None:
+        """As ``Session.redo``."""
+        session = self._sessions.session(session_id)
+        if headless:
+            session.workplace.expect_no_window()
+        await session.reviews.redo(turn, cells, by)
+        self._record(session, by, "redo")
 
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
         """As ``Session.keep``."""

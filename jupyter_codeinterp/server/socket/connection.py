@@ -44,6 +44,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.SetModel: (EXECUTE,),
     c.NotMe: (EXECUTE,),
     c.UndoTurn: (CHANGE,),
+    c.RedoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
     c.RemoveCell: (CHANGE,),
     c.Subscribe: (LOOK,),
@@ -120,7 +121,7 @@ class ClientConnection:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
-        if isinstance(command, (c.Branch, c.UndoTurn, c.RemoveCell)):
+        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell)):
             # They wait for receipts, which arrive over this socket.
             task = asyncio.ensure_future(work)
             self._long.add(task)
@@ -205,6 +206,8 @@ class ClientConnection:
             service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
             await service.undo(command.session_id, command.turn, command.cells, self.number)
+        elif isinstance(command, c.RedoTurn):
+            await service.redo(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepChanges):
             service.keep(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.RemoveCell):

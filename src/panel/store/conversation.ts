@@ -194,6 +194,16 @@ export class Conversation {
     }));
   }
 
+  /** Bring back what undoing a turn took back; without ids, all that can be. */
+  redoTurn(turn: number, cells: string[] = []): Promise<boolean> {
+    return this._command(session_id => ({
+      type: 'redo_turn',
+      session_id,
+      turn,
+      cells
+    }));
+  }
+
   keepChanges(turn: number, cells: string[]): Promise<boolean> {
     return this._command(session_id => ({
       type: 'keep_changes',

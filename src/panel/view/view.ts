@@ -156,7 +156,11 @@ export interface IEndItem {
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
   /** Restored cells whose outputs could not be restored. */
   readonly withoutOutputs: readonly string[];
-  /** Why an undo did not change a cell, by cell id. */
+  /** Undone cells that a redo can bring back. */
+  readonly redoable: readonly string[];
+  /** The cells that the last redo brought back, unless an undo followed. */
+  readonly redone: readonly string[];
+  /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }
 
