@@ -18,7 +18,7 @@ from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import completions, routes, sessions, turns
+from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -150,6 +150,12 @@ ROUTES = {
         "What a message about a notebook can name: variables, without values, and files.",
         f"{EXECUTE}, {LOOK}",
         answer=Nameable,
+        query=("notebook",),
+    ),
+    "GET commands": Route(
+        "The person's commands and skills for a notebook, from files in its folder and above it.",
+        LOOK,
+        answer=names.ListedCommands,
         query=("notebook",),
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),

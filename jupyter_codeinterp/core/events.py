@@ -21,9 +21,10 @@ Status = Literal[
 
 class Reference(msgspec.Struct, frozen=True):
     """Something that a message names. ``name`` is a variable, a cell's id, a file beside the
-    notebook, or "" for the last error."""
+    notebook, or "" for the last error. Of a command or skill in a file of the person's it is the
+    name; the server adds the words that follow it in the message."""
 
-    kind: Literal["variable", "cell", "file", "error"]
+    kind: Literal["variable", "cell", "file", "error", "command", "skill"]
     name: str = ""
 
 

@@ -11,6 +11,7 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
+  IOwnCommand,
   IReview,
   IStatus,
   IUnfinished,
@@ -81,6 +82,14 @@ export class Api {
   /** Starts no kernel and does not wait for a busy one. */
   names(notebook: string): Promise<INames> {
     return this._call('GET', `names?${new URLSearchParams({ notebook })}`);
+  }
+
+  /** The person's own commands and skills for a notebook. */
+  async commands(notebook: string): Promise<readonly IOwnCommand[]> {
+    const query = new URLSearchParams({ notebook });
+    return (
+      await this._call<{ commands: IOwnCommand[] }>('GET', `commands?${query}`)
+    ).commands;
   }
 
   /** The sessions about one notebook, newest first. */

@@ -105,10 +105,11 @@ export interface SendMessage {
 }
 /**
  * Something that a message names. ``name`` is a variable, a cell's id, a file beside the
- * notebook, or "" for the last error.
+ * notebook, or "" for the last error. Of a command or skill in a file of the person's it is the
+ * name; the server adds the words that follow it in the message.
  */
 export interface Reference {
-  kind: 'cell' | 'error' | 'file' | 'variable';
+  kind: 'cell' | 'command' | 'error' | 'file' | 'skill' | 'variable';
   name: string;
 }
 /**

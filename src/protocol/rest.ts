@@ -164,6 +164,19 @@ export interface INames {
   readonly earlier: boolean;
 }
 
+/** A command or skill in one of the person's files. */
+export interface IOwnCommand {
+  readonly kind: 'command' | 'skill';
+  readonly name: string;
+  /** The file, from the server's root. */
+  readonly path: string;
+  readonly description: string;
+  /** Which words go behind the name. */
+  readonly hint: string;
+  /** Why it cannot be used; '' if it can. */
+  readonly trouble: string;
+}
+
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
 

@@ -54,6 +54,7 @@ from jupyter_codeinterp.core.model_view import (
     untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
@@ -79,6 +80,7 @@ READERS = (
         "collector",
         "completion",
         "rule_files",
+        *("for_model", "front_matter", "own_command"),
         "context",
         "conversation",
         "notebook_prompt",
@@ -395,6 +397,25 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "rule_files.as_text": lambda t: rule_files.as_text(
         [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
+    "for_model.commands_told": lambda t: for_model.commands_told(
+        [(own_command.parsed("command", "x", t, f"---\n{t}\n---\n{t}"), t)] * 3,
+        untrusted.Untrusted(SECRETS.scrub),
+    ),
+    "for_model.skill_text": lambda t: for_model.skill_text(
+        own_command.parsed("skill", "x", t, t), untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "for_model.skills_told": lambda t: for_model.skills_told(
+        [own_command.OwnCommand("skill", t[:64], t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "front_matter.split": lambda t: [front_matter.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
+    "own_command.arguments_in": lambda t: [
+        own_command.arguments_in(one, "x") for one in (t, f"/x {t}", f"/x{t}")
+    ],
+    "own_command.chosen": lambda t: own_command.chosen(
+        [own_command.OwnCommand("command", t, t), own_command.OwnCommand("skill", t, t)]
+    ),
+    "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
+    "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
     "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "visible.visible_line": visible.visible_line,

@@ -20,6 +20,7 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
+  IOwnCommand,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -453,6 +454,13 @@ export class FakeApi implements IApi {
 
   async names(): Promise<INames> {
     return this.known_names;
+  }
+
+  /** The person's own commands. */
+  own_commands: IOwnCommand[] = [];
+
+  async commands(): Promise<readonly IOwnCommand[]> {
+    return this.own_commands;
   }
 
   async ticket(): Promise<string> {

@@ -107,7 +107,8 @@ export function Composer(props: {
     const sent = await store.conversation.send(text, offered, {
       references,
       after,
-      withKey
+      withKey,
+      literal: offers.literal
     });
     if (sent) {
       empty();
@@ -162,6 +163,11 @@ export function Composer(props: {
     caret,
     setCaret,
     run: command => void run(command, ''),
+    call: called => {
+      const call = `/${called} `;
+      setText(call);
+      goTo.current = call.length;
+    },
     name
   });
   const earlier = useEarlier(

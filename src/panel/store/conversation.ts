@@ -6,6 +6,7 @@ import type { Command, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { IInputRoute, routeInput } from '../view/input-routing';
+import { calledIn, withCommand } from '../view/own-commands';
 import { IQueued, ISessionView } from '../view/view';
 import type { Drafts } from './drafts';
 import {
@@ -25,6 +26,8 @@ export interface ISendOptions {
   readonly after?: string;
   /** Send it even if it looks like a key. */
   readonly withKey?: boolean;
+  /** Whether a slash at the start calls no command. */
+  readonly literal?: boolean;
 }
 
 export class Conversation {
@@ -48,7 +51,12 @@ export class Conversation {
   async send(
     text: string,
     offered: IInputRoute = routeInput(this._view),
-    { references = [], after = '', withKey = false }: ISendOptions = {}
+    {
+      references = [],
+      after = '',
+      withKey = false,
+      literal = false
+    }: ISendOptions = {}
   ): Promise<boolean> {
     const { state, sessions, client, notebooks, drafts, setup, show } =
       this._options;
@@ -69,6 +77,9 @@ export class Conversation {
       const mode = modeOf(state.now);
       const notebook = front || (await notebooks.createNotebook());
       await notebooks.ready(notebook);
+      const named = literal
+        ? [...references]
+        : await this._withCommand(notebook, text, references);
       const info = sessions.get(state.now.shown[notebook] ?? '')?.info;
       const { session_id } = await client.send({
         type: 'send_message',
@@ -79,7 +90,7 @@ export class Conversation {
         model: info?.model ?? model,
         about: offered.about,
         source: drafts.sourceOf(offered.draftId),
-        references: [...references],
+        references: named,
         after,
         rule_files: state.now.ruleFiles,
         with_key: withKey
@@ -120,7 +131,11 @@ export class Conversation {
         type: 'branch',
         session_id: from,
         ...message,
-        references: [...message.references],
+        references: await this._withCommand(
+          notebook,
+          message.text,
+          message.references
+        ),
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles
@@ -299,6 +314,18 @@ export class Conversation {
     const { state } = this._options;
     const turnsBegun = state.now.turnsBegun + (begun ? 1 : 0);
     state.patch({ sending: false, turnsBegun });
+  }
+
+  /** The references, with the person's own command that the text calls. */
+  private async _withCommand(
+    notebook: string,
+    text: string,
+    references: readonly Reference[]
+  ): Promise<Reference[]> {
+    const commands = calledIn(text)
+      ? await this._options.api.commands(notebook)
+      : [];
+    return withCommand(text, references, commands);
   }
 
   private get _view(): ISessionView | null {

@@ -4,6 +4,7 @@ import type { ISlashCommand, ISlashCommands } from '../../../tokens';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
 import { useNameable } from './named';
+import { ownOffers, useOwnCommands } from './own-commands';
 import { ISuggestion, Suggestions, useList } from './Suggestions';
 import { IWord, wordAt } from './word';
 
@@ -29,10 +30,12 @@ export function useOffers(options: {
   caret: number;
   setCaret: (caret: number) => void;
   run: (command: ISlashCommand) => void;
+  /** Write the call of the person's own command. */
+  call: (name: string) => void;
   /** Replace the word by the mention. */
   name: (mention: IMention, word: IWord) => void;
 }): IOffers {
-  const { notebook, text, caret, setCaret, run, name } = options;
+  const { notebook, text, caret, setCaret, run, call, name } = options;
   const { slash, trans } = usePanel();
   const id = React.useId();
   const [focused, setFocused] = React.useState(false);
@@ -50,9 +53,17 @@ export function useOffers(options: {
     () => (naming ? matching(all, word.typed) : []),
     [all, naming, word?.typed]
   );
+  const calling = word?.kind === '/' && plain !== named && focused;
+  const own = useOwnCommands(notebook, calling);
   const found =
     word?.kind === '/'
-      ? commandOffers(word.typed, slash, run)
+      ? [
+          ...commandOffers(word.typed, slash, run),
+          ...ownOffers(word.typed, own ?? [], slash, trans).map(offer => ({
+            ...offer,
+            take: () => call(offer.name)
+          }))
+        ]
       : mentions.map(mention => ({
           ...mention,
           take: () => name(mention, word!)
@@ -71,7 +82,13 @@ export function useOffers(options: {
         label={word?.kind === '/' ? trans.__('Commands') : trans.__('Mentions')}
         found={found}
         active={active}
-        note={naming ? note : ''}
+        note={
+          naming
+            ? note
+            : own === null
+              ? trans.__('Couldn’t list your own commands.')
+              : ''
+        }
         choose={index => found[index].take()}
       />
     ) : null,
