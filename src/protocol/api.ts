@@ -11,7 +11,7 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
-  IOwnCommand,
+  IOwnCommands,
   IReview,
   IStatus,
   IUnfinished,
@@ -85,11 +85,8 @@ export class Api {
   }
 
   /** The person's own commands and skills for a notebook. */
-  async commands(notebook: string): Promise<readonly IOwnCommand[]> {
-    const query = new URLSearchParams({ notebook });
-    return (
-      await this._call<{ commands: IOwnCommand[] }>('GET', `commands?${query}`)
-    ).commands;
+  commands(notebook: string): Promise<IOwnCommands> {
+    return this._call('GET', `commands?${new URLSearchParams({ notebook })}`);
   }
 
   /** The sessions about one notebook, newest first. */

@@ -177,6 +177,10 @@ export interface IOwnCommand {
   readonly trouble: string;
 }
 
+export interface IOwnCommands {
+  readonly commands: readonly IOwnCommand[];
+}
+
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
 

@@ -21,6 +21,7 @@ import type {
   IModelInfo,
   INames,
   IOwnCommand,
+  IOwnCommands,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -459,8 +460,8 @@ export class FakeApi implements IApi {
   /** The person's own commands. */
   own_commands: IOwnCommand[] = [];
 
-  async commands(): Promise<readonly IOwnCommand[]> {
-    return this.own_commands;
+  async commands(): Promise<IOwnCommands> {
+    return { commands: this.own_commands };
   }
 
   async ticket(): Promise<string> {

@@ -6,7 +6,6 @@ import type { Command, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { IInputRoute, routeInput } from '../view/input-routing';
-import { calledIn, withCommand } from '../view/own-commands';
 import { IQueued, ISessionView } from '../view/view';
 import type { Drafts } from './drafts';
 import {
@@ -77,9 +76,7 @@ export class Conversation {
       const mode = modeOf(state.now);
       const notebook = front || (await notebooks.createNotebook());
       await notebooks.ready(notebook);
-      const named = literal
-        ? [...references]
-        : await this._withCommand(notebook, text, references);
+      const named = await this._named(notebook, text, references, literal);
       const info = sessions.get(state.now.shown[notebook] ?? '')?.info;
       const { session_id } = await client.send({
         type: 'send_message',
@@ -131,7 +128,7 @@ export class Conversation {
         type: 'branch',
         session_id: from,
         ...message,
-        references: await this._withCommand(
+        references: await this._named(
           notebook,
           message.text,
           message.references
@@ -317,15 +314,20 @@ export class Conversation {
   }
 
   /** The references, with the person's own command that the text calls. */
-  private async _withCommand(
+  private async _named(
     notebook: string,
     text: string,
-    references: readonly Reference[]
+    references: readonly Reference[],
+    literal = false
   ): Promise<Reference[]> {
-    const commands = calledIn(text)
-      ? await this._options.api.commands(notebook)
-      : [];
-    return withCommand(text, references, commands);
+    if (literal || !text.trim().startsWith('/')) {
+      return [...references];
+    }
+    const { called } = await import('../view/own-commands');
+    return [
+      ...references,
+      ...(await called(text, () => this._options.api.commands(notebook)))
+    ];
   }
 
   private get _view(): ISessionView | null {

@@ -4,7 +4,7 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
-import type { IApi, INames, IOwnCommand } from '../../protocol/api';
+import type { IApi, INames, IOwnCommands } from '../../protocol/api';
 import type {
   Event,
   Reference,
@@ -127,7 +127,7 @@ export class Store {
   }
 
   /** The person's own commands for a notebook; null if the request fails. */
-  ownCommands(notebook: string): Promise<readonly IOwnCommand[] | null> {
+  ownCommands(notebook: string): Promise<IOwnCommands | null> {
     return this._api.commands(notebook).catch(() => null);
   }
 

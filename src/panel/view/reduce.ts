@@ -6,7 +6,6 @@ import type {
   TurnUndone
 } from '../../protocol/protocol';
 import { card, draftOpened, runStarted, toolDone } from './cards';
-import { withoutCommands } from './own-commands';
 import {
   append,
   findBlock,
@@ -75,8 +74,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
         : running;
     }
     case 'message_queued': {
-      const { number, text } = event;
-      const references = referencesOf(event);
+      const { number, text, references } = event;
       const queued = [...view.queued, { number, text, references }];
       return { ...view, queued };
     }
@@ -330,7 +328,7 @@ function referencesOf(event: {
   // Older journals have none.
   readonly references?: readonly Reference[];
 }): readonly Reference[] {
-  return withoutCommands(event.references ?? []);
+  return event.references ?? [];
 }
 
 /** The cleared cells, with title, source and result from the last card of each. */

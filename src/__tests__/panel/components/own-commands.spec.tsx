@@ -10,7 +10,11 @@ import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
 import { SlashCommands } from '../../../panel/slash';
-import { calledIn, withCommand } from '../../../panel/view/own-commands';
+import {
+  called,
+  calledIn,
+  withoutCommands
+} from '../../../panel/view/own-commands';
 import type { IOwnCommand } from '../../../protocol/api';
 import { makeStore, settled, surroundings } from '../panel-fakes';
 
@@ -141,16 +145,17 @@ it('are text where the person closed the list with Escape', async () => {
   });
 });
 
-it('are known again when a sent message is edited or queued', () => {
+it('are known again when a sent message is edited or queued', async () => {
+  const list = async () => ({ commands: [review] });
   const before = [
     { kind: 'command', name: 'review sales' },
     { kind: 'variable', name: 'df' }
   ] as const;
-  expect(withCommand('/review costs', before, [review])).toEqual([
-    { kind: 'variable', name: 'df' },
+  expect(withoutCommands(before)).toEqual([before[1]]);
+  expect(await called('/review costs', list)).toEqual([
     { kind: 'command', name: 'review' }
   ]);
-  expect(withCommand('review costs', before, [review])).toEqual([before[1]]);
+  expect(await called('/other costs', list)).toEqual([]);
   expect(calledIn(' /review\nx')).toBe('review');
   expect(calledIn('/tmp/x.csv')).toBe('');
 });

@@ -21,9 +21,9 @@ export function useOwnCommands(
   React.useEffect(() => {
     let over = false;
     if (asked && notebook) {
-      void store.ownCommands(notebook).then(commands => {
+      void store.ownCommands(notebook).then(found => {
         if (!over) {
-          setFound({ notebook, commands });
+          setFound({ notebook, commands: found && found.commands });
         }
       });
     }
