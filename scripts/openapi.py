@@ -147,10 +147,11 @@ ROUTES = {
     ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
     "GET names": Route(
-        "What a message about a notebook can name: variables, without values, and files.",
+        "What a message about a notebook can name: variables, without values, and files; with "
+        "`columns_of` only this variable, with all its columns.",
         f"{EXECUTE}, {LOOK}",
         answer=Nameable,
-        query=("notebook",),
+        query=("notebook", "columns_of"),
     ),
     "GET commands": Route(
         "The person's commands and skills for a notebook, from files in its folder and above it.",

@@ -292,7 +292,9 @@ HEADS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
 )
-KINDS: tuple[Literal["variable", "cell", "file"], ...] = ("variable", "cell", "file")
+KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
+    *("variable", "column", "cell", "file"),
+)
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
     "collector.BoundedText.append": collect,

@@ -44,7 +44,7 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
     if again:
         with contextlib.suppress(DocumentError):  # Use the last snapshot.
             await turn.notebook.look()
-    names = tuple(one.name for one in references if one.kind == "variable")
+    names = tuple(one.name for one in references if one.kind in ("variable", "column"))
     variables = None
     with contextlib.suppress(KernelError):
         variables = await turn.variables(names) if names else []

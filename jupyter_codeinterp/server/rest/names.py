@@ -43,7 +43,11 @@ class NamesHandler(_AboutNotebook):
     @authorized("read")
     async def get(self) -> None:
         names: Names = self.settings["codeinterp_names"]
-        self.answer(await names.of(self.notebook()))
+        table = self.get_query_argument("columns_of", "")
+        if table:
+            self.answer(await names.columns(self.notebook(), table))
+        else:
+            self.answer(await names.of(self.notebook()))
 
 
 class CommandsHandler(_AboutNotebook):

@@ -99,7 +99,7 @@ class Workbench:
             on_window=self._preload,
             put_back_settings=self.models.put_back,
         )
-        self.names = Names(self._kernel_at, self._files, self.manager.is_private)
+        self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property
