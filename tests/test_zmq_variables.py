@@ -176,6 +176,7 @@ import pandas as pd
 df = pd.DataFrame({"region": ["a"], "net price": [1.5], "it's": [1], "größe": [True], 7: [2],
                    ("a", 1): [3], "x" * 200: [4]})
 config = {"lr": 0.1, 3: [1, 2], "deep": {"a": 1}, b"raw": 1, None: None}
+twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
 wide = pd.DataFrame({f"c{n}": [n] for n in range(2_500)})
 """
 
@@ -200,6 +201,7 @@ async def test_the_columns_of_tables_and_the_keys_of_dictionaries() -> None:
             ["'deep'", "dict"],
             ["None", "NoneType"],
         ]
+        assert found["twice"] == [["'a'", "int64"]]
         assert len(found["wide"]) == 200
         (wide,) = await kernel.outline(("wide",), True) or []
         assert len(wide["columns"]) == 2_000

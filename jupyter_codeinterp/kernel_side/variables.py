@@ -175,7 +175,8 @@ def keyed(value: Any, most: int) -> list[tuple[str, dict[str, Any]]]:
     keys = [key_text(label) for label in list(value.columns[:most])]
     dtypes = list(value.dtypes.array[:most])
     pairs = zip(keys, dtypes)  # noqa: B905, the kernel's Python may be 3.9
-    return [(key, {"type": dtype_text(dtype)}) for key, dtype in pairs if key]
+    # A table may have several columns of one name.
+    return list({key: {"type": dtype_text(dtype)} for key, dtype in pairs if key}.items())
 
 
 def key_text(key: Any) -> str:

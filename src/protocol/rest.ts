@@ -157,6 +157,11 @@ export interface INames {
     readonly type: string;
     /** The known lengths of its dimensions. */
     readonly shape: readonly number[];
+    /**
+     * Key, as Python writes it, and type of a table's columns or a dictionary's items: the first
+     * ones.
+     */
+    readonly columns: readonly (readonly [string, string])[];
   }[];
   /** Files next to the notebook, sizes in bytes; a folder's name ends with a slash. */
   readonly files: readonly { readonly name: string; readonly size: number }[];

@@ -453,7 +453,7 @@ export class FakeApi implements IApi {
   /** What the server knows by name. */
   known_names: INames = { variables: [], files: [], earlier: false };
 
-  async names(): Promise<INames> {
+  async names(_notebook: string, _columnsOf?: string): Promise<INames> {
     return this.known_names;
   }
 

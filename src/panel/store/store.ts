@@ -122,8 +122,8 @@ export class Store {
   }
 
   /** The variables and files that a message can name; null if the request fails. */
-  names(notebook: string): Promise<INames | null> {
-    return this._api.names(notebook).catch(() => null);
+  names(notebook: string, columnsOf = ''): Promise<INames | null> {
+    return this._api.names(notebook, columnsOf).catch(() => null);
   }
 
   /** The person's own commands for a notebook; null if the request fails. */

@@ -254,8 +254,8 @@ describe('a word behind an at-sign', () => {
     };
     made.api.known_names = {
       variables: [
-        { name: 'df', type: 'DataFrame', shape: [3, 2] },
-        { name: 'secret', type: 'str', shape: [9] }
+        { name: 'df', type: 'DataFrame', shape: [3, 2], columns: [] },
+        { name: 'secret', type: 'str', shape: [9], columns: [] }
       ],
       files: [{ name: 'sales.csv', size: 12_345 }],
       earlier: false

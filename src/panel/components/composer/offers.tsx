@@ -5,7 +5,7 @@ import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
 import { useNameable } from './named';
 import { ownOffers, useOwnCommands } from './own-commands';
-import { ISuggestion, Suggestions, useList } from './Suggestions';
+import { ISuggestion, Suggestions, shared, useList } from './Suggestions';
 import { IWord, wordAt } from './word';
 
 interface IOffer extends ISuggestion {
@@ -48,14 +48,14 @@ export function useOffers(options: {
     setPlain('');
   }
   const naming = word?.kind === '@' && plain !== named && focused;
-  const { all, note } = useNameable(notebook, naming);
+  const { all, note } = useNameable(notebook, naming, word?.typed ?? '');
   const mentions = React.useMemo(
     () => (naming ? matching(all, word.typed) : []),
     [all, naming, word?.typed]
   );
   const calling = word?.kind === '/' && plain !== named && focused;
   const own = useOwnCommands(notebook, calling);
-  const found =
+  const offered =
     word?.kind === '/'
       ? [
           ...commandOffers(word.typed, slash, run),
@@ -68,6 +68,7 @@ export function useOffers(options: {
           ...mention,
           take: () => name(mention, word!)
         }));
+  const { found, more } = shared(offered);
   const { active, onKey } = useList({
     found,
     choose: index => found[index].take(),
@@ -81,6 +82,7 @@ export function useOffers(options: {
         id={id}
         label={word?.kind === '/' ? trans.__('Commands') : trans.__('Mentions')}
         found={found}
+        more={more}
         active={active}
         note={
           naming
