@@ -59,10 +59,12 @@ export function useOffers(options: {
     word?.kind === '/'
       ? [
           ...commandOffers(word.typed, slash, run),
-          ...ownOffers(word.typed, own ?? [], slash, trans).map(offer => ({
-            ...offer,
-            take: () => call(offer.name)
-          }))
+          ...ownOffers(word.typed, own ?? [], notebook, slash, trans).map(
+            offer => ({
+              ...offer,
+              take: () => call(offer.name)
+            })
+          )
         ]
       : mentions.map(mention => ({
           ...mention,

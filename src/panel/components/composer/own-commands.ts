@@ -1,4 +1,5 @@
 /** The person's own commands and skills behind the slash. */
+import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IOwnCommand } from '../../../protocol/api';
@@ -38,9 +39,11 @@ export function useOwnCommands(
 export function ownOffers(
   typed: string,
   commands: readonly IOwnCommand[],
+  notebook: string,
   builtIn: ISlashCommands,
   trans: TranslationBundle
 ): readonly (ISuggestion & { readonly name: string })[] {
+  const folder = PathExt.dirname(notebook);
   return commands
     .filter(({ name }) => name.startsWith(typed.toLowerCase()))
     .map(({ description, hint, kind, name, path, trouble }) => {
@@ -51,7 +54,9 @@ export function ownOffers(
       return {
         key: `${kind} ${path}`,
         label: hint ? `/${name} ${hint}` : `/${name}`,
-        detail: [what, path].filter(Boolean).join(' · '),
+        detail: [what, PathExt.relative(folder, path)]
+          .filter(Boolean)
+          .join(' · '),
         name
       };
     });
