@@ -22,7 +22,7 @@ for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
     await field.click();
     await page.keyboard.type('Plot @');
     await expect(
-      list.getByRole('group', { name: 'Columns' }).getByRole('option')
+      list.getByRole('group', { name: 'Columns and keys' }).getByRole('option')
     ).toHaveText([
       "config['rate']float",
       /^df.regionstr|object/,

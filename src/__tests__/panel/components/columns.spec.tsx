@@ -88,11 +88,11 @@ it('stand in groups, without those of private variables', async () => {
   await shown();
   await write('@');
   const groups = screen.getAllByRole('group', {
-    name: /^(Variables|Columns|Cells|Files)$/
+    name: /^(Variables|Columns and keys|Cells|Files)$/
   });
   expect(groups.map(group => group.getAttribute('aria-label'))).toEqual([
     'Variables',
-    'Columns',
+    'Columns and keys',
     'Cells',
     'Files'
   ]);

@@ -75,12 +75,10 @@ export function allMentions(
     const detail = [type, size].filter(Boolean).join(' ');
     add({ kind: 'variable', name }, name, detail);
   }
-  group = trans.__('Columns');
+  group = trans.__('Columns and keys');
   // The latest tables first, as the server counts.
   for (const table of [...variables].reverse()) {
-    for (const [key, type] of table.columns) {
-      found.push({ ...column(table.name, table.type, key, type), group });
-    }
+    found.push(...columnsOf(table, group));
   }
   group = trans.__('Cells');
   for (const { id, number, line, isPrivate } of cells) {
@@ -97,24 +95,47 @@ export function allMentions(
 
 const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
+type Table = INames['variables'][number];
+
+/** Made once for each answer of the server: there may be thousands, at each key. */
+const made = new WeakMap<Table['columns'], readonly IMention[]>();
+
+function columnsOf(table: Table, group: string): readonly IMention[] {
+  const known = made.get(table.columns);
+  if (known) {
+    return known;
+  }
+  const columns = table.columns.map(([key, type]) =>
+    column(table, key, type, group)
+  );
+  made.set(table.columns, columns);
+  return columns;
+}
+
 /** A column of a table, or an item of a dictionary, as Python code writes it. */
 function column(
-  table: string,
-  kind: string,
+  table: Table,
   key: string,
-  type: string
+  type: string,
+  group: string
 ): IMention {
-  const name = /^['"]/.test(key) ? key.slice(1, -1) : key;
-  const dotted = `${table}.${name}`;
-  const code = `${table}[${key}]`;
-  const isAttribute = kind === 'DataFrame' && PLAIN_NAME.test(name);
-  const shown = mention({
+  const isText = key.startsWith("'") || key.startsWith('"');
+  const name = isText ? key.slice(1, -1) : key;
+  const dotted = `${table.name}.${name}`;
+  const code = `${table.name}[${key}]`;
+  const isAttribute =
+    isText && table.type === 'DataFrame' && PLAIN_NAME.test(name);
+  const label = isAttribute ? dotted : code;
+  return {
+    key: `column ${code}`,
+    label,
+    detail: type,
+    text: label,
     reference: { kind: 'column', name: code },
-    label: isAttribute && key !== name ? dotted : code,
-    detail: type
-  });
-  const searched = `${dotted} ${code} ${type}`.toLowerCase();
-  return { ...shown, searched, alias: name.toLowerCase() };
+    searched: `${dotted} ${code} ${type}`.toLowerCase(),
+    alias: name.toLowerCase(),
+    group
+  };
 }
 
 /**
