@@ -248,6 +248,7 @@ async def test_skills_are_told_once_and_read_when_they_fit(bench: Callable[..., 
     place.commands = []
     await b.turn()
     assert told(b) == [NO_SKILLS]
+    assert b.of(e.ToolDone)[0].title == "Read the skill house-style"
     tools = {str(request.tools) for request in b.model.requests}
     assert len(tools) == 1, "the tools stay the same"
 

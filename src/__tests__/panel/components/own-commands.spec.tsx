@@ -16,7 +16,14 @@ import {
   withoutCommands
 } from '../../../panel/view/own-commands';
 import type { IOwnCommand } from '../../../protocol/api';
-import { makeStore, settled, surroundings } from '../panel-fakes';
+import type { Event } from '../../../protocol/protocol';
+import {
+  ended,
+  makeStore,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
 
 const review: IOwnCommand = {
   kind: 'command',
@@ -143,6 +150,25 @@ it('are text where the person closed the list with Escape', async () => {
     text: '/review',
     references: []
   });
+});
+
+it('are called by an edited message as by a new one', async () => {
+  const { client, store } = await shown();
+  await act(async () => {
+    await store.conversation.send('Review');
+    client.session({});
+    client.play('s1', { ...started, text: 'Review' } as Event, ended());
+    await settled();
+    await store.conversation.branch({
+      turn: 1,
+      text: '/review costs',
+      references: [],
+      undo: false
+    });
+  });
+  expect(client.ofType('branch')[0].references).toEqual([
+    { kind: 'command', name: 'review' }
+  ]);
 });
 
 it('are known again when a sent message is edited or queued', async () => {

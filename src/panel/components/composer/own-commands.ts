@@ -57,6 +57,7 @@ export function ownOffers(
         detail: [what, PathExt.relative(folder, path)]
           .filter(Boolean)
           .join(' · '),
+        group: trans.__('Your own commands'),
         name
       };
     });
