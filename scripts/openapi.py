@@ -18,7 +18,7 @@ from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import completions, routes, sessions, turns
+from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -147,9 +147,16 @@ ROUTES = {
     ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
     "GET names": Route(
-        "What a message about a notebook can name: variables, without values, and files.",
+        "What a message about a notebook can name: variables, without values, and files; with "
+        "`columns_of` only this variable, with all its columns.",
         f"{EXECUTE}, {LOOK}",
         answer=Nameable,
+        query=("notebook", "columns_of"),
+    ),
+    "GET commands": Route(
+        "The person's commands and skills for a notebook, from files in its folder and above it.",
+        LOOK,
+        answer=names.ListedCommands,
         query=("notebook",),
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),

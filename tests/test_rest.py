@@ -41,6 +41,7 @@ ROUTES = (
     ("POST", "leaving", "read contents"),
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
+    ("GET", "commands", "read contents"),
     ("GET", "sessions", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),

@@ -20,10 +20,11 @@ Status = Literal[
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """Something that a message names. ``name`` is a variable, a cell's id, a file beside the
-    notebook, or "" for the last error."""
+    """Something that a message names. ``name`` is a variable, a column (``df['net price']``), a
+    cell's id, a file beside the notebook, or "" for the last error. Of a command or skill in a
+    file of the person's it is the name; the server adds the words that follow it in the message."""
 
-    kind: Literal["variable", "cell", "file", "error"]
+    kind: Literal["variable", "column", "cell", "file", "error", "command", "skill"]
     name: str = ""
 
 

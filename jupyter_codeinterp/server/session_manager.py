@@ -31,7 +31,7 @@ from ..core.turn.limits import Rules
 from .activity import Activity
 from .files.file_tracker import REPLACED, FileTracker
 from .idle_sessions import IdleSessions
-from .place import Files, LookAround, NotebookPlace, ReadFile, RuleFiles
+from .place import Files, LookAround, NotebookPlace, OwnCommands, ReadFile, RuleFiles
 from .preload import freeze, preload
 from .windows.actions import ActionLog
 from .windows.broadcaster import Broadcaster, FrontWindow
@@ -58,6 +58,7 @@ class SessionManager:
         files: Files,
         read_file: ReadFile,
         rule_files: RuleFiles,
+        own_commands: OwnCommands,
         look_around: LookAround,
         rules: Rules,
         activity: Activity,
@@ -89,6 +90,7 @@ class SessionManager:
         self.files = files
         self.read_file = read_file
         self.rule_files = rule_files
+        self.own_commands = own_commands
         self.look_around = look_around
         self._activity = activity
         self._model = model

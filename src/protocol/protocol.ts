@@ -106,11 +106,12 @@ export interface SendMessage {
   id?: number;
 }
 /**
- * Something that a message names. ``name`` is a variable, a cell's id, a file beside the
- * notebook, or "" for the last error.
+ * Something that a message names. ``name`` is a variable, a column (``df['net price']``), a
+ * cell's id, a file beside the notebook, or "" for the last error. Of a command or skill in a
+ * file of the person's it is the name; the server adds the words that follow it in the message.
  */
 export interface Reference {
-  kind: 'cell' | 'error' | 'file' | 'variable';
+  kind: 'cell' | 'column' | 'command' | 'error' | 'file' | 'skill' | 'variable';
   name: string;
 }
 /**

@@ -157,11 +157,33 @@ export interface INames {
     readonly type: string;
     /** The known lengths of its dimensions. */
     readonly shape: readonly number[];
+    /**
+     * Key, as Python writes it, and type of a table's columns or a dictionary's items: the first
+     * ones.
+     */
+    readonly columns: readonly (readonly [string, string])[];
   }[];
   /** Files next to the notebook, sizes in bytes; a folder's name ends with a slash. */
   readonly files: readonly { readonly name: string; readonly size: number }[];
   /** Whether the variables come from an earlier look, as the kernel is busy. */
   readonly earlier: boolean;
+}
+
+/** A command or skill in one of the person's files. */
+export interface IOwnCommand {
+  readonly kind: 'command' | 'skill';
+  readonly name: string;
+  /** The file, from the server's root. */
+  readonly path: string;
+  readonly description: string;
+  /** Which words go behind the name. */
+  readonly hint: string;
+  /** Why it cannot be used; '' if it can. */
+  readonly trouble: string;
+}
+
+export interface IOwnCommands {
+  readonly commands: readonly IOwnCommand[];
 }
 
 /** The request to the model in one step. */

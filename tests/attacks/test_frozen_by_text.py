@@ -54,6 +54,7 @@ from jupyter_codeinterp.core.model_view import (
     untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
 from jupyter_codeinterp.core.session import title
 from jupyter_codeinterp.core.tools.built_in import read_notebook
@@ -80,6 +81,7 @@ READERS = (
         "collector",
         "completion",
         "rule_files",
+        *("for_model", "front_matter", "own_command"),
         "context",
         "conversation",
         "notebook_prompt",
@@ -293,7 +295,9 @@ HEADS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
 )
-KINDS: tuple[Literal["variable", "cell", "file"], ...] = ("variable", "cell", "file")
+KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
+    *("variable", "column", "cell", "file"),
+)
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
     "collector.BoundedText.append": collect,
@@ -400,6 +404,25 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "rule_files.as_text": lambda t: rule_files.as_text(
         [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
+    "for_model.commands_told": lambda t: for_model.commands_told(
+        [(own_command.parsed("command", "x", t, f"---\n{t}\n---\n{t}"), t)] * 3,
+        untrusted.Untrusted(SECRETS.scrub),
+    ),
+    "for_model.skill_text": lambda t: for_model.skill_text(
+        own_command.parsed("skill", "x", t, t), untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "for_model.skills_told": lambda t: for_model.skills_told(
+        [own_command.OwnCommand("skill", t[:64], t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "front_matter.split": lambda t: [front_matter.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
+    "own_command.arguments_in": lambda t: [
+        own_command.arguments_in(one, "x") for one in (t, f"/x {t}", f"/x{t}")
+    ],
+    "own_command.chosen": lambda t: own_command.chosen(
+        [own_command.OwnCommand("command", t, t), own_command.OwnCommand("skill", t, t)]
+    ),
+    "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
+    "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
     "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "visible.visible_line": visible.visible_line,

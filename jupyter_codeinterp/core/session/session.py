@@ -37,6 +37,7 @@ from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
+from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
 from ..redaction.secrets import REMOVED
@@ -334,7 +335,10 @@ class Session(PersistentSession):
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         turn.look_for_files, turn.read_file = place.files, place.read_file
-        turn.rule_files = await place.rule_files() if self._reads_rules else []
+        turn.look_for_commands = place.own_commands
+        if self._reads_rules:
+            turn.rule_files = await place.rule_files()
+            turn.skills = skills_of(await place.own_commands())
         turn.model_info = await model.info(self.info.model)
         self._meter.begin_turn(turn.model_info)
         return Agent(

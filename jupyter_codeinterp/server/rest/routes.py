@@ -26,6 +26,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
     (r"names", names.NamesHandler),
+    (r"commands", names.CommandsHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

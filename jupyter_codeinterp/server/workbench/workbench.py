@@ -19,6 +19,7 @@ from ...core.turn.limits import Rules
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
+from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ...adapters.kernels.zmq import KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.model_view.rule_files import RuleFile
+    from ...core.own_commands.own_command import OwnCommand
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:
@@ -78,6 +80,7 @@ class Workbench:
             files=self._files,
             read_file=partial(read_sibling, contents),
             rule_files=self._rule_files,
+            own_commands=self.own_commands,
             look_around=partial(look_around, contents),
             rules=Rules(
                 settings.limits,
@@ -96,7 +99,7 @@ class Workbench:
             on_window=self._preload,
             put_back_settings=self.models.put_back,
         )
-        self.names = Names(self._kernel_at, self._files, self.manager.is_private)
+        self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property
@@ -168,6 +171,9 @@ class Workbench:
 
     async def _rule_files(self, notebook: str) -> list[RuleFile]:
         return await rule_files(self._contents, notebook) if self._reads_rules else []
+
+    async def own_commands(self, notebook: str) -> list[OwnCommand]:
+        return await own_commands(self._contents, notebook) if self._reads_rules else []
 
     async def close(self) -> None:
         await self.manager.close()

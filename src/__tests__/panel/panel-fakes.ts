@@ -20,6 +20,8 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
+  IOwnCommand,
+  IOwnCommands,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -451,8 +453,15 @@ export class FakeApi implements IApi {
   /** What the server knows by name. */
   known_names: INames = { variables: [], files: [], earlier: false };
 
-  async names(): Promise<INames> {
+  async names(_notebook: string, _columnsOf?: string): Promise<INames> {
     return this.known_names;
+  }
+
+  /** The person's own commands. */
+  own_commands: IOwnCommand[] = [];
+
+  async commands(): Promise<IOwnCommands> {
+    return { commands: this.own_commands };
   }
 
   async ticket(): Promise<string> {

@@ -4,7 +4,7 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
-import type { IApi, INames } from '../../protocol/api';
+import type { IApi, INames, IOwnCommands } from '../../protocol/api';
 import type {
   Event,
   Reference,
@@ -122,8 +122,13 @@ export class Store {
   }
 
   /** The variables and files that a message can name; null if the request fails. */
-  names(notebook: string): Promise<INames | null> {
-    return this._api.names(notebook).catch(() => null);
+  names(notebook: string, columnsOf = ''): Promise<INames | null> {
+    return this._api.names(notebook, columnsOf).catch(() => null);
+  }
+
+  /** The person's own commands for a notebook; null if the request fails. */
+  ownCommands(notebook: string): Promise<IOwnCommands | null> {
+    return this._api.commands(notebook).catch(() => null);
   }
 
   // --- the notebook ------------------------------------------------------------------

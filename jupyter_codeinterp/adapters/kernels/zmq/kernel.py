@@ -114,11 +114,13 @@ class ZmqKernel:
         _, variables = await self._current()
         return await variables.read(names)
 
-    async def outline(self) -> list[dict[str, Any]] | None:
-        """Name, type, and length or shape of at most 2,000 variables, within 1 s; None where not
-        available. Raises KernelError ``no_kernel``."""
+    async def outline(
+        self, names: tuple[str, ...] = (), keys: bool = False
+    ) -> list[dict[str, Any]] | None:
+        """Name, type, and length or shape of at most 2,000 variables, or of these, within 1 s;
+        with ``keys`` also columns. None where not available. Raises KernelError ``no_kernel``."""
         _, variables = await self._current()
-        return await variables.outline()
+        return await variables.outline(names, keys)
 
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()

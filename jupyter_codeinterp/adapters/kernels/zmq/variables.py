@@ -38,9 +38,10 @@ class Variables:
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
         return await self._within_limit({"names": list(names)})
 
-    async def outline(self) -> list[dict[str, Any]] | None:
-        """Name, type, and length or shape of at most 2,000 variables."""
-        return await self._within_limit({"outline": True})
+    async def outline(self, names: tuple[str, ...], keys: bool) -> list[dict[str, Any]] | None:
+        """Name, type, and length or shape of at most 2,000 variables, or of these; with ``keys``
+        also the columns of tables and dictionaries."""
+        return await self._within_limit({"outline": True, "names": list(names), "keys": keys})
 
     async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         try:
