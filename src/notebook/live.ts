@@ -22,7 +22,8 @@ import type { IDraftView } from '../tokens';
 import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp } from './document/ops';
-import { KeptReceipts, readBack } from './document/receipts';
+import { KeptReceipts, answer, readBack } from './document/receipts';
+import type { KeptRuns } from './runs/kept-runs';
 import { OwnRuns } from './runs/own-runs';
 import { Runs } from './runs/runs';
 import { Saver } from './saving/saver';
@@ -65,6 +66,7 @@ export class LiveNotebook implements IDisposable {
     this._file = new FileState(context, {
       ours: () => this._ours > 0,
       edited: cellId => this._noteAct(cellId),
+      kept: () => this._kept,
       changed: () => this._tellFile(),
       // Ops that are on their way build on others that are gone with the rest: they are
       // dropped until the server has heard of it, and come again in order.
@@ -113,6 +115,20 @@ export class LiveNotebook implements IDisposable {
     return this.context.sessionContext.session?.kernel?.id ?? '';
   }
 
+  /** Have the server keep the outputs of the person's runs from now on, or no longer. */
+  keepOutputs(make: typeof KeptRuns | undefined): void {
+    this._kept?.dispose();
+    this._kept =
+      make &&
+      new make(
+        this.context.sessionContext,
+        run =>
+          this._options.post({ ...run, type: 'own_run', notebook: this.path }),
+        () => this._file.edit()
+      );
+    this.announce();
+  }
+
   /** The notebook has been read from its file. */
   ready(): void {
     this._file.noteRead();
@@ -134,7 +150,9 @@ export class LiveNotebook implements IDisposable {
         ...this._file.known,
         reverted,
         collaborative: !!this.model.collaborative,
-        announcement: this._announcement
+        announcement: this._announcement,
+        keep_outputs: !!this._kept,
+        own_runs: this._kept?.following ?? []
       });
     }
   }
@@ -217,6 +235,7 @@ export class LiveNotebook implements IDisposable {
   }
 
   dispose(): void {
+    this._kept?.dispose();
     this._disposables.dispose();
     Signal.clearData(this);
   }
@@ -224,7 +243,8 @@ export class LiveNotebook implements IDisposable {
   // --- ops --------------------------------------------------------------------------
 
   private _receiveOp(frame: OpFrame): void {
-    const receipt = this._applied(frame) ?? this._apply(frame);
+    const receipt =
+      this._applied(frame) ?? this._own(frame) ?? this._apply(frame);
     this._receipts.keep(frame, receipt);
     this._options.post({
       type: 'receipt',
@@ -249,6 +269,13 @@ export class LiveNotebook implements IDisposable {
       return undefined;
     }
     return this._receipts.find(frame) ?? readBack(this.model, frame.op);
+  }
+
+  /** The receipt of an op about a run of this page's own, whose outputs it has by itself. */
+  private _own({ op }: OpFrame): Receipt | undefined {
+    return op.op === 'begin_run' && this._kept?.made(op.run_id)
+      ? answer('done')
+      : undefined;
   }
 
   private _apply({ op, session_id, seq }: OpFrame): Receipt {
@@ -394,6 +421,7 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
+  private _kept: KeptRuns | undefined;
   private readonly _saver: Saver;
   private readonly _watch: DraftWatch;
   private readonly _file: FileState;

@@ -43,6 +43,11 @@ export class Notebooks implements INotebooks, IDisposable {
     this._open.follow(drafts);
   }
 
+  /** Whether the server keeps the outputs of the person's runs when this page closes. */
+  keepOutputs(keep: boolean): void {
+    void this._open.keepOutputs(keep);
+  }
+
   // --- INotebooks -------------------------------------------------------------------
 
   readonly seen = this._open.seen;

@@ -2,6 +2,7 @@
  * The notebooks open in this window. Announces each to the server, passes frames about it to
  * its `LiveNotebook`, and gives each panel its draft bars.
  */
+import { Notification } from '@jupyterlab/apputils';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
@@ -21,6 +22,7 @@ import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { DraftSources } from './review/draft-sources';
 import { Seen } from './review/gate/seen';
+import type { KeptRuns } from './runs/kept-runs';
 import { nameDraftType } from './viewport/draft-type';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -110,6 +112,16 @@ export class OpenNotebooks implements IDisposable {
     void this._drafts?.decide(draftId, action, all);
   }
 
+  /** Whether the server keeps the outputs of the person's runs when this page closes. */
+  async keepOutputs(keep: boolean): Promise<void> {
+    if (keep !== !!this._keptRuns) {
+      this._keptRuns = keep
+        ? (await import('./runs/kept-runs')).KeptRuns
+        : undefined;
+      this._live.forEach(live => live.keepOutputs(this._keptRuns));
+    }
+  }
+
   // --- lifecycle --------------------------------------------------------------------
 
   get isDisposed(): boolean {
@@ -192,6 +204,9 @@ export class OpenNotebooks implements IDisposable {
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
     live.goneTo.changed.connect(places);
+    if (this._keptRuns) {
+      live.keepOutputs(this._keptRuns);
+    }
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();
@@ -270,6 +285,9 @@ export class OpenNotebooks implements IDisposable {
         return this._setLease(frame);
       case 'reload':
         return this._reload(frame.notebook);
+      case 'outputs_not_kept':
+        Notification.warning(frame.words);
+        return;
       case 'op':
       case 'stream':
       case 'outputs':
@@ -304,6 +322,7 @@ export class OpenNotebooks implements IDisposable {
       : undefined;
   }
 
+  private _keptRuns: typeof KeptRuns | undefined;
   private _drafts: IDrafts | null = null;
   private readonly _known = new DraftSources();
   private readonly _live = new Map<Context, LiveNotebook>();

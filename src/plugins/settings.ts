@@ -2,6 +2,7 @@
 import { Notification } from '@jupyterlab/apputils';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Notebooks } from '../notebook/notebooks';
 import type { Store } from '../panel/store/store';
 import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';
@@ -10,7 +11,8 @@ export async function followSettings(
   registry: ISettingRegistry,
   pluginId: string,
   store: Store,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  notebooks: Notebooks | null
 ): Promise<void> {
   const settings = await registry.load(pluginId);
   const apply = () => {
@@ -18,6 +20,7 @@ export async function followSettings(
     const wants = settings.get('systemNotifications').composite === true;
     const ruleFiles = settings.get('readRuleFiles').composite === true;
     store.state.patch({ mode, systemNotifications: wants, ruleFiles });
+    notebooks?.keepOutputs(settings.get('keepOutputs').composite === true);
   };
   apply();
   settings.changed.connect(() => {

@@ -8,6 +8,8 @@ import type { IDisposable } from '@lumino/disposable';
 const NOT_EDITS = ['kernelspec', 'language_info', 'codeinterp'];
 /** Cell fields that are never saved. */
 const TRANSIENT = ['execution_state'];
+/** What a run changes in its cell, beside the outputs. */
+const OF_A_RUN = ['execution_count', ...TRANSIENT];
 
 /** The parts of a Yjs event that this module needs. */
 interface IChange {
@@ -21,12 +23,13 @@ interface IChange {
 
 /**
  * Call `edited` for each change made while `ours()` is false, with the id of the cell that the
- * person writes into or inserts; '' for any other change.
+ * person writes into or inserts; '' for any other change. `ran` is the cell if only a run's
+ * outputs and count have changed, else ''.
  */
 export function watchEdits(
   model: INotebookModel,
   ours: () => boolean,
-  edited: (cellId: string) => void
+  edited: (cellId: string, ran: string) => void
 ): IDisposable {
   const { sharedModel } = model;
   const { ydoc } = sharedModel as YNotebook;
@@ -42,9 +45,20 @@ export function watchEdits(
     (events: IChange[]) => {
       const counting = ours() ? [] : counted(events, ignored);
       if (counting.length) {
-        edited(counting.map(idOf).find(id => id) ?? '');
+        const [ran, ...others] = new Set(counting.map(ranIn));
+        edited(
+          counting.map(idOf).find(id => id) ?? '',
+          others.length ? '' : ran
+        );
       }
     };
+  const ranIn = ({ path, keysChanged }: IChange) => {
+    const isRun =
+      path[1] === 'outputs' ||
+      (path.length === 1 &&
+        [...(keysChanged ?? [''])].every(key => OF_A_RUN.includes(key)));
+    return isRun ? (sharedModel.cells[Number(path[0])]?.getId() ?? '') : '';
+  };
   const onCells = watch(TRANSIENT, event => {
     const at = placeOf(event);
     return at === undefined ? '' : sharedModel.cells[at].getId();

@@ -17,6 +17,8 @@ export class FileState implements IDisposable {
       ours: () => boolean;
       /** Called on each edit of the person, with the cell as `watchEdits` tells it. */
       edited: (cellId: string) => void;
+      /** Knows the runs whose outputs the server keeps; undefined if it keeps none. */
+      kept: () => { follows(cellId: string): boolean } | undefined;
       /** Called on a save, and on the first edit after it. */
       changed: () => void;
       /** Called when the file has replaced the copy. */
@@ -28,9 +30,15 @@ export class FileState implements IDisposable {
     const { model, saveState } = _context;
     saveState.connect(this._onSaveState, this);
     model.metadataChanged.connect(this._onMetadata, this);
-    this._watch = watchEdits(model, _holder.ours, cellId =>
-      this._setEdited(cellId)
-    );
+    this._watch = watchEdits(model, _holder.ours, (cellId, ran) => {
+      const kept = ran ? _holder.kept() : undefined;
+      if (kept) {
+        // Lab clears the outputs just before it asks the kernel. The server has what follows.
+        queueMicrotask(() => kept.follows(ran) || this.edit(cellId));
+      } else {
+        this.edit(cellId);
+      }
+    });
   }
 
   /** By session: the number of the last op in the document. */
@@ -113,7 +121,8 @@ export class FileState implements IDisposable {
     this._editedSince = false;
   }
 
-  private _setEdited(cellId: string): void {
+  /** The copy has something that the file lacks, beside the agent's work. */
+  edit(cellId = ''): void {
     if (this._reloading || !this._context.isReady) {
       return;
     }

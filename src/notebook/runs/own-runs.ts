@@ -17,9 +17,9 @@ const RESTARTS: readonly Kernel.Status[] = [
 
 export interface IOwnRuns {
   /** Returns the source of the agent's draft in the cell; null if it has none. */
-  began: (cellId: string) => string | null;
+  began: (cellId: string, msg: KernelMessage.IMessage) => string | null;
   /** All outputs have arrived, or the kernel is gone. `draft`: the result of `began`. */
-  ended: (cellId: string, draft: string | null) => void;
+  ended: (cellId: string, draft: string | null, msgId: string) => void;
 }
 
 export class OwnRuns implements IDisposable {
@@ -56,14 +56,14 @@ export class OwnRuns implements IDisposable {
     if (direction === 'send') {
       const cellId = cellOf(msg);
       if (cellId) {
-        const draft = this._on.began(cellId);
+        const draft = this._on.began(cellId, msg);
         this._running.set(msg.header.msg_id, { cellId, draft });
       }
     } else if (isIdle(msg)) {
       const id = (msg.parent_header as { msg_id?: string }).msg_id ?? '';
       const run = this._running.get(id);
       if (run && this._running.delete(id)) {
-        this._on.ended(run.cellId, run.draft);
+        this._on.ended(run.cellId, run.draft, id);
       }
     }
   }
@@ -75,9 +75,11 @@ export class OwnRuns implements IDisposable {
   }
 
   private _endAll(): void {
-    const runs = [...this._running.values()];
+    const runs = [...this._running];
     this._running.clear();
-    runs.forEach(({ cellId, draft }) => this._on.ended(cellId, draft));
+    runs.forEach(([id, { cellId, draft }]) =>
+      this._on.ended(cellId, draft, id)
+    );
   }
 
   private _messages: Kernel.IKernelConnection['anyMessage'] | undefined;
