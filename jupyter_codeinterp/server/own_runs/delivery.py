@@ -135,7 +135,8 @@ class Delivery:
     async def _apply(self, op: Op) -> Receipt:
         """The document's final answer. It may take until somebody opens the notebook again."""
         number = _number()
-        receipt = await self._notebook.apply(OWN, number, op)
+        # The op stays on its way if this delivery ends.
+        receipt = await asyncio.shield(self._notebook.apply(OWN, number, op))
         if receipt.status == "pending":
             late: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
             self._waits_for = (number, late)

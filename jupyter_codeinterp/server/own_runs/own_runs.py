@@ -18,6 +18,7 @@ from ...core.document.ops import Receipt
 from ...core.errors import KernelError
 from ..windows.broadcaster import FrontWindow
 from .delivery import OWN, Delivery
+from .lost_runs import LOST, LostRuns
 
 if TYPE_CHECKING:
     from ...adapters.kernels.zmq import GatheredRun, KernelLink  # not at the server's start
@@ -44,11 +45,18 @@ class _Kept:
 
 
 class OwnRuns:
-    def __init__(self, link: Callable[[str], KernelLink] | None, grace: float) -> None:
+    def __init__(
+        self,
+        link: Callable[[str], KernelLink] | None,
+        grace: float,
+        lost: LostRuns | None = None,
+    ) -> None:
         """``link`` connects to a kernel; None: the admin does not allow to keep outputs.
-        ``grace``: seconds that a page whose socket is gone may take to come back."""
+        ``grace``: seconds that a page whose socket is gone may take to come back. ``lost``
+        remembers runs beyond the server's end."""
         self._link = link
         self._grace = grace
+        self._lost = lost
         self._kept: dict[str, _Kept] = {}
         """By request."""
         self._untold: dict[str, str] = {}
@@ -62,6 +70,8 @@ class OwnRuns:
             self.listen(command.kernel_id)
         if notebook.path in self._untold:
             window.send(OutputsNotKept(notebook.path, self._untold.pop(notebook.path)))
+        if self._lost is not None and self._lost.take(notebook.path, self._kept):
+            window.send(OutputsNotKept(notebook.path, LOST))
         for kept in self._of(notebook):
             follows = kept.command.msg_id in command.own_runs
             if kept.window == window.number:
@@ -155,6 +165,8 @@ class OwnRuns:
         self._stop_timer(kept)
         kept.window = 0
         if kept.task is None:
+            if self._lost is not None:
+                self._lost.note(kept.notebook.path, kept.command.msg_id)
             kept.delivery = Delivery(kept.notebook, kept.command, kept.link, kept.run)
             kept.task = asyncio.ensure_future(self._deliver(kept, kept.delivery))
 
@@ -187,6 +199,8 @@ class OwnRuns:
         if self._kept.pop(kept.command.msg_id, None) is None:
             return
         kept.link.others.release(kept.command.msg_id)
+        if self._lost is not None:
+            self._lost.forget(kept.command.msg_id)
         kept.notebook.kept_runs -= 1
         if not self._of(kept.notebook):
             kept.notebook.end_turn(OWN)

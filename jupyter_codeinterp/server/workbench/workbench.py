@@ -25,7 +25,7 @@ from ..files.siblings import read_sibling, sibling_files
 from ..models.spending import Spending
 from ..names import Names
 from ..notebook_kernels import NotebookKernels
-from ..own_runs import OwnRuns
+from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from .models import make_models
@@ -97,7 +97,9 @@ class Workbench:
             on_window=self._preload,
             put_back_settings=self.models.put_back,
             own_runs=OwnRuns(
-                self._kernel_link if settings.keep_outputs else None, settings.window_grace
+                self._kernel_link if settings.keep_outputs else None,
+                settings.window_grace,
+                LostRuns(settings.folder / "own-runs"),
             ),
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private)

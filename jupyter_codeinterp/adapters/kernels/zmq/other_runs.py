@@ -11,7 +11,7 @@ from typing import Any
 
 from ....core.cells.collector import OUTPUT_TYPES, Collector
 from ....core.document.ops import Output
-from .wire import Message
+from .wire import EXCERPT, Message
 
 KEPT = 64_000_000
 """Size of the outputs of all gathered runs of a kernel. Further ones are left out."""
@@ -118,8 +118,7 @@ class OtherRuns:
         elif message.msg_type == "execute_input":
             run.begin(message.content or {})
         elif message.msg_type in OUTPUT_TYPES or message.msg_type == "clear_output":
-            fits = sum(one.size for one in self._claimed.values()) + message.size <= KEPT
-            run.add(message, fits=fits)
+            run.add(message, fits=self._fits(message))
         elif message.msg_type == "status" and state == "idle":
             run.end()
 
@@ -133,6 +132,12 @@ class OtherRuns:
         if self._latest is not None and self._latest.msg_id == msg_id:
             return self._latest
         return self._claimed.get(msg_id)
+
+    def _fits(self, message: Message) -> bool:
+        # Of a large stream only its ends were read.
+        largest = 2 * EXCERPT if message.msg_type == "stream" else message.size
+        kept = sum(run.size for run in self._claimed.values())
+        return kept + min(message.size, largest) <= KEPT
 
     def _begin(self, msg_id: str, *, ours: bool) -> None:
         for run in list(self._claimed.values()):
