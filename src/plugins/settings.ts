@@ -3,6 +3,7 @@ import { Notification } from '@jupyterlab/apputils';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Notebooks } from '../notebook/notebooks';
+import { person } from '../notebook/review/gate/person';
 import type { Store } from '../panel/store/store';
 import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';
@@ -20,6 +21,7 @@ export async function followSettings(
     const wants = settings.get('systemNotifications').composite === true;
     const ruleFiles = settings.get('readRuleFiles').composite === true;
     store.state.patch({ mode, systemNotifications: wants, ruleFiles });
+    person.allowAnyClicks(settings.get('allowAnyClicks').composite === true);
     notebooks?.keepOutputs(settings.get('keepOutputs').composite === true);
   };
   apply();

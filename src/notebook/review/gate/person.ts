@@ -5,6 +5,11 @@
  * dispatch events and submit forms; the browser trusts none of these events. So whatever may run
  * code, or sends keys anywhere, asks here first. This is a hurdle and no wall: a script that
  * changes the page's own functions can wait for a person's click.
+ *
+ * Extensions that press buttons for people who use no mouse (Vimium, Rango) send such events,
+ * too, and no page can tell them from a script's. A person may allow them in the settings, for
+ * clicks on buttons. Screen readers and voice control of the system need no setting: the browser
+ * trusts their clicks.
  */
 
 /** Where this extension's controls are: the panel, the bars, and the cells whose keys decide. */
@@ -26,9 +31,19 @@ const now = performance.now.bind(performance);
 /** What an event of a person's may set off: nothing, something, a decision, a command's decision. */
 type Meaning = '' | 'act' | 'decide' | `command ${string}`;
 
-let last: { at: number; meaning: Meaning } = { at: -Infinity, meaning: '' };
+let last: { at: number; meaning: Meaning; trusted: boolean } = {
+  at: -Infinity,
+  meaning: '',
+  trusted: true
+};
 let commands: ReadonlySet<string> = new Set();
 let commandOf: (event: KeyboardEvent) => string = () => '';
+let anyClicks = false;
+
+/** Whether a person may be behind the event. */
+function counts({ isTrusted, type }: Event): boolean {
+  return isTrusted || (anyClicks && type === 'click');
+}
 
 /** The command named by the event's keys, in a menu or in the palette. */
 function named(event: Event, target: Element): string {
@@ -83,10 +98,11 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
   window.addEventListener(
     type,
     event => {
-      if (event.isTrusted && event.target instanceof Element) {
+      if (counts(event) && event.target instanceof Element) {
         const meaning = meaningOf(event, event.target);
-        if (meaning) {
-          last = { at: now(), meaning };
+        // A click that is not trusted presses buttons alone, and names no command.
+        if (event.isTrusted ? meaning : /^(act|decide)$/.test(meaning)) {
+          last = { at: now(), meaning, trusted: event.isTrusted };
         }
       }
     },
@@ -98,9 +114,11 @@ export const person = {
   /** Whether a person has just clicked, chosen or pressed Enter in one of our controls. */
   acts(): boolean {
     // `submit` is trusted even if a script sent the form: a click or a key must come before.
-    const trusted = window.event?.isTrusted ?? true;
-    const active = navigator.userActivation?.isActive ?? true;
-    return trusted && active && now() - last.at < SOON;
+    const mayBe = !window.event || counts(window.event);
+    // A click that is not trusted gives no activation.
+    const active =
+      !last.trusted || (navigator.userActivation?.isActive ?? true);
+    return mayBe && active && now() - last.at < SOON;
   },
 
   /** The same, with a button or a key that decides on code. */
@@ -115,6 +133,11 @@ export const person = {
       last = { ...last, meaning: 'decide' };
     }
     return chosen;
+  },
+
+  /** Whether clicks that the browser does not trust count, too. The person decides that. */
+  allowAnyClicks(allowed: boolean): void {
+    anyClicks = allowed;
   },
 
   /** From now on these commands decide; `keys` tells which of them an event names. */

@@ -1,0 +1,124 @@
+/** Presses as browser extensions send them, for people who use no mouse. */
+import type { Locator } from '@playwright/test';
+import { galata } from '@jupyterlab/galata';
+import { expect, test } from '../support/fixtures';
+
+const PRESSES = {
+  // As Vimium does it.
+  'all events of a click': (node: HTMLElement) => {
+    for (const type of [
+      'pointerover',
+      'mouseover',
+      'pointerdown',
+      'mousedown',
+      'pointerup',
+      'mouseup',
+      'click'
+    ]) {
+      const how = { bubbles: true, cancelable: true, composed: true };
+      const event = new MouseEvent(type, { ...how, view: window, detail: 1 });
+      node.dispatchEvent(event);
+    }
+  },
+  'a click alone': (node: HTMLElement) => node.click()
+};
+const REFUSED = 'If your browser extension did it, see “Allow clicks from';
+
+/** The button once a press may count: it has stood in view for a second. */
+async function settled(button: Locator): Promise<Locator> {
+  await expect(button).toBeEnabled();
+  await expect(button).not.toHaveAttribute('aria-disabled', 'true');
+  return button;
+}
+
+for (const [how, press] of Object.entries(PRESSES)) {
+  test(`${how}: refused, with words that tell what to do`, async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    const card = await panel.waiting('Add');
+    const run = card.getByRole('button', { name: 'Run', exact: true });
+    await (await settled(run)).evaluate(press);
+    await expect(panel.root).toContainText(REFUSED);
+    await page.screenshot({ path: '/tmp/shots-outputs/refused.png' });
+    await notebook.value('0');
+    expect(await notebook.executed()).not.toContain('1 + 1');
+    await panel.waiting('Add');
+  });
+
+  test.describe('allowed in the settings', () => {
+    test.use({
+      mockSettings: {
+        ...galata.DEFAULT_SETTINGS,
+        'jupyter-codeinterp:core': { allowAnyClicks: true }
+      }
+    });
+
+    test(`${how}: runs the code, in the panel and in the notebook`, async ({
+      model,
+      notebook,
+      panel
+    }) => {
+      await notebook.start(['x = 1']);
+      await panel.add(model);
+      const card = await panel.waiting('Add');
+      const run = card.getByRole('button', { name: 'Run', exact: true });
+      await (await settled(run)).evaluate(press);
+      await panel.ended();
+      expect(await notebook.executed()).toContain('1 + 1');
+
+      await panel.add(model);
+      const bar = notebook.bar('Add').getByRole('button', {
+        name: 'Run',
+        exact: true
+      });
+      await (await settled(bar)).evaluate(press);
+      await panel.ended();
+    });
+  });
+}
+
+test.describe('allowed in the settings', () => {
+  test.use({
+    mockSettings: {
+      ...galata.DEFAULT_SETTINGS,
+      'jupyter-codeinterp:core': { allowAnyClicks: true }
+    }
+  });
+
+  test('a press as the button appears decides nothing', async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    await notebook.start(['x = 1']);
+    await page.evaluate(() => {
+      // At each frame, for most of its first second.
+      let since = 0;
+      const press = (now: number) => {
+        const run = [...document.querySelectorAll('button')].find(
+          button => button.textContent!.trim() === 'Run' && !button.disabled
+        );
+        since ||= run ? now : 0;
+        run?.click();
+        if (!since || now - since < 800) {
+          requestAnimationFrame(press);
+        } else {
+          document.body.dataset.pressed = 'true';
+        }
+      };
+      requestAnimationFrame(press);
+    });
+    await panel.add(model);
+    await expect(page.locator('body[data-pressed]')).toBeVisible();
+    await notebook.value('0');
+    expect(await notebook.executed()).not.toContain('1 + 1');
+    await panel.decide('Run', 'Add');
+    await panel.ended();
+  });
+});
