@@ -64,9 +64,9 @@ export class LiveNotebook implements IDisposable {
     this._disposables.add(this.proposals);
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
     this._file = new FileState(context, {
-      ours: () => this._ours > 0,
+      ours: (changes, edited) =>
+        this._ours > 0 || this.kept?.has(changes, edited),
       edited: cellId => this._noteAct(cellId),
-      kept: () => this._kept,
       changed: () => this._tellFile(),
       // Ops that are on their way build on others that are gone with the rest: they are
       // dropped until the server has heard of it, and come again in order.
@@ -80,8 +80,12 @@ export class LiveNotebook implements IDisposable {
     this._hints = new Hints(context.model);
     this.runs = new Runs(context.model, this.panels);
     const ownRuns = new OwnRuns(context.sessionContext, {
-      began: cellId => this._ownRunBegan(cellId),
+      began: (cellId, msg) => {
+        this.kept?.began(cellId, msg);
+        return this._ownRunBegan(cellId);
+      },
       ended: (cellId, draft) => {
+        this.kept?.ended(cellId);
         this._noteAct();
         this._postDraftRun(cellId, draft, true);
       }
@@ -104,6 +108,8 @@ export class LiveNotebook implements IDisposable {
   readonly proposals = new Proposals();
   readonly goneTo = new GoneTo(() => this._ours > 0);
   readonly runs: Runs;
+  /** The person's own runs whose outputs the server keeps, if they want that. */
+  kept: KeptRuns | undefined;
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
 
@@ -113,20 +119,6 @@ export class LiveNotebook implements IDisposable {
 
   get kernelId(): string {
     return this.context.sessionContext.session?.kernel?.id ?? '';
-  }
-
-  /** Have the server keep the outputs of the person's runs from now on, or no longer. */
-  keepOutputs(make: typeof KeptRuns | undefined): void {
-    this._kept?.dispose();
-    this._kept =
-      make &&
-      new make(
-        this.context.sessionContext,
-        run =>
-          this._options.post({ ...run, type: 'own_run', notebook: this.path }),
-        () => this._file.edit()
-      );
-    this.announce();
   }
 
   /** The notebook has been read from its file. */
@@ -151,8 +143,7 @@ export class LiveNotebook implements IDisposable {
         reverted,
         collaborative: !!this.model.collaborative,
         announcement: this._announcement,
-        keep_outputs: !!this._kept,
-        own_runs: this._kept?.following ?? []
+        ...this.kept?.state
       });
     }
   }
@@ -235,7 +226,6 @@ export class LiveNotebook implements IDisposable {
   }
 
   dispose(): void {
-    this._kept?.dispose();
     this._disposables.dispose();
     Signal.clearData(this);
   }
@@ -243,8 +233,9 @@ export class LiveNotebook implements IDisposable {
   // --- ops --------------------------------------------------------------------------
 
   private _receiveOp(frame: OpFrame): void {
-    const receipt =
-      this._applied(frame) ?? this._own(frame) ?? this._apply(frame);
+    const receipt = this.kept?.made(frame.op)
+      ? answer('done')
+      : (this._applied(frame) ?? this._apply(frame));
     this._receipts.keep(frame, receipt);
     this._options.post({
       type: 'receipt',
@@ -269,13 +260,6 @@ export class LiveNotebook implements IDisposable {
       return undefined;
     }
     return this._receipts.find(frame) ?? readBack(this.model, frame.op);
-  }
-
-  /** The receipt of an op about a run of this page's own, whose outputs it has by itself. */
-  private _own({ op }: OpFrame): Receipt | undefined {
-    return op.op === 'begin_run' && this._kept?.made(op.run_id)
-      ? answer('done')
-      : undefined;
   }
 
   private _apply({ op, session_id, seq }: OpFrame): Receipt {
@@ -421,7 +405,6 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  private _kept: KeptRuns | undefined;
   private readonly _saver: Saver;
   private readonly _watch: DraftWatch;
   private readonly _file: FileState;

@@ -45,7 +45,11 @@ export class Notebooks implements INotebooks, IDisposable {
 
   /** Whether the server keeps the outputs of the person's runs when this page closes. */
   keepOutputs(keep: boolean): void {
-    void this._open.keepOutputs(keep);
+    if (keep || this._open.keep) {
+      void import('./runs/keep-outputs').then(({ keepOutputs }) =>
+        keepOutputs(this._open, this._options, keep)
+      );
+    }
   }
 
   // --- INotebooks -------------------------------------------------------------------

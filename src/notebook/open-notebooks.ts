@@ -2,7 +2,6 @@
  * The notebooks open in this window. Announces each to the server, passes frames about it to
  * its `LiveNotebook`, and gives each panel its draft bars.
  */
-import { Notification } from '@jupyterlab/apputils';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
@@ -22,7 +21,6 @@ import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { DraftSources } from './review/draft-sources';
 import { Seen } from './review/gate/seen';
-import type { KeptRuns } from './runs/kept-runs';
 import { nameDraftType } from './viewport/draft-type';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -53,6 +51,8 @@ export class OpenNotebooks implements IDisposable {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
+  /** Called with each notebook that opens. */
+  keep: ((live: LiveNotebook) => void) | undefined;
   readonly seen = new Seen();
   readonly currentChanged = new Signal<INotebooks, string>(this._sender);
   readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
@@ -110,16 +110,6 @@ export class OpenNotebooks implements IDisposable {
 
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {
     void this._drafts?.decide(draftId, action, all);
-  }
-
-  /** Whether the server keeps the outputs of the person's runs when this page closes. */
-  async keepOutputs(keep: boolean): Promise<void> {
-    if (keep !== !!this._keptRuns) {
-      this._keptRuns = keep
-        ? (await import('./runs/kept-runs')).KeptRuns
-        : undefined;
-      this._live.forEach(live => live.keepOutputs(this._keptRuns));
-    }
   }
 
   // --- lifecycle --------------------------------------------------------------------
@@ -204,9 +194,7 @@ export class OpenNotebooks implements IDisposable {
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
     live.goneTo.changed.connect(places);
-    if (this._keptRuns) {
-      live.keepOutputs(this._keptRuns);
-    }
+    this.keep?.(live);
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();
@@ -285,9 +273,6 @@ export class OpenNotebooks implements IDisposable {
         return this._setLease(frame);
       case 'reload':
         return this._reload(frame.notebook);
-      case 'outputs_not_kept':
-        Notification.warning(frame.words);
-        return;
       case 'op':
       case 'stream':
       case 'outputs':
@@ -322,7 +307,6 @@ export class OpenNotebooks implements IDisposable {
       : undefined;
   }
 
-  private _keptRuns: typeof KeptRuns | undefined;
   private _drafts: IDrafts | null = null;
   private readonly _known = new DraftSources();
   private readonly _live = new Map<Context, LiveNotebook>();

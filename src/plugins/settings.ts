@@ -16,13 +16,14 @@ export async function followSettings(
   notebooks: Notebooks | null
 ): Promise<void> {
   const settings = await registry.load(pluginId);
+  const isOn = (name: string) => settings.get(name).composite === true;
   const apply = () => {
     const mode = settings.get('defaultMode').composite as Mode;
-    const wants = settings.get('systemNotifications').composite === true;
-    const ruleFiles = settings.get('readRuleFiles').composite === true;
-    store.state.patch({ mode, systemNotifications: wants, ruleFiles });
-    person.allowAnyClicks(settings.get('allowAnyClicks').composite === true);
-    notebooks?.keepOutputs(settings.get('keepOutputs').composite === true);
+    const systemNotifications = isOn('systemNotifications');
+    const ruleFiles = isOn('readRuleFiles');
+    store.state.patch({ mode, systemNotifications, ruleFiles });
+    person.anyClicks(isOn('anyClicks'));
+    notebooks?.keepOutputs(isOn('keepOutputs'));
   };
   apply();
   settings.changed.connect(() => {

@@ -22,7 +22,7 @@ const PRESSES = {
   },
   'a click alone': (node: HTMLElement) => node.click()
 };
-const REFUSED = 'If your browser extension did it, see “Allow clicks from';
+const REFUSED = 'The settings can allow browser extensions.';
 
 /** The button once a press may count: it has stood in view for a second. */
 async function settled(button: Locator): Promise<Locator> {
@@ -54,7 +54,7 @@ for (const [how, press] of Object.entries(PRESSES)) {
     test.use({
       mockSettings: {
         ...galata.DEFAULT_SETTINGS,
-        'jupyter-codeinterp:core': { allowAnyClicks: true }
+        'jupyter-codeinterp:core': { anyClicks: true }
       }
     });
 
@@ -86,7 +86,7 @@ test.describe('allowed in the settings', () => {
   test.use({
     mockSettings: {
       ...galata.DEFAULT_SETTINGS,
-      'jupyter-codeinterp:core': { allowAnyClicks: true }
+      'jupyter-codeinterp:core': { anyClicks: true }
     }
   });
 

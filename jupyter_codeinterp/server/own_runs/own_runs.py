@@ -68,10 +68,7 @@ class OwnRuns:
         """A page has the notebook open, for the first time or again."""
         if command.keep_outputs:
             self.listen(command.kernel_id)
-        if notebook.path in self._untold:
-            window.send(OutputsNotKept(notebook.path, self._untold.pop(notebook.path)))
-        if self._lost is not None and self._lost.take(notebook.path, self._kept):
-            window.send(OutputsNotKept(notebook.path, LOST))
+            self._tell_late(window, notebook.path)
         for kept in self._of(notebook):
             follows = kept.command.msg_id in command.own_runs
             if kept.window == window.number:
@@ -80,6 +77,13 @@ class OwnRuns:
                 self._take_back(kept, window.number)
             elif kept.delivery is not None:
                 kept.delivery.look()
+
+    def _tell_late(self, window: FrontWindow, path: str) -> None:
+        words = self._untold.pop(path, "")
+        if words:
+            window.send(OutputsNotKept(path, words))
+        if self._lost is not None and self._lost.take(path, self._kept):
+            window.send(OutputsNotKept(path, LOST))
 
     def listen(self, kernel_id: str) -> None:
         """Connect to the kernel before the person runs anything in it."""

@@ -8,11 +8,9 @@ import type { IDisposable } from '@lumino/disposable';
 const NOT_EDITS = ['kernelspec', 'language_info', 'codeinterp'];
 /** Cell fields that are never saved. */
 const TRANSIENT = ['execution_state'];
-/** What a run changes in its cell, beside the outputs. */
-const OF_A_RUN = ['execution_count', ...TRANSIENT];
 
-/** The parts of a Yjs event that this module needs. */
-interface IChange {
+/** The parts of a Yjs event that matter here. */
+export interface IChange {
   readonly keysChanged?: ReadonlySet<string>;
   /** From the cells, or the metadata, to what has changed. */
   readonly path: readonly (string | number)[];
@@ -21,15 +19,20 @@ interface IChange {
   };
 }
 
+/** Whether the person did not make these changes. `edited` tells later that they did. */
+export type Ours = (
+  changes?: readonly IChange[],
+  edited?: () => void
+) => boolean | undefined;
+
 /**
- * Call `edited` for each change made while `ours()` is false, with the id of the cell that the
- * person writes into or inserts; '' for any other change. `ran` is the cell if only a run's
- * outputs and count have changed, else ''.
+ * Call `edited` for each change that is not `ours`, with the id of the cell that the
+ * person writes into or inserts; '' for any other change.
  */
 export function watchEdits(
   model: INotebookModel,
-  ours: () => boolean,
-  edited: (cellId: string, ran: string) => void
+  ours: Ours,
+  edited: (cellId: string) => void
 ): IDisposable {
   const { sharedModel } = model;
   const { ydoc } = sharedModel as YNotebook;
@@ -43,22 +46,11 @@ export function watchEdits(
   const watch =
     (ignored: readonly string[], idOf: (event: IChange) => string) =>
     (events: IChange[]) => {
-      const counting = ours() ? [] : counted(events, ignored);
-      if (counting.length) {
-        const [ran, ...others] = new Set(counting.map(ranIn));
-        edited(
-          counting.map(idOf).find(id => id) ?? '',
-          others.length ? '' : ran
-        );
+      const counting = counted(events, ignored);
+      if (counting.length && !ours(counting, () => edited(''))) {
+        edited(counting.map(idOf).find(id => id) ?? '');
       }
     };
-  const ranIn = ({ path, keysChanged }: IChange) => {
-    const isRun =
-      path[1] === 'outputs' ||
-      (path.length === 1 &&
-        [...(keysChanged ?? [''])].every(key => OF_A_RUN.includes(key)));
-    return isRun ? (sharedModel.cells[Number(path[0])]?.getId() ?? '') : '';
-  };
   const onCells = watch(TRANSIENT, event => {
     const at = placeOf(event);
     return at === undefined ? '' : sharedModel.cells[at].getId();

@@ -4,7 +4,7 @@ import type { INotebookModel } from '@jupyterlab/notebook';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
-import { keepTyping, watchEdits } from './edits';
+import { type Ours, keepTyping, watchEdits } from './edits';
 import { count, fields } from './shapes';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -13,12 +13,10 @@ export class FileState implements IDisposable {
   constructor(
     private readonly _context: Context,
     private readonly _holder: {
-      /** Whether the agent makes the current change. */
-      ours: () => boolean;
+      /** Whether the agent makes the current change, or the server has it, too. */
+      ours: Ours;
       /** Called on each edit of the person, with the cell as `watchEdits` tells it. */
       edited: (cellId: string) => void;
-      /** Knows the runs whose outputs the server keeps; undefined if it keeps none. */
-      kept: () => { follows(cellId: string): boolean } | undefined;
       /** Called on a save, and on the first edit after it. */
       changed: () => void;
       /** Called when the file has replaced the copy. */
@@ -30,15 +28,9 @@ export class FileState implements IDisposable {
     const { model, saveState } = _context;
     saveState.connect(this._onSaveState, this);
     model.metadataChanged.connect(this._onMetadata, this);
-    this._watch = watchEdits(model, _holder.ours, (cellId, ran) => {
-      const kept = ran ? _holder.kept() : undefined;
-      if (kept) {
-        // Lab clears the outputs just before it asks the kernel. The server has what follows.
-        queueMicrotask(() => kept.follows(ran) || this.edit(cellId));
-      } else {
-        this.edit(cellId);
-      }
-    });
+    this._watch = watchEdits(model, _holder.ours, cellId =>
+      this._setEdited(cellId)
+    );
   }
 
   /** By session: the number of the last op in the document. */
@@ -121,8 +113,7 @@ export class FileState implements IDisposable {
     this._editedSince = false;
   }
 
-  /** The copy has something that the file lacks, beside the agent's work. */
-  edit(cellId = ''): void {
+  private _setEdited(cellId: string): void {
     if (this._reloading || !this._context.isReady) {
       return;
     }

@@ -1,72 +1,89 @@
 /**
- * Reports the person's own runs to the server, which keeps their outputs in case this page
- * closes before they end. Loaded when the person turns that on.
+ * The person's own runs in one notebook, for which the server keeps the outputs in case this
+ * page closes before they end. Loaded with `keep-outputs`: it imports only types from the rest,
+ * which is loaded at the page's start.
  */
-import type { ISessionContext } from '@jupyterlab/apputils';
+import type { INotebookModel } from '@jupyterlab/notebook';
 import type { KernelMessage } from '@jupyterlab/services';
-import type { IDisposable } from '@lumino/disposable';
-import type { OwnRun } from '../../protocol/protocol';
-import { OwnRuns } from './own-runs';
+import type { OpenNotebook, OwnRun } from '../../protocol/protocol';
+import type { IChange } from '../document/edits';
+import type { Op } from '../document/ops';
 
-export class KeptRuns implements IDisposable {
-  /** `ended` is called after each run, with its cell. */
+/** What a run changes in its cell and its metadata (the times), beside the outputs. */
+const OF_A_RUN = ['execution_count', 'execution_state', 'execution'];
+
+export class KeptRuns {
   constructor(
-    private readonly _context: ISessionContext,
-    private readonly _report: (run: Omit<OwnRun, 'type' | 'notebook'>) => void,
-    private readonly _ended: () => void
-  ) {
-    this._runs = new OwnRuns(_context, {
-      began: (cellId, msg) => {
-        this._begin(cellId, msg);
-        return null;
-      },
-      ended: (_cellId, _draft, msgId) => this._end(msgId)
+    private readonly _model: INotebookModel,
+    private readonly _report: (
+      run: Omit<OwnRun, 'type' | 'notebook' | 'kernel_id'>
+    ) => void
+  ) {}
+
+  /** What the server is told with the notebook's state. */
+  get state(): Pick<OpenNotebook, 'keep_outputs' | 'own_runs'> {
+    return { keep_outputs: true, own_runs: [...this._following.keys()] };
+  }
+
+  /**
+   * Whether the op brings a run that this page asked for, perhaps before it was away: it has the
+   * outputs, or gets them from the kernel.
+   */
+  made(op: Op): boolean {
+    return op.op === 'begin_run' && this._made.has(op.run_id);
+  }
+
+  /**
+   * Whether the server has these changes, too: outputs of a run that this page follows. They do
+   * not count as edits that the file lacks until the run has ended.
+   */
+  has(changes: readonly IChange[] = [], edited = this._edited): boolean {
+    const [index, ...others] = new Set(changes.map(ofARun));
+    if (index === undefined || index < 0 || others.length) {
+      return false;
+    }
+    const cellId = this._model.sharedModel.cells[index]?.getId();
+    this._edited = edited;
+    // Lab clears the outputs just before it asks the kernel.
+    queueMicrotask(() => {
+      if (![...this._following.values()].includes(cellId)) {
+        edited();
+      }
     });
+    return true;
   }
 
-  /** The runs that this page follows now, by request. */
-  get following(): string[] {
-    return [...this._following.keys()];
-  }
-
-  /** Whether this page follows a run of the cell. */
-  follows(cellId: string): boolean {
-    return [...this._following.values()].includes(cellId);
-  }
-
-  /** Whether this page made the request: it has the outputs, or gets them from the kernel. */
-  made(msgId: string): boolean {
-    return this._made.has(msgId);
-  }
-
-  get isDisposed(): boolean {
-    return this._runs.isDisposed;
-  }
-
-  dispose(): void {
-    this._runs.dispose();
-  }
-
-  private _begin(cell_id: string, msg: KernelMessage.IMessage): void {
-    const { msg_id } = msg.header;
-    const source = String((msg.content as { code?: unknown }).code);
-    const kernel_id = this._context.session?.kernel?.id ?? '';
+  began(cell_id: string, { header, content }: KernelMessage.IMessage): void {
+    const { msg_id } = header;
+    const source = String((content as { code?: unknown }).code);
     this._made.add(msg_id);
     this._following.set(msg_id, cell_id);
-    this._report({ cell_id, kernel_id, msg_id, source });
+    this._report({ cell_id, msg_id, source });
   }
 
-  private _end(msg_id: string): void {
-    const cell_id = this._following.get(msg_id);
-    if (cell_id !== undefined) {
+  /** The cell's first run of those under way has ended. */
+  ended(cell_id: string): void {
+    const run = [...this._following].find(([, cell]) => cell === cell_id);
+    if (run) {
+      const [msg_id] = run;
       this._following.delete(msg_id);
-      this._report({ cell_id, kernel_id: '', msg_id, ended: true });
-      this._ended();
+      this._report({ cell_id, msg_id, ended: true });
+      this._edited();
     }
   }
 
-  private readonly _runs: OwnRuns;
+  private _edited: () => void = () => undefined;
+  /** The requests that this page made. */
   private readonly _made = new Set<string>();
-  /** The cells of the runs, by request. */
+  /** The cells of the runs that this page follows now, by request. */
   private readonly _following = new Map<string, string>();
+}
+
+/** The index of the cell if the change is a run's, else -1. */
+function ofARun({ path, keysChanged }: IChange): number {
+  const isRun =
+    path[1] === 'outputs' ||
+    ((path.length === 1 || (path.length === 2 && path[1] === 'metadata')) &&
+      [...(keysChanged ?? [''])].every(key => OF_A_RUN.includes(key)));
+  return isRun ? Number(path[0]) : -1;
 }

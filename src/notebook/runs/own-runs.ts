@@ -19,7 +19,7 @@ export interface IOwnRuns {
   /** Returns the source of the agent's draft in the cell; null if it has none. */
   began: (cellId: string, msg: KernelMessage.IMessage) => string | null;
   /** All outputs have arrived, or the kernel is gone. `draft`: the result of `began`. */
-  ended: (cellId: string, draft: string | null, msgId: string) => void;
+  ended: (cellId: string, draft: string | null) => void;
 }
 
 export class OwnRuns implements IDisposable {
@@ -63,7 +63,7 @@ export class OwnRuns implements IDisposable {
       const id = (msg.parent_header as { msg_id?: string }).msg_id ?? '';
       const run = this._running.get(id);
       if (run && this._running.delete(id)) {
-        this._on.ended(run.cellId, run.draft, id);
+        this._on.ended(run.cellId, run.draft);
       }
     }
   }
@@ -75,11 +75,9 @@ export class OwnRuns implements IDisposable {
   }
 
   private _endAll(): void {
-    const runs = [...this._running];
+    const runs = [...this._running.values()];
     this._running.clear();
-    runs.forEach(([id, { cellId, draft }]) =>
-      this._on.ended(cellId, draft, id)
-    );
+    runs.forEach(({ cellId, draft }) => this._on.ended(cellId, draft));
   }
 
   private _messages: Kernel.IKernelConnection['anyMessage'] | undefined;

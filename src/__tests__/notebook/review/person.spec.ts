@@ -69,7 +69,7 @@ function meaning(how: string, id: string): string {
 }
 
 describe('a press that the browser does not trust', () => {
-  afterEach(() => person.allowAnyClicks(false));
+  afterEach(() => person.anyClicks(false));
 
   it.each([
     // allowed, how, on, counts as
@@ -90,13 +90,13 @@ describe('a press that the browser does not trust', () => {
     [true, 'change', 'send', '']
   ])('allowed %s: %s on “%s” counts as “%s”', (allowed, how, id, counts) => {
     at += 10_000;
-    person.allowAnyClicks(allowed);
+    person.anyClicks(allowed);
     expect(meaning(how, id)).toBe(counts);
   });
 
   it('counts for a second', () => {
     at += 10_000;
-    person.allowAnyClicks(true);
+    person.anyClicks(true);
     meaning('click()', 'run');
     expect(person.decides()).toBe(true);
     at += 1_001;

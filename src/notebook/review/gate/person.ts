@@ -31,19 +31,11 @@ const now = performance.now.bind(performance);
 /** What an event of a person's may set off: nothing, something, a decision, a command's decision. */
 type Meaning = '' | 'act' | 'decide' | `command ${string}`;
 
-let last: { at: number; meaning: Meaning; trusted: boolean } = {
-  at: -Infinity,
-  meaning: '',
-  trusted: true
-};
+let last: { at: number; meaning: Meaning } = { at: -Infinity, meaning: '' };
 let commands: ReadonlySet<string> = new Set();
 let commandOf: (event: KeyboardEvent) => string = () => '';
+/** Whether clicks on buttons count that the browser does not trust. */
 let anyClicks = false;
-
-/** Whether a person may be behind the event. */
-function counts({ isTrusted, type }: Event): boolean {
-  return isTrusted || (anyClicks && type === 'click');
-}
 
 /** The command named by the event's keys, in a menu or in the palette. */
 function named(event: Event, target: Element): string {
@@ -98,11 +90,13 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
   window.addEventListener(
     type,
     event => {
-      if (counts(event) && event.target instanceof Element) {
-        const meaning = meaningOf(event, event.target);
+      const { isTrusted, target } = event;
+      const may = isTrusted || (anyClicks && type === 'click');
+      if (may && target instanceof Element) {
+        const meaning = meaningOf(event, target);
         // A click that is not trusted presses buttons alone, and names no command.
-        if (event.isTrusted ? meaning : /^(act|decide)$/.test(meaning)) {
-          last = { at: now(), meaning, trusted: event.isTrusted };
+        if (meaning && (isTrusted || !meaning.includes(' '))) {
+          last = { at: now(), meaning };
         }
       }
     },
@@ -114,11 +108,9 @@ export const person = {
   /** Whether a person has just clicked, chosen or pressed Enter in one of our controls. */
   acts(): boolean {
     // `submit` is trusted even if a script sent the form: a click or a key must come before.
-    const mayBe = !window.event || counts(window.event);
-    // A click that is not trusted gives no activation.
-    const active =
-      !last.trusted || (navigator.userActivation?.isActive ?? true);
-    return mayBe && active && now() - last.at < SOON;
+    const trusted = window.event?.isTrusted ?? true;
+    const active = navigator.userActivation?.isActive ?? true;
+    return (anyClicks || (trusted && active)) && now() - last.at < SOON;
   },
 
   /** The same, with a button or a key that decides on code. */
@@ -136,7 +128,7 @@ export const person = {
   },
 
   /** Whether clicks that the browser does not trust count, too. The person decides that. */
-  allowAnyClicks(allowed: boolean): void {
+  anyClicks(allowed: boolean): void {
     anyClicks = allowed;
   },
 

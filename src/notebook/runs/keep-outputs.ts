@@ -1,0 +1,49 @@
+/**
+ * Has the server keep the outputs of the person's runs in case this page closes. Loaded when the
+ * person turns that on.
+ */
+import { Notification } from '@jupyterlab/apputils';
+import type { ServerFrame } from '../../protocol/protocol';
+import type { IClient } from '../../tokens';
+import type { LiveNotebook } from '../live';
+import type { IOpenNotebooksOptions, OpenNotebooks } from '../open-notebooks';
+import { KeptRuns } from './kept-runs';
+
+export function keepOutputs(
+  open: OpenNotebooks,
+  { client, docManager, tracker }: IOpenNotebooksOptions,
+  keep: boolean
+): void {
+  if (keep === !!open.keep) {
+    return;
+  }
+  client.frames[keep ? 'connect' : 'disconnect'](tell);
+  open.keep = keep ? live => follow(live, client) : undefined;
+  const { contents } = docManager.services;
+  tracker.forEach(({ context }) => {
+    const live = open.find(contents.localPath(context.path));
+    // Not a file of the same name on another drive, nor a second view of the notebook.
+    if (live?.context === context && keep === !live.kept) {
+      live.kept = undefined;
+      open.keep?.(live);
+      live.announce();
+    }
+  });
+}
+
+function follow(live: LiveNotebook, client: IClient): void {
+  live.kept = new KeptRuns(live.model, run =>
+    client.post({
+      ...run,
+      type: 'own_run',
+      notebook: live.path,
+      kernel_id: live.kernelId
+    })
+  );
+}
+
+function tell(_: unknown, frame: ServerFrame): void {
+  if (frame.type === 'outputs_not_kept') {
+    Notification.warning(frame.words);
+  }
+}
