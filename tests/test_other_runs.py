@@ -85,9 +85,12 @@ def test_nothing_is_gathered_until_somebody_asks() -> None:
     assert not runs.claim("r").begun
 
 
-def test_the_agents_own_runs_are_not_gathered() -> None:
+@pytest.mark.parametrize("claimed", ["before", "after"])
+def test_the_agents_own_runs_are_not_gathered(claimed: str) -> None:
     runs = OtherRuns()
     runs.active = True
+    if claimed == "before":
+        runs.claim("r")
     for one in (BUSY, INPUT, stream("a")):
         runs.handle(one, ours=True)
     assert not runs.claim("r").begun

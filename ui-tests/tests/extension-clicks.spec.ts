@@ -90,35 +90,32 @@ test.describe('allowed in the settings', () => {
     }
   });
 
-  test('a press as the button appears decides nothing', async ({
+  test('a press on a button that has just moved decides nothing', async ({
     model,
     notebook,
-    page,
     panel
   }) => {
     await notebook.start(['x = 1']);
-    await page.evaluate(() => {
-      // At each frame, for most of its first second.
-      let since = 0;
-      const press = (now: number) => {
-        const run = [...document.querySelectorAll('button')].find(
-          button => button.textContent!.trim() === 'Run' && !button.disabled
-        );
-        since ||= run ? now : 0;
-        run?.click();
-        if (!since || now - since < 800) {
-          requestAnimationFrame(press);
-        } else {
-          document.body.dataset.pressed = 'true';
-        }
-      };
-      requestAnimationFrame(press);
-    });
     await panel.add(model);
-    await expect(page.locator('body[data-pressed]')).toBeVisible();
+    const bar = notebook.bar('Add');
+    const run = bar.getByRole('button', { name: 'Run', exact: true });
+    await (
+      await settled(run)
+    ).evaluate(async button => {
+      const frame = () =>
+        new Promise(resolve => requestAnimationFrame(resolve));
+      const moved = button.closest<HTMLElement>('.jp-codeinterp-bar')!;
+      moved.style.paddingTop = '60px';
+      for (let n = 0; n < 4; n++) {
+        await frame();
+      }
+      button.click();
+    });
+    await expect(bar.getByRole('status')).toHaveText(/moved/);
     await notebook.value('0');
     expect(await notebook.executed()).not.toContain('1 + 1');
-    await panel.decide('Run', 'Add');
+    await (await settled(run)).evaluate(PRESSES['a click alone']);
     await panel.ended();
+    expect(await notebook.executed()).toContain('1 + 1');
   });
 });

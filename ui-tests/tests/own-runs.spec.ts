@@ -119,6 +119,24 @@ test('the page stays to the end: nothing is doubled', async ({ notebook }) => {
   expect(await inFile(notebook, path)).toBe(ALL);
 });
 
+test('code that was lost with the page: its outputs are not put below other code', async ({
+  notebook,
+  page
+}) => {
+  const path = await start(notebook, 'x = 1');
+  await notebook.edit(0, SLOW.replace('sleep(1)', 'sleep(0.3)'));
+  await notebook.begin(0);
+  await expect.poll(() => inPage(notebook)).toContain('1\n');
+  await leave(page);
+  await notebook.open(path, { kernel: false });
+  await expect(page.locator('.Toastify__toast')).toContainText(
+    'the cell has changed since'
+  );
+  await page.screenshot({ path: '/tmp/shots-outputs/changed.png' });
+  expect(await inPage(notebook)).toBe('');
+  expect(await notebook.sources()).toEqual(['x = 1']);
+});
+
 test.describe('off, as it comes', () => {
   test.use({ mockSettings: { ...galata.DEFAULT_SETTINGS } });
 

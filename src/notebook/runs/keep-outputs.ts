@@ -44,6 +44,7 @@ function follow(live: LiveNotebook, client: IClient): void {
 
 function tell(_: unknown, frame: ServerFrame): void {
   if (frame.type === 'outputs_not_kept') {
-    Notification.warning(frame.words);
+    // By default it would only be counted at the bell.
+    Notification.warning(frame.words, { autoClose: false });
   }
 }

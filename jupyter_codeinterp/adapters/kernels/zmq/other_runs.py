@@ -110,7 +110,8 @@ class OtherRuns:
             if message.parent_type == "execute_request" and not message.subshell:
                 self._begin(message.parent_id, ours=ours)
             return
-        run = self._of(message.parent_id)
+        # Claimed or not, the agent's run is no person's: its outputs may not be trusted.
+        run = None if ours else self._of(message.parent_id)
         if message.msg_type == "update_display_data":
             self._update(message, run)
         elif run is None:
