@@ -3,15 +3,36 @@
  * person turns that on.
  */
 import { Notification } from '@jupyterlab/apputils';
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import type { INotebookModel, INotebookTracker } from '@jupyterlab/notebook';
 import type { ServerFrame } from '../../protocol/protocol';
 import type { IClient } from '../../tokens';
-import type { LiveNotebook } from '../live';
-import type { IOpenNotebooksOptions, OpenNotebooks } from '../open-notebooks';
 import { KeptRuns } from './kept-runs';
 
+interface ILive {
+  readonly context: object;
+  readonly model: INotebookModel;
+  readonly path: string;
+  readonly kernelId: string;
+  kept: KeptRuns | undefined;
+  announce(): void;
+}
+
+interface IOpen {
+  find(path: string): ILive | undefined;
+  /** Called with each notebook that opens. */
+  keep?(live: ILive): void;
+}
+
+interface IOptions {
+  client: IClient;
+  docManager: IDocumentManager;
+  tracker: INotebookTracker;
+}
+
 export function keepOutputs(
-  open: OpenNotebooks,
-  { client, docManager, tracker }: IOpenNotebooksOptions,
+  open: IOpen,
+  { client, docManager, tracker }: IOptions,
   keep: boolean
 ): void {
   if (keep === !!open.keep) {
@@ -31,7 +52,7 @@ export function keepOutputs(
   });
 }
 
-function follow(live: LiveNotebook, client: IClient): void {
+function follow(live: ILive, client: IClient): void {
   live.kept = new KeptRuns(live.model, run =>
     client.post({
       ...run,

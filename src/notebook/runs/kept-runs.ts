@@ -9,8 +9,8 @@ import type { OpenNotebook, OwnRun } from '../../protocol/protocol';
 import type { IChange } from '../document/edits';
 import type { Op } from '../document/ops';
 
-/** What a run changes in its cell and its metadata (the times), beside the outputs. */
-const OF_A_RUN = ['execution_count', 'execution_state', 'execution'];
+/** What a run changes in its cell and its metadata (times, trust), beside the outputs. */
+const OF_A_RUN = ['execution_count', 'execution_state', 'execution', 'trusted'];
 
 export class KeptRuns {
   constructor(
