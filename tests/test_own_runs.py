@@ -162,6 +162,7 @@ async def test_a_page_that_comes_back_in_mid_run_shows_all(stage: Stage) -> None
     window = await stage.window()
     msg_id = await stage.begin(window)
     await window.close()
+    await until(lambda: stage.is_away)
     again = await stage.window()
     shown = await again.until(lambda: [f for f in again.frames if isinstance(f, c.OutputsFrame)])
     assert (shown[0].cell_id, shown[0].run_id) == ("c1", msg_id)
