@@ -44,7 +44,6 @@ for (const [how, press] of Object.entries(PRESSES)) {
     const run = card.getByRole('button', { name: 'Run', exact: true });
     await (await settled(run)).evaluate(press);
     await expect(panel.root).toContainText(REFUSED);
-    await page.screenshot({ path: '/tmp/shots-outputs/refused.png' });
     await notebook.value('0');
     expect(await notebook.executed()).not.toContain('1 + 1');
     await panel.waiting('Add');
@@ -101,7 +100,7 @@ test.describe('allowed in the settings', () => {
     const run = bar.getByRole('button', { name: 'Run', exact: true });
     await (
       await settled(run)
-    ).evaluate(async button => {
+    ).evaluate(async (button: HTMLElement) => {
       const frame = () =>
         new Promise(resolve => requestAnimationFrame(resolve));
       const moved = button.closest<HTMLElement>('.jp-codeinterp-bar')!;

@@ -99,12 +99,10 @@ test('a reload: what came meanwhile shows, and what follows', async ({
   await notebook.attach(path, { kernel: false });
   await expect.poll(() => inPage(notebook)).toContain('2\n');
   await expect(notebook.cell(0).locator('.jp-InputPrompt')).toHaveText('[*]:');
-  await page.screenshot({ path: '/tmp/shots-outputs/reload-running.png' });
   await expect.poll(() => inPage(notebook), { timeout: 40_000 }).toBe(ALL);
   await expect(notebook.cell(0).locator('.jp-InputPrompt')).toHaveText(
     /\[\d+\]:/
   );
-  await page.screenshot({ path: '/tmp/shots-outputs/reload-ended.png' });
   // The same in the file, and nothing asks.
   await notebook.save();
   expect(await inFile(notebook, path)).toBe(ALL);
@@ -132,7 +130,6 @@ test('code that was lost with the page: its outputs are not put below other code
   await expect(page.locator('.Toastify__toast')).toContainText(
     'the cell has changed since'
   );
-  await page.screenshot({ path: '/tmp/shots-outputs/changed.png' });
   expect(await inPage(notebook)).toBe('');
   expect(await notebook.sources()).toEqual(['x = 1']);
 });
