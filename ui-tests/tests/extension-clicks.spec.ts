@@ -35,7 +35,6 @@ for (const [how, press] of Object.entries(PRESSES)) {
   test(`${how}: refused, with words that tell what to do`, async ({
     model,
     notebook,
-    page,
     panel
   }) => {
     await notebook.start(['x = 1']);
