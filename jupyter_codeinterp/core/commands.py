@@ -211,7 +211,9 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
     the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
     without a kernel. ``collaborative``: others edit the document through the server (real-time
-    collaboration). ``announcement`` counts these commands for the notebook.
+    collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
+    person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
+    page still follows, by ``msg_id``.
     """
 
     notebook: str
@@ -223,6 +225,8 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     reverted: bool = False
     collaborative: bool = False
     announcement: int = 0
+    keep_outputs: bool = False
+    own_runs: tuple[str, ...] = ()
     id: int = 0
 
 
@@ -310,6 +314,21 @@ class PersonActed(_Frame, frozen=True, tag="person_acted"):
     id: int = 0
 
 
+class OwnRun(_Frame, frozen=True, tag="own_run"):
+    """The person runs a cell, and wants its outputs even if this page closes before the run ends.
+
+    Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
+    run has ``ended``: from then on the page's own copy has all outputs."""
+
+    notebook: str
+    cell_id: str
+    kernel_id: str
+    msg_id: str
+    source: str = ""
+    ended: bool = False
+    id: int = 0
+
+
 class DraftRun(_Frame, frozen=True, tag="draft_run"):
     """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
     to run ``source``, and again when that run has ``ended``."""
@@ -348,6 +367,7 @@ Command = Union[
     SnapshotTaken,
     DraftGone,
     PersonActed,
+    OwnRun,
     DraftRun,
 ]
 
@@ -541,6 +561,13 @@ class Lease(_Frame, frozen=True, tag="lease"):
     announcement: int = 0
 
 
+class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):
+    """Outputs of the person's own run cannot go into the notebook; ``words`` tell why."""
+
+    notebook: str
+    words: str
+
+
 ServerFrame = Union[
     Reply,
     YouAre,
@@ -555,4 +582,5 @@ ServerFrame = Union[
     ReadNotebook,
     ReloadNotebook,
     Lease,
+    OutputsNotKept,
 ]

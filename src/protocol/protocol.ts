@@ -27,6 +27,7 @@ export type Command =
   | SnapshotTaken
   | DraftGone
   | PersonActed
+  | OwnRun
   | DraftRun;
 export type ServerFrame =
   | Reply
@@ -41,7 +42,8 @@ export type ServerFrame =
   | DisplayFrame
   | ReadNotebook
   | ReloadNotebook
-  | Lease;
+  | Lease
+  | OutputsNotKept;
 export type Event =
   | TurnStarted
   | MessageQueued
@@ -279,7 +281,9 @@ export interface Unsubscribe {
  * ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
  * the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
  * without a kernel. ``collaborative``: others edit the document through the server (real-time
- * collaboration). ``announcement`` counts these commands for the notebook.
+ * collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
+ * person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
+ * page still follows, by ``msg_id``.
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -296,6 +300,8 @@ export interface OpenNotebook {
   reverted?: boolean;
   collaborative?: boolean;
   announcement?: number;
+  keep_outputs?: boolean;
+  own_runs?: string[];
   id?: number;
 }
 /**
@@ -427,6 +433,22 @@ export interface DraftGone {
 export interface PersonActed {
   type: 'person_acted';
   notebook: string;
+  id?: number;
+}
+/**
+ * The person runs a cell, and wants its outputs even if this page closes before the run ends.
+ *
+ * Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
+ * run has ``ended``: from then on the page's own copy has all outputs.
+ */
+export interface OwnRun {
+  type: 'own_run';
+  notebook: string;
+  cell_id: string;
+  kernel_id: string;
+  msg_id: string;
+  source?: string;
+  ended?: boolean;
   id?: number;
 }
 /**
@@ -1163,6 +1185,14 @@ export interface Lease {
   epoch: number;
   held: boolean;
   announcement: number;
+}
+/**
+ * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.
+ */
+export interface OutputsNotKept {
+  type: 'outputs_not_kept';
+  notebook: string;
+  words: string;
 }
 
 /** After which cell a new one goes: the first of these that is there. */

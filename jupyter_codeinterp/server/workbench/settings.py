@@ -124,6 +124,11 @@ class CodeInterpSettings(Configurable):
         help="Allow people to turn on completions while typing, which send small requests to a "
         "model. Off until a person turns them on.",
     ).tag(config=True)
+    keep_outputs = Bool(
+        True,
+        help="Allow people to have the server keep the outputs of their own cells when their "
+        "page closes during a run. Off until a person turns it on.",
+    ).tag(config=True)
     kernel_env_remove = List(
         Unicode(),
         help="Environment variables of the server that kernels never get, by name: "

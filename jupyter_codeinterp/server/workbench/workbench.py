@@ -26,13 +26,14 @@ from ..files.siblings import read_sibling, sibling_files
 from ..models.spending import Spending
 from ..names import Names
 from ..notebook_kernels import NotebookKernels
+from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
-    from ...adapters.kernels.zmq import KernelPool, ZmqKernel
+    from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_commands.own_command import OwnCommand
@@ -98,6 +99,11 @@ class Workbench:
             hooks=self._hooks,
             on_window=self._preload,
             put_back_settings=self.models.put_back,
+            own_runs=OwnRuns(
+                self._kernel_link if settings.keep_outputs else None,
+                settings.window_grace,
+                LostRuns(settings.folder / "own-runs"),
+            ),
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
@@ -120,6 +126,9 @@ class Workbench:
         from ...adapters.kernels.zmq import KernelPool  # not at the server's start
 
         return KernelPool(self._kernel_manager)
+
+    def _kernel_link(self, kernel_id: str) -> KernelLink:
+        return self._kernels.get(kernel_id)[0]
 
     def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
         async def current_id() -> str | None:
