@@ -191,6 +191,8 @@ export interface INotebooks {
    */
   hasLost(path: string, kernelId: string): boolean;
   readonly kernelChanged: ISignal<INotebooks, string>;
+  /** Take over at once the kernel that the server has given to the notebook. */
+  followKernel(path: string): void;
   /** Its cells, as a message can name them; null if the notebook is not open here. */
   outline(path: string): IOutline | null;
   /** Sources by cell id; null if the notebook is not open here. */

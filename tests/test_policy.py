@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.approval.policy import (
 from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
-CHANGES = ("run_new", "edit", "markdown", "delete")
+CHANGES = ("run_new", "edit", "markdown", "delete", "kernel")
 
 # action, owned: what plan, review and auto say.
 TABLE = [
@@ -27,6 +27,8 @@ TABLE = [
     ("delete", False, "refuse ask ask"),
     ("markdown", False, "refuse run run"),
     ("markdown", True, "refuse run run"),
+    ("kernel", False, "refuse ask ask"),
+    ("kernel", True, "refuse ask ask"),
     ("read", False, "run run run"),
     ("inspect", False, "run run run"),
     ("ask", False, "run run run"),
@@ -61,6 +63,7 @@ RECORDED = [
     ("delete", True, "refuse ask ask", "refuse ask run"),
     ("delete", False, "refuse ask ask", "refuse ask ask"),
     ("markdown", True, "refuse run run", "refuse run run"),
+    ("kernel", False, "refuse ask ask", "refuse ask ask"),
     ("read", False, "run run run", "run run run"),
 ]
 

@@ -49,6 +49,8 @@ export class NoNotebooks implements INotebooks {
 
   runEnded(): void {}
 
+  followKernel(): void {}
+
   hasLost(): boolean {
     return false;
   }

@@ -69,7 +69,9 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   sourceOf(draft: IDraftView): string | null {
-    return this._open.find(draft.notebook)?.sourceOf(draft) ?? null;
+    return draft.kind === 'kernel'
+      ? draft.source
+      : (this._open.find(draft.notebook)?.sourceOf(draft) ?? null);
   }
 
   holdsLease(path: string): boolean | undefined {
@@ -164,6 +166,11 @@ export class Notebooks implements INotebooks, IDisposable {
   hasLost(path: string, kernelId: string): boolean {
     const live = this._open.find(path);
     return !!live && !!this._open.kernelOf(live)?.hasLost(kernelId);
+  }
+
+  followKernel(path: string): void {
+    const live = this._open.find(path);
+    void (live && this._open.kernelOf(live)?.follow());
   }
 
   outline(path: string): IOutline | null {

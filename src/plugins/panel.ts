@@ -169,7 +169,9 @@ function conversationOf(store: Store, open: () => void): IConversation {
 async function goOn(store: Store, widget: CodeInterpreterPanel): Promise<void> {
   const { notebook } = store.state.now;
   const next = store.notebooks.isShown(notebook)
-    ? store.drafts.of(notebook).find(({ state }) => state === 'waiting')
+    ? store.drafts
+        .of(notebook)
+        .find(draft => draft.state === 'waiting' && draft.cell_id)
     : undefined;
   if (next && (await store.notebooks.goTo(notebook, next.cell_id))) {
     return;

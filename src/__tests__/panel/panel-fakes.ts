@@ -107,6 +107,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     images: 0,
     mended: false,
     notes: [],
+    needed: null,
     ...change
   };
 }
@@ -357,6 +358,12 @@ export class FakeNotebooks implements INotebooks {
   runEnded(_: string, cellId: string, callId: string): void {
     this.runsEnded.push([cellId, callId]);
   }
+
+  followKernel(path: string): void {
+    this.followed.push(path);
+  }
+
+  readonly followed: string[] = [];
 
   async runAbove(
     _: string,

@@ -80,6 +80,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     images: event.images ?? 0,
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
+    needed: event.needed ?? [],
     failure: ''
   });
 }
@@ -118,6 +119,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   detail: '',
   images: 0,
   notes: [],
+  needed: [],
   fixed: false,
   leftover: false,
   stopped: false,

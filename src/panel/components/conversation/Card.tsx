@@ -8,6 +8,7 @@ import { usePanel } from '../elements/context';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
 import { Decision, WaitingCode, useWaiting } from './Decision';
+import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
 
@@ -34,13 +35,15 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const source = waiting?.source ?? (card.source || card.draft?.source || '');
   const result = withoutStatus(card.detail);
   const [renderer, onFault] = useRenderer(card);
-  const foldable = Boolean(source || result) && !renderer;
+  const isKernel = card.draft?.kind === 'kernel';
+  const foldable =
+    Boolean(source || result) && !renderer && !(isKernel && waiting);
   return (
     <div
       ref={frame}
       className="jp-codeinterp-Card"
       role="group"
-      aria-label={undecided ? trans.__('Review cell') : title}
+      aria-label={undecided && !isKernel ? trans.__('Review cell') : title}
       data-phase={card.phase}
     >
       <div className="jp-codeinterp-Card-line">
@@ -77,7 +80,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           onFault={onFault}
         />
       )}
-      {open && waiting && <WaitingCode {...waiting} />}
+      {waiting && (open || isKernel) && <WaitingCode {...waiting} />}
       {open && !waiting && !renderer && source && (
         <Pre className="jp-codeinterp-Card-code">
           <LongText text={source} />
@@ -94,6 +97,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
+      {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
           {note}
