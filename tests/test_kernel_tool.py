@@ -85,9 +85,7 @@ async def test_a_rejected_restart_changes_nothing(site: Site, api: FakeAnthropic
     assert await watch.run("print(x)") == "20\n"
 
 
-async def test_a_decision_holds_for_one_start_of_the_kernel(
-    site: Site, api: FakeAnthropic
-) -> None:
+async def test_a_decision_holds_for_one_start_of_the_kernel(site: Site, api: FakeAnthropic) -> None:
     api.play(in_order([kernel("restart"), DONE]))
     w, kernel_id = await opened(site)
     await w.ask("Go")

@@ -325,7 +325,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
 
     ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
     other packages; ``detail`` includes them. ``needed`` are the cells that define variables
-    lost with the kernel; ``None`` if no variables were lost.
+    lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
+    the run has installed into the kernel's environment.
     """
 
     call_id: str
@@ -341,6 +342,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     mended: bool = False
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
+    installed: tuple[str, ...] = ()
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):

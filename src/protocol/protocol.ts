@@ -879,7 +879,8 @@ export interface RunStarted {
  *
  * ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
- * lost with the kernel; ``None`` if no variables were lost.
+ * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
+ * the run has installed into the kernel's environment.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -896,6 +897,7 @@ export interface ToolDone {
   mended: boolean;
   notes: string[];
   needed: string[] | null;
+  installed: string[];
 }
 export interface QuestionAsked {
   type: 'question_asked';

@@ -293,6 +293,15 @@ OBEDIENT: dict[str, Script] = {
         lambda r: answer(call("read_output", {"cell_id": r.last_cell, "start": 20_000})),
         _done("There are 5,000 lines."),
     ),
+    "restart": scenario(
+        answer(run_cell("orders = [3, 4]\ntotal = sum(orders)", title="Sum the orders")),
+        answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
+        _done("The kernel is fresh."),
+    ),
+    "change_kernel": scenario(
+        answer(call("kernel", {"action": "change", "kernelspec": "python3"})),
+        _done("This is another kernel."),
+    ),
     "widget": scenario(
         answer(run_cell("import ipywidgets\n\nipywidgets.IntSlider(3)", title="A slider")),
         _done("Move the slider."),
