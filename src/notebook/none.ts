@@ -51,6 +51,10 @@ export class NoNotebooks implements INotebooks {
 
   followKernel(): void {}
 
+  modelOf(): null {
+    return null;
+  }
+
   hasLost(): boolean {
     return false;
   }

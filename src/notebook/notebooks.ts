@@ -1,7 +1,7 @@
 /** Reads and, on the person's request, changes the notebooks that are open in this window. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions } from '@jupyterlab/notebook';
-import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 import { Drive } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
@@ -173,8 +173,12 @@ export class Notebooks implements INotebooks, IDisposable {
     void (live && this._open.kernelOf(live)?.follow());
   }
 
+  modelOf(path: string): INotebookModel | null {
+    return this._open.find(path)?.context.model ?? null;
+  }
+
   outline(path: string): IOutline | null {
-    const model = this._open.find(path)?.context.model;
+    const model = this.modelOf(path);
     return model ? outlineOf(model) : null;
   }
 

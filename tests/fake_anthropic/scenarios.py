@@ -298,6 +298,13 @@ OBEDIENT: dict[str, Script] = {
         answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
         _done("The kernel is fresh."),
     ),
+    "install": scenario(
+        answer(run_cell("import no_such_module", title="Import it")),
+        # Nothing to fetch: every environment of the tests has it.
+        answer(run_cell("%pip install --no-index msgspec", title="Install it")),
+        lambda r: answer(edit_cell(r.cell_ids[0], "import msgspec", title="Import it")),
+        _done("It is imported."),
+    ),
     "change_kernel": scenario(
         answer(call("kernel", {"action": "change", "kernelspec": "python3"})),
         _done("This is another kernel."),

@@ -1,4 +1,5 @@
 /** The panel's surroundings for tests: a server, notebooks and REST that are scripted. */
+import type { INotebookModel } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
@@ -108,6 +109,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     mended: false,
     notes: [],
     needed: null,
+    installed: [],
     ...change
   };
 }
@@ -359,6 +361,12 @@ export class FakeNotebooks implements INotebooks {
     this.runsEnded.push([cellId, callId]);
   }
 
+  modelOf(): INotebookModel | null {
+    return this.model;
+  }
+
+  model: INotebookModel | null = null;
+
   followKernel(path: string): void {
     this.followed.push(path);
   }
@@ -429,6 +437,7 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
+    completions: true,
     keys_from_admin: false,
     highest_mode: 'auto',
     base_url_host: 'api.anthropic.com',
@@ -621,6 +630,7 @@ export function surroundings(
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
     slash: new SlashCommands(),
+    settings: null,
     openNotebook: async () => undefined,
     files: {
       open: async () => undefined,

@@ -81,6 +81,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     needed: event.needed ?? [],
+    installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -120,6 +121,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   images: 0,
   notes: [],
   needed: [],
+  installed: [],
   fixed: false,
   leftover: false,
   stopped: false,

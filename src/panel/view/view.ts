@@ -110,6 +110,8 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
+  /** Requirements that its run has installed. */
+  readonly installed: readonly string[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }

@@ -117,7 +117,7 @@ class _KernelCall:
     async def _draft(self, target: str, why: str) -> Draft:
         name = _line(await self._control.name()) or "The kernel"
         happens = {
-            "restart": f"{name} starts again.",
+            "restart": f"{name} restarts.",
             "interrupt": f"{name} stops what it runs now.",
             "change": f"{target} takes the place of {name}.",
         }[self._given.action]

@@ -5,12 +5,15 @@ import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
 import { Decision, WaitingCode, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
+
+const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /** Whether the summary is the only reason on the card: the server's stop, or a refusal. */
 function tellsWhy(card: ICardItem): boolean {
@@ -98,6 +101,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
+      {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
           {note}

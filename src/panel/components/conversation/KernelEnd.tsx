@@ -5,7 +5,7 @@ import { usePanel, usePanelState } from '../elements/context';
 import { RunAbove } from '../turn-end/RunAbove';
 
 export function KernelEnd({ card }: { card: ICardItem }): JSX.Element {
-  const { store, trans } = usePanel();
+  const { store } = usePanel();
   const { notebook } = usePanelState();
   const { shown, notebooks } = store;
   const isCurrent =
@@ -23,10 +23,7 @@ export function KernelEnd({ card }: { card: ICardItem }): JSX.Element {
       )}
       {isCurrent && card.needed.length > 0 && (
         <div className="jp-codeinterp-Card-leftover">
-          <RunAbove
-            words={trans.__('Run the cells above to restore the variables.')}
-            cells={card.needed}
-          />
+          <RunAbove cells={card.needed} />
         </div>
       )}
     </>

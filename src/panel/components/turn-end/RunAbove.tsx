@@ -5,7 +5,7 @@ import { usePanel } from '../elements/context';
 
 /** `words`: why; `cells`: down to the lowest of these. Hidden after a click. */
 export function RunAbove(props: {
-  words: string;
+  words?: string;
   cells?: readonly string[];
 }): JSX.Element | null {
   const { words, cells } = props;
@@ -20,7 +20,7 @@ export function RunAbove(props: {
   }
   return (
     <>
-      <p>{words}</p>
+      {words && <p>{words}</p>}
       <Button
         title={
           cells
