@@ -264,14 +264,15 @@ class Draft(msgspec.Struct, frozen=True):
 
     kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
     of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
-    remove the cell. ``nonce`` is good for one decision. ``notices`` say what a reader may
+    remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel.
+    ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code.
     """
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete"]
+    kind: Literal["insert", "edit", "markdown", "delete", "kernel"]
     cell_id: str
     title: str
     source: str
@@ -344,7 +345,9 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
     ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
-    other packages; ``detail`` includes them.
+    other packages; ``detail`` includes them. ``needed`` are the cells that define variables
+    lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
+    the run has installed into the kernel's environment.
     """
 
     call_id: str
@@ -359,6 +362,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     images: int = 0
     mended: bool = False
     notes: tuple[str, ...] = ()
+    needed: Union[tuple[str, ...], None] = None
+    installed: tuple[str, ...] = ()
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):

@@ -105,7 +105,8 @@ export class OpenNotebooks implements IDisposable {
   }
 
   draftsOf(path: string): readonly IDraftView[] {
-    return this._drafts?.of(path) ?? [];
+    // Those for the kernel have no cell.
+    return this._drafts?.of(path).filter(({ cell_id }) => cell_id) ?? [];
   }
 
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {

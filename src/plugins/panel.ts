@@ -11,6 +11,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
 import type { Notebooks } from '../notebook/notebooks';
 import { disableDnsPrefetch } from '../panel/no-lookups';
@@ -50,7 +51,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     ILiveNotebooks,
     ILauncher,
     ILabShell,
-    ILayoutRestorer
+    ILayoutRestorer,
+    ISettingRegistry
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -67,7 +69,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     notebooks: Notebooks | null,
     launcher: ILauncher | null,
     labShell: ILabShell | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    settings: ISettingRegistry | null
   ) => {
     if (!store) {
       return;
@@ -82,6 +85,7 @@ const panel: JupyterFrontEndPlugin<void> = {
       markdown: { languages, typesetter, diagrams },
       renderers: renderers ?? new ToolRenderers(),
       slash,
+      settings,
       editors,
       openNotebook: path => openNotebook(commands, path),
       fileUrl: path => app.serviceManager.contents.getDownloadUrl(path),
@@ -169,7 +173,9 @@ function conversationOf(store: Store, open: () => void): IConversation {
 async function goOn(store: Store, widget: CodeInterpreterPanel): Promise<void> {
   const { notebook } = store.state.now;
   const next = store.notebooks.isShown(notebook)
-    ? store.drafts.of(notebook).find(({ state }) => state === 'waiting')
+    ? store.drafts
+        .of(notebook)
+        .find(draft => draft.state === 'waiting' && draft.cell_id)
     : undefined;
   if (next && (await store.notebooks.goTo(notebook, next.cell_id))) {
     return;

@@ -878,14 +878,15 @@ export interface DraftWaiting {
  *
  * kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
- * remove the cell. ``nonce`` is good for one decision. ``notices`` say what a reader may
+ * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel.
+ * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code.
  */
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'markdown';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown';
   cell_id: string;
   title: string;
   source: string;
@@ -935,7 +936,9 @@ export interface RunStarted {
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
  * ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
- * other packages; ``detail`` includes them.
+ * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
+ * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
+ * the run has installed into the kernel's environment.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -951,6 +954,8 @@ export interface ToolDone {
   images: number;
   mended: boolean;
   notes: string[];
+  needed: string[] | null;
+  installed: string[];
 }
 export interface QuestionAsked {
   type: 'question_asked';

@@ -16,6 +16,8 @@ export interface IStatus {
   readonly demo_model: string;
   /** Whether the server may search its machine for model servers. */
   readonly looks_around: boolean;
+  /** Whether the server allows completions while typing. */
+  readonly completions: boolean;
   /** Whether only the admin sets keys and addresses. */
   readonly keys_from_admin: boolean;
   readonly highest_mode: Mode;

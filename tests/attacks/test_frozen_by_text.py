@@ -21,7 +21,13 @@ from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.storage.sqlite import searching
 from jupyter_codeinterp.core import completion, visible
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
+from jupyter_codeinterp.core.approval import (
+    code_warnings,
+    formulas,
+    installs,
+    markdown_cells,
+    out_of_sight,
+)
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.commands import SessionInfo
@@ -42,6 +48,7 @@ from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
+    distributions,
     html_text,
     images,
     names,
@@ -112,7 +119,17 @@ READERS = (
         "review",
         "secrets",
     ),
-    *("kinds", "names", "references", "shown_html", "titles", "tracebacks", "transcript"),
+    *(
+        "distributions",
+        "installs",
+        "kinds",
+        "names",
+        "references",
+        "shown_html",
+        "titles",
+        "tracebacks",
+        "transcript",
+    ),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -121,6 +138,9 @@ OTHERS = {
     "add_markdown": "passes on; its work is in drafting",
     "ask_user": "passes on a question and its answer",
     "delete_cell": "passes on; its work is in drafting",
+    "kernel": "bounded names of kernels",
+    "lost": "lists what `placing` finds; beside the loop where there is much of it",
+    "packages": "reads bounded ends of outputs; `installs` and `distributions` do the rest",
     "drafting": "passes on what `titles` and `untrusted` make, compares sources",
     "edit_cell": "passes on; its work is in drafting",
     "run_cell": "passes on; its work is in drafting",
@@ -388,6 +408,14 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "code_warnings.notices": lambda t: [
         code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
+    "distributions.hint": lambda t: distributions.hint(f"No module named '{t}'", (t,)),
+    "distributions.missing_module": distributions.missing_module,
+    "distributions.package_of": distributions.package_of,
+    "installs.found_in": lambda t: installs.found_in(f"%pip install {t}\n!uv {t}", "python"),
+    "installs.installs": lambda t: [
+        installs.installs(f"%pip install\n{t}", language) for language in ("python", "r", "julia")
+    ],
+    "installs.requirements": installs.requirements,
     "references.named": lambda t: references.named(
         [*(e.Reference(kind, name) for kind in KINDS for name in ("c1", t)), e.Reference("error")],
         snapshot(t),

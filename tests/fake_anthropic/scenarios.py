@@ -295,6 +295,22 @@ OBEDIENT: dict[str, Script] = {
         lambda r: answer(call("read_output", {"cell_id": r.last_cell, "start": 20_000})),
         _done("There are 5,000 lines."),
     ),
+    "restart": scenario(
+        answer(run_cell("orders = [3, 4]\ntotal = sum(orders)", title="Sum the orders")),
+        answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
+        _done("The kernel is fresh."),
+    ),
+    "install": scenario(
+        answer(run_cell("import no_such_module", title="Import it")),
+        # Nothing to fetch: every environment of the tests has it.
+        answer(run_cell("%pip install --no-index msgspec", title="Install it")),
+        lambda r: answer(edit_cell(r.cell_ids[0], "import msgspec", title="Import it")),
+        _done("It is imported."),
+    ),
+    "change_kernel": scenario(
+        answer(call("kernel", {"action": "change", "kernelspec": "python3"})),
+        _done("This is another kernel."),
+    ),
     "widget": scenario(
         answer(run_cell("import ipywidgets\n\nipywidgets.IntSlider(3)", title="A slider")),
         _done("Move the slider."),

@@ -25,7 +25,7 @@ from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
 from ..models.spending import Spending
 from ..names import Names
-from ..notebook_kernels import NotebookKernels
+from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
@@ -135,17 +135,19 @@ class Workbench:
             """The kernel of the notebook's window, or else of the server's session list."""
             while True:
                 live = notebook()
-                if live.kernel_id:
+                # After a change of kernel, a window reports the old one for some seconds.
+                if live.kernel_id and live.kernel_id in self._kernel_manager:
                     return live.kernel_id
                 await self.notebook_kernels.moved()
                 path = live.path
                 found = await self.notebook_kernels.of(path)
                 if path == notebook().path:
-                    return found
+                    return found or live.kernel_id
 
         from ...adapters.kernels.zmq import ZmqKernel
 
-        return ZmqKernel(self._kernels, current_id)
+        specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
+        return ZmqKernel(self._kernels, current_id, specs)
 
     def _kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""

@@ -1,4 +1,5 @@
 /** The panel's surroundings for tests: a server, notebooks and REST that are scripted. */
+import type { INotebookModel } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
@@ -109,6 +110,8 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     images: 0,
     mended: false,
     notes: [],
+    needed: null,
+    installed: [],
     ...change
   };
 }
@@ -360,6 +363,18 @@ export class FakeNotebooks implements INotebooks {
     this.runsEnded.push([cellId, callId]);
   }
 
+  modelOf(): INotebookModel | null {
+    return this.model;
+  }
+
+  model: INotebookModel | null = null;
+
+  followKernel(path: string): void {
+    this.followed.push(path);
+  }
+
+  readonly followed: string[] = [];
+
   async runAbove(
     _: string,
     cellIds: readonly string[],
@@ -424,6 +439,7 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
+    completions: true,
     keys_from_admin: false,
     highest_mode: 'auto',
     base_url_host: 'api.anthropic.com',
@@ -623,6 +639,7 @@ export function surroundings(
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
     slash: new SlashCommands(),
+    settings: null,
     openNotebook: async () => undefined,
     files: {
       open: async () => undefined,

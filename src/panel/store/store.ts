@@ -156,14 +156,14 @@ export class Store {
    * Run the cells from the top to the last one that the agent ran, except interrupted cells:
    * they may have had effects already, and the model knows that.
    */
-  async runAbove(): Promise<boolean> {
+  async runAbove(cells?: readonly string[]): Promise<boolean> {
     if (!this.state.byPerson()) {
       return false;
     }
     const { notebook } = this.state.now;
     return this.state.attempt(async () => {
       const view = this.shown;
-      const ran = view?.ran ?? [];
+      const ran = cells ?? view?.ran ?? [];
       const but = view ? interruptedCells(view) : [];
       if (!(await this.notebooks.runAbove(notebook, ran, but))) {
         const words = 'This notebook has no cell to run again.';

@@ -108,6 +108,10 @@ export interface ICardItem {
   readonly stopped: boolean;
   /** The person's comment on a rejection. */
   readonly comment: string;
+  /** Cells that define variables lost with the kernel. */
+  readonly needed: readonly string[];
+  /** Requirements that its run has installed. */
+  readonly installed: readonly string[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }

@@ -13,6 +13,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from .control import Control, KernelSpecs
 from .link import KernelLink
 from .run import Run
 from .variables import Variables
@@ -71,7 +72,11 @@ class KernelPool:
 class ZmqKernel:
     """The current kernel of one notebook."""
 
-    def __init__(self, pool: KernelPool, current_id: CurrentKernelId) -> None:
+    def __init__(
+        self, pool: KernelPool, current_id: CurrentKernelId, specs: KernelSpecs | None = None
+    ) -> None:
+        """Without ``specs`` the kernel has no ``control``."""
+        self.control = Control(self._current_link, specs) if specs is not None else None
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
@@ -121,6 +126,9 @@ class ZmqKernel:
         with ``keys`` also columns. None where not available. Raises KernelError ``no_kernel``."""
         _, variables = await self._current()
         return await variables.outline(names, keys)
+
+    async def _current_link(self) -> KernelLink:
+        return (await self._current())[0]
 
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()

@@ -118,6 +118,12 @@ class KernelLink:
         )
 
     @property
+    def spec_name(self) -> str:
+        """The display name of its kernelspec; "" if unknown."""
+        spec = self._km.kernel_spec
+        return str(spec.display_name) if spec else ""
+
+    @property
     def language(self) -> str:
         """The language that the kernel reported; "" before its first reply."""
         return str(self._language.get("name", ""))

@@ -1,4 +1,5 @@
 /** The context of all components of the panel. */
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
@@ -23,6 +24,8 @@ export interface IPanelContext {
   readonly markdown: ModelMarkdown;
   readonly renderers: IToolRenderers;
   readonly slash: ISlashCommands;
+  /** The settings of JupyterLab; null if the application has none. */
+  readonly settings: ISettingRegistry | null;
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
   /** Files of the server, by path. */
