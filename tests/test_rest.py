@@ -41,6 +41,8 @@ ROUTES = (
     ("POST", "leaving", "read contents"),
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
+    ("POST", "tables", "read contents"),
+    ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),

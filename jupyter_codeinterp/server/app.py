@@ -64,6 +64,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_kernels=bench.notebook_kernels,
             codeinterp_models=bench.models,
             codeinterp_names=bench.names,
+            codeinterp_tables=bench.tables,
             codeinterp_store=bench.store,
             codeinterp_completions=completions if self.inline_completion else None,
             codeinterp_token_windows=self.allow_token_windows,

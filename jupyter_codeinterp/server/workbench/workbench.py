@@ -27,6 +27,7 @@ from ..names import Names
 from ..notebook_kernels import NotebookKernels
 from ..preload import preload
 from ..session_manager import SessionManager
+from ..tables.variables import VariableTables
 from .models import make_models
 from .settings import CodeInterpSettings
 
@@ -97,6 +98,7 @@ class Workbench:
             put_back_settings=self.models.put_back,
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private)
+        self.tables = VariableTables(self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property
