@@ -28,6 +28,7 @@ import { keepFocus } from '../panel/page/focus';
 import { type IConversation, addPromptCommand } from './commands/prompt';
 import { keepShortcuts } from './commands/shortcuts';
 import { addSlashCommands } from './commands/slash';
+import { addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
@@ -124,6 +125,9 @@ const panel: JupyterFrontEndPlugin<void> = {
       });
       cells.forEach(item => palette?.addItem({ ...item, category }));
       added.push(addPromptCommand({ commands, tracker, conversation, trans }));
+      added.push(
+        addTableCommand(commands, { app, tracker, store, trans, open })
+      );
     }
     const openModels = () => widget.openModels();
     addSlashCommands({ slash, commands, store, trans, openModels });

@@ -13,6 +13,8 @@ import type {
   INames,
   IReview,
   IStatus,
+  ITableAnswer,
+  ITableAsked,
   IUnfinished,
   SentRequest
 } from './rest';
@@ -81,6 +83,11 @@ export class Api {
   /** Starts no kernel and does not wait for a busy one. */
   names(notebook: string): Promise<INames> {
     return this._call('GET', `names?${new URLSearchParams({ notebook })}`);
+  }
+
+  /** Waits a second at most, and not for a busy kernel. */
+  table(asked: ITableAsked): Promise<ITableAnswer> {
+    return this._call('POST', 'tables', asked);
   }
 
   /** The sessions about one notebook, newest first. */

@@ -4,7 +4,12 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
-import type { IApi, INames } from '../../protocol/api';
+import type {
+  IApi,
+  INames,
+  ITableAnswer,
+  ITableAsked
+} from '../../protocol/api';
 import type {
   Event,
   Reference,
@@ -124,6 +129,11 @@ export class Store {
   /** The variables and files that a message can name; null if the request fails. */
   names(notebook: string): Promise<INames | null> {
     return this._api.names(notebook).catch(() => null);
+  }
+
+  /** A part of a table of the kernel; rejects with a message for people. */
+  table(asked: ITableAsked): Promise<ITableAnswer> {
+    return this._api.table(asked);
   }
 
   // --- the notebook ------------------------------------------------------------------
