@@ -23,7 +23,7 @@ from .columns import (
     whole_or_float,
 )
 from .profiles import profile
-from .variables import dtype_text, is_one_of, is_plain, label_text, type_name
+from .variables import dtype_text, is_one_of, is_plain, type_name
 
 TARGET = "jupyter_codeinterp.tables"
 SECONDS = 0.6
@@ -76,7 +76,7 @@ def frame_table(frame: Any, pandas: Any) -> Table:
         return list(frame.index.take(positions))
 
     def column(number: int) -> Column:
-        return series_column(frame.iloc[:, number], label_text(frame.columns[number]), pandas)
+        return series_column(frame.iloc[:, number], text_label(frame.columns[number]), pandas)
 
     return Table(len(frame), frame.columns, column, index)
 
@@ -182,7 +182,7 @@ def records_table(records: list[Any]) -> Table:
             rows = (records[position] for position in positions)
             return [row.get(key) if type(row) is dict else None for row in rows]
 
-        return Column(label_text(key), "", take)
+        return Column(text_label(key), "", take)
 
     return Table(len(records), keys, column, list)
 
@@ -234,10 +234,9 @@ class Pages:
             "start": start,
             "first": first,
             "heads": [
-                {"label": encodable(one.label), "dtype": one.dtype, "kind": one.kind}
-                for one in columns
+                {"label": one.label, "dtype": one.dtype, "kind": one.kind} for one in columns
             ],
-            "index": [row_label(label) for label in table.index(taken)],
+            "index": [text_label(label) for label in table.index(taken)],
             "cells": cells,
             "version": f"{self._count()} {id(value)} {table.rows}",
         }
@@ -291,10 +290,11 @@ class Pages:
         return table.column(place)
 
 
-def row_label(label: Any) -> str:
-    if type(label) is tuple and all(is_plain(part) or type(part) is str for part in label):
-        return encodable(" · ".join(str(part) for part in label))
-    return cell_text(label) or ""
+def text_label(label: Any) -> str:
+    """Of a column or row; the levels of a MultiIndex in one."""
+    if type(label) is tuple:
+        return encodable(" \u00b7 ".join(cell_text(part) or "" for part in label))
+    return "None" if label is None else cell_text(label) or ""
 
 
 def register_tables(shell: Any) -> None:

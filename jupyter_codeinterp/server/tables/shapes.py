@@ -141,7 +141,7 @@ _WORDS = {
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",
     "not_comparable": "This column cannot be compared with {!r}.",
     "no_column": "The table has changed: it has no such column. Refresh.",
-    "failed": "Couldn’t read the table. {}",
+    "failed": "Couldn't read the table. {}",
 }
 
 
