@@ -281,7 +281,7 @@ async def test_hostile_columns_and_values(site: Site) -> None:
     assert [h["label"] for h in levels["heads"]] == ["a · 1", "a · 2"]
     assert levels["index"] == ["p · 1"]
     assert [h["label"] for h in (await looking.page("odd"))["heads"]] == [
-        "<Hostile>",
+        "<Label>",
         "None",
         "b'z'",
     ]
@@ -434,3 +434,46 @@ async def test_looking_at_a_table_leaves_no_trace_in_the_kernel(site: Site) -> N
     await looking.page("rows")
     names = "print([n for n in dir() if 'table' in n.lower() or 'codeinterp' in n], len(In))"
     assert await looking.run(names) == "[] 3\n"
+
+
+# --- files -------------------------------------------------------------------------------
+
+
+async def of_file(site: Site, file: str, **asked: Any) -> Any:
+    given = {"notebook": "a.ipynb", "file": file, **asked}
+    answer = await site.post("tables", json_body=given)
+    return answer.get("table", answer)
+
+
+async def test_csv_files_need_no_kernel(site: Site) -> None:
+    root = Path(site.app.root_dir)
+    (root / "sales.csv").write_text('\ufeffregion,amount,region\n"a, ""b""",2.5,x\nc,,y\n\nd,10\n')
+    (root / "tabs.TSV").write_text("a\tb\n1\t2\n")
+    (root / "empty.csv").write_text("")
+    page = await of_file(site, "sales.csv")
+    assert [(h["label"], h["kind"]) for h in page["heads"]] == [
+        ("region", "text"), ("amount", "number"), ("region", "text")
+    ]  # fmt: skip
+    assert page["cells"] == [['a, "b"', "c", "d"], ["2.5", None, "10.0"], ["x", "y", None]]
+    assert page["index"] == ["1", "2", "3"]
+    page = await of_file(site, "sales.csv", sort=[1, True])
+    assert page["index"] == ["3", "1", "2"]
+    page = await of_file(site, "sales.csv", filters=[[1, ">", "3"]])
+    assert page["index"] == ["3"]
+    [profile] = (await of_file(site, "sales.csv", profiles=[1]))["profiles"]
+    assert (profile["min"], profile["max"], profile["missing"]) == ("2.5", "10", 1)
+    assert (await of_file(site, "/tabs.TSV"))["cells"] == [["1"], ["2"]]
+    assert (await of_file(site, "empty.csv"))["columns"] == 0
+    (root / "sales.csv").write_text("region\nnow\n" * 3)
+    assert (await of_file(site, "sales.csv"))["rows"] == 5
+    assert site.app.kernel_manager.list_kernel_ids() == []
+
+
+async def test_no_other_file_is_read(site: Site, tmp_path: Path) -> None:
+    root = Path(site.app.root_dir)
+    (tmp_path / "outside.csv").write_text("secret\n1\n")
+    (root / "link.csv").symlink_to(tmp_path / "outside.csv")
+    (root / "notes.txt").write_text("a,b\n")
+    for file in ("nowhere.csv", "../outside.csv", "link.csv", str(tmp_path / "outside.csv")):
+        assert (await of_file(site, file))["code"] == "table_no_file", file
+    assert (await of_file(site, "notes.txt"))["code"] == "table_not_a_table"

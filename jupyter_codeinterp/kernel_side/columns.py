@@ -60,7 +60,8 @@ class Column:
     ``array`` gives all values as a numpy array of numbers, booleans or times, without a copy if
     it can. ``codes`` gives a numpy array of numbers into a list of texts, -1 for a missing value.
     ``parse`` makes of a filter's text a value that compares with ``array``. ``show`` makes of an
-    element of ``array`` a value as ``take`` gives it.
+    element of ``array`` a value as ``take`` gives it. ``is_number``: it has no array, and all its
+    values are numbers.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Column:
         codes: Callable[[], tuple[Any, list[str | None]]] | None = None,
         parse: Callable[[str], Any] = float,
         show: Callable[[Any], Any] | None = None,
+        is_number: bool = False,
     ) -> None:
         self.label = label
         self.dtype = dtype
@@ -80,11 +82,14 @@ class Column:
         self.codes = codes
         self.parse = parse
         self.show = show
+        self.is_number = is_number
 
     @property
     def kind(self) -> str:
         """``number``, ``time``, ``truth`` or ``text``."""
-        return "text" if self.array is None else KINDS[self.array.dtype.kind]
+        if self.array is None:
+            return "number" if self.is_number else "text"
+        return KINDS[self.array.dtype.kind]
 
 
 def cell_text(value: Any) -> str | None:

@@ -194,9 +194,15 @@ class Pages:
     """Answers requests for one namespace. ``count`` changes whenever a cell runs: sorted positions
     are kept until then."""
 
-    def __init__(self, namespace: dict[str, Any], count: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        namespace: dict[str, Any],
+        count: Callable[[], int],
+        table_of: Callable[[Any], Table] = table_of,
+    ) -> None:
         self._namespace = namespace
         self._count = count
+        self._table_of = table_of
         self._kept: dict[Any, tuple[Any, int]] = {}
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +212,7 @@ class Pages:
             if name not in self._namespace:
                 raise Refused("gone", name)
             value = self._namespace[name]
-            table = table_of(value)
+            table = self._table_of(value)
             if asked.get("profiles") is not None:
                 return {"profiles": self._profiles(table, asked["profiles"])}
             return {"table": self._page(value, table, asked)}

@@ -28,7 +28,7 @@ import { keepFocus } from '../panel/page/focus';
 import { type IConversation, addPromptCommand } from './commands/prompt';
 import { keepShortcuts } from './commands/shortcuts';
 import { addSlashCommands } from './commands/slash';
-import { addTableCommand } from './commands/table';
+import { OPEN_TABLE, addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
@@ -85,6 +85,7 @@ const panel: JupyterFrontEndPlugin<void> = {
       slash,
       editors,
       openNotebook: path => openNotebook(commands, path),
+      openTable: wanted => commands.execute(OPEN_TABLE, { ...wanted }),
       fileUrl: path => app.serviceManager.contents.getDownloadUrl(path),
       fileText: async path => {
         const options = {

@@ -23,14 +23,16 @@ export function ColumnDetails(props: {
   const { sort, filters, profiles } = model.state;
   const profile = profiles.get(column);
   const sorted = sort?.[0] === column ? sort[1] : null;
-  const sortButton = (descending: boolean, label: string) => (
+  const sortButton = (descending: boolean, text: string, label: string) => (
     <Button
+      aria-label={label}
+      title={label}
       aria-pressed={sorted === descending}
       onClick={() =>
         void model.sortBy(column, sorted === descending ? null : descending)
       }
     >
-      {label}
+      {text}
     </Button>
   );
   return (
@@ -52,8 +54,8 @@ export function ColumnDetails(props: {
         role="group"
         aria-label={trans.__('Sort')}
       >
-        {sortButton(false, trans.__('Sort ascending'))}
-        {sortButton(true, trans.__('Sort descending'))}
+        {sortButton(false, trans.__('Ascending'), trans.__('Sort ascending'))}
+        {sortButton(true, trans.__('Descending'), trans.__('Sort descending'))}
       </div>
       <FilterForm
         // A new column has a form of its own.

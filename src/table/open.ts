@@ -8,13 +8,12 @@ import { spreadsheetIcon } from '@jupyterlab/ui-components';
 import '../../style/table.css';
 import type { Store } from '../panel/store/store';
 import type { ITableHead } from '../protocol/rest';
+import { columnIn } from './column-name';
 import { TableModel } from './model';
 import { TableWidget } from './widget';
 
 /** Types of variables that can be tables. */
 const TYPES = ['DataFrame', 'Series', 'ndarray', 'list'];
-/** Characters of a column's name in a message. */
-const LONGEST = 80;
 
 export interface ITableTabs {
   readonly app: JupyterFrontEnd;
@@ -163,13 +162,4 @@ async function askAbout(
     prefill: { text, references: [{ kind: 'variable', name }], notebook }
   });
   open();
-}
-
-/** A column as code would name it, in one short line. */
-export function columnIn(table: string, label: string): string {
-  const line = label.replace(/[\u0000-\u001f\u007f`]+/g, ' ');
-  const short = line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
-  return /^[A-Za-z_]\w*$/.test(short)
-    ? `\`${table}.${short}\``
-    : `\`${table}[${JSON.stringify(short)}]\``;
 }

@@ -26,7 +26,7 @@ export function widthsOf(
     Math.max(0, ...texts.map(text => text?.length ?? 0));
   const index = longest(rows.map(({ label }) => label));
   return [
-    Math.max(56, Math.min(widthOf(index + 1), 180)),
+    Math.min(180, Math.round((index + 1) * CHARACTER) + PADDING),
     ...heads.map(({ label, dtype }, place) =>
       widthOf(
         longest([`${label}   `, dtype, ...rows.map(row => row.cells[place])])

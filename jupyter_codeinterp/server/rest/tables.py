@@ -7,6 +7,7 @@ from tornado import web
 
 from ...core.errors import CommandError
 from ..files.paths import normalize
+from ..tables.files import FileTables
 from ..tables.shapes import TableAsked
 from ..tables.variables import VariableTables
 from .base import Handler
@@ -21,5 +22,9 @@ class TablesHandler(Handler):
         notebook = normalize(asked.notebook)
         if not notebook:
             raise CommandError("malformed", "“notebook” must be the path of a notebook.")
-        tables: VariableTables = self.settings["codeinterp_tables"]
-        self.answer(await tables.of(notebook, asked))
+        if asked.file:
+            files: FileTables = self.settings["codeinterp_file_tables"]
+            self.answer(await files.of(asked))
+        else:
+            tables: VariableTables = self.settings["codeinterp_tables"]
+            self.answer(await tables.of(notebook, asked))

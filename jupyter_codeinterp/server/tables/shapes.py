@@ -137,6 +137,7 @@ _WORDS = {
     "slow": "The kernel needs more than a second for this. Refresh to see the result.",
     "other_language": "Tables are available for Python kernels only.",
     "gone": "There is no variable {!r} in the kernel. Run its cell, then refresh.",
+    "no_file": "Couldn't read {!r}. It is missing or larger than 20 MB.",
     "not_a_table": "{!r} is not a table.",
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",
     "not_comparable": "This column cannot be compared with {!r}.",

@@ -20,6 +20,7 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
+  ITableAnswer,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -455,6 +456,10 @@ export class FakeApi implements IApi {
     return this.known_names;
   }
 
+  async table(): Promise<ITableAnswer> {
+    return {};
+  }
+
   async ticket(): Promise<string> {
     return 'ticket';
   }
@@ -615,6 +620,7 @@ export function surroundings(
     renderers: new ToolRenderers(),
     slash: new SlashCommands(),
     openNotebook: async () => undefined,
+    openTable: async () => undefined,
     files: {
       open: async () => undefined,
       url: async path => `/files/${path}`,

@@ -18,6 +18,7 @@ export interface IPanelOptions {
   trans: TranslationBundle;
   editors: IEditorServices;
   openNotebook: (path: string) => Promise<void>;
+  openTable: IPanelContext['openTable'];
   fileUrl: (path: string) => Promise<string>;
   fileText: (path: string) => Promise<string>;
 }
@@ -46,6 +47,7 @@ function contextOf(options: IPanelOptions): IPanelContext {
     slash,
     trans,
     openNotebook,
+    openTable: options.openTable,
     files: {
       open: openNotebook,
       url: options.fileUrl,
