@@ -192,6 +192,8 @@ export interface ITableAsked {
   readonly filters?: readonly TableFilter[];
   /** Sort and filter again. */
   readonly fresh?: boolean;
+  /** Of the last answer, if there was one. */
+  readonly kernel?: string;
   readonly profiles?: readonly number[];
 }
 

@@ -76,12 +76,12 @@ export function Grid(props: {
   const key = JSON.stringify([first, heads.map(({ label }) => label)]);
   const whole = rows.filter(row => row !== null).slice(0, MEASURED);
   if (measured.current?.key !== key && whole.length) {
-    measured.current = { key, widths: widthsOf(heads, whole) };
+    measured.current = { key, widths: widthsOf(heads, whole, page?.rows ?? 0) };
   }
   const widths =
     measured.current?.key === key
       ? measured.current.widths
-      : widthsOf(heads, []);
+      : widthsOf(heads, [], 0);
   const left = (column: number) =>
     widths.slice(1, column + 1).reduce((sum, width) => sum + width, 0);
   React.useLayoutEffect(() => {

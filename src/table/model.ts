@@ -96,11 +96,6 @@ export class TableModel {
     return this._restart({ first });
   }
 
-  /** Note something that the next failure should begin with. */
-  note(words: string): void {
-    this._words = words;
-  }
-
   dispose(): void {
     this._round++;
     this._disposed = true;
@@ -131,7 +126,6 @@ export class TableModel {
           return;
         }
         this._fresh = false;
-        this._words = '';
         if (!this._take(block, answer.table)) {
           return;
         }
@@ -169,7 +163,9 @@ export class TableModel {
   ): Promise<ITableAnswer | null> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this._ask(query);
+        const answer = await this._ask({ ...query, kernel: this._kernel });
+        this._kernel = answer.kernel ?? '';
+        return answer;
       } catch (reason) {
         const { code } = reason as { code?: string };
         if (code !== 'table_slow' || attempt >= PATIENCE) {
@@ -260,8 +256,7 @@ export class TableModel {
   }
 
   private _fail(reason: unknown): void {
-    const { message } = reason as Error;
-    this._patch({ failure: [this._words, message].filter(Boolean).join(' ') });
+    this._patch({ failure: (reason as Error).message });
   }
 
   private _patch(change: Partial<ITableState>): void {
@@ -289,6 +284,7 @@ export class TableModel {
   private _asking = false;
   private _profiling = false;
   private _fresh = false;
-  private _words = '';
+  /** Of the last answer. */
+  private _kernel = '';
   private _disposed = false;
 }

@@ -7,7 +7,7 @@ export const HEAD = 74;
 /** Rows in one scrolled range: browsers limit the height of an element. */
 export const RANGE = 200_000;
 
-const CHARACTER = 7.3;
+const CHARACTER = 8;
 const PADDING = 20;
 const NARROWEST = 84;
 const WIDEST = 300;
@@ -20,13 +20,16 @@ function widthOf(longest: number): number {
 /** The columns' widths, by their heads and the first rows; the row labels' width comes first. */
 export function widthsOf(
   heads: readonly ITableHead[],
-  rows: readonly IRow[]
+  rows: readonly IRow[],
+  /** Rows of the whole table. */
+  count: number
 ): readonly number[] {
   const longest = (texts: readonly (string | null)[]) =>
     Math.max(0, ...texts.map(text => text?.length ?? 0));
-  const index = longest(rows.map(({ label }) => label));
+  // Row labels are often numbers, which grow further down.
+  const index = longest([String(count), ...rows.map(({ label }) => label)]);
   return [
-    Math.min(180, Math.round((index + 1) * CHARACTER) + PADDING),
+    Math.min(180, Math.round(index * CHARACTER) + PADDING),
     ...heads.map(({ label, dtype }, place) =>
       widthOf(
         longest([`${label}   `, dtype, ...rows.map(row => row.cells[place])])

@@ -60,8 +60,6 @@ export class TableWidget extends ReactWidget {
 
   private _onStatus(_: unknown, status: string): void {
     if (status === 'restarting' || status === 'autorestarting') {
-      const { model, trans } = this._props;
-      model.note(trans.__('The kernel was restarted.'));
       this._restarted = true;
     } else if (status === 'idle' && this._restarted) {
       this._restarted = false;

@@ -110,10 +110,7 @@ test('a table says what became of its variable', async ({ notebook, page }) => {
 
   // A cell has run meanwhile, with the notebook in front.
   await notebook.run(1);
-  await page
-    .getByRole('main')
-    .getByRole('tab', { name: 'rows' })
-    .click();
+  await page.getByRole('main').getByRole('tab', { name: 'rows' }).click();
   await expect(tab.getByRole('status').first()).toContainText('1 rows');
 
   await notebook.value('globals().pop("rows") and None');
@@ -147,19 +144,36 @@ test('a table says what became of its variable', async ({ notebook, page }) => {
   await expect(tab).toHaveCount(0);
 });
 
-test('a CSV file that a turn made opens as a table', async ({
+test('a private table is shown to the person, and cannot be asked about', async ({
+  model,
   notebook,
   page
 }) => {
-  await notebook.start([
-    'open("out.csv", "w").write("city,people\\nBern,134000\\nRom,2750000\\n")'
-  ]);
+  const metadata = { tags: ['codeinterp-private'] };
+  await notebook.start([{ source: 'people = [{"n": 1}]', metadata }]);
   await notebook.run(0);
-  const path = await notebook.front();
-  await page.evaluate(
-    args => window.jupyterapp.commands.execute('codeinterp:open-table', args),
-    { file: path.replace(/[^/]+$/, 'out.csv') }
-  );
-  const grid = page.getByRole('grid', { name: 'Table out.csv' });
-  await expect(cellsOf(grid, 2)).toHaveText(['Rom', '2750000']);
+  const grid = await openTable(page, 'people');
+  await expect(cellsOf(grid, 1)).toHaveText(['1']);
+  const column = page.getByRole('complementary', { name: 'Column n' });
+  await expect(column).toContainText('Minimum1');
+  await expect(column.getByRole('button', { name: /^Ask/ })).toHaveCount(0);
+  expect(await model.requests()).toEqual([]);
 });
+
+test(
+  'a CSV file that a turn made opens as a table',
+  { tag: '@notebook7' },
+  async ({ notebook, page }) => {
+    await notebook.start([
+      'open("out.csv", "w").write("city,people\\nBern,134000\\nRom,2750000\\n")'
+    ]);
+    await notebook.run(0);
+    const path = await notebook.front();
+    await page.evaluate(
+      args => window.jupyterapp.commands.execute('codeinterp:open-table', args),
+      { file: path.replace(/[^/]+$/, 'out.csv') }
+    );
+    const grid = page.getByRole('grid', { name: 'Table out.csv' });
+    await expect(cellsOf(grid, 2)).toHaveText(['Rom', '2750000']);
+  }
+);

@@ -37,6 +37,7 @@ _STATUS = {
     "unknown_draft": HTTPStatus.NOT_FOUND,
     "unknown_question": HTTPStatus.NOT_FOUND,
     "table_gone": HTTPStatus.NOT_FOUND,
+    "table_restarted": HTTPStatus.NOT_FOUND,
     "table_no_file": HTTPStatus.NOT_FOUND,
     "table_busy": HTTPStatus.CONFLICT,
     "table_slow": HTTPStatus.CONFLICT,

@@ -36,8 +36,9 @@ class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One variable (``name``) of the notebook's kernel, or one CSV file (``file``, its path).
 
     ``start`` and ``rows``: the part of the rows that match all ``filters``, in the order of
-    ``sort``. ``column``: the first of 50 columns. ``fresh``: sort and filter again. With
-    ``profiles`` (columns), the answer has profiles instead of rows.
+    ``sort``. ``column``: the first of 50 columns. ``fresh``: sort and filter again.
+    ``kernel``: of the last answer, if there was one. With ``profiles`` (columns), the answer has
+    profiles instead of rows.
     """
 
     notebook: str
@@ -49,6 +50,7 @@ class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sort: Union[Sort, None] = None
     filters: Annotated[tuple[Filter, ...], Meta(max_length=8)] = ()
     fresh: bool = False
+    kernel: Text = ""
     profiles: Union[Annotated[tuple[Natural, ...], Meta(max_length=MAX_COLUMNS)], None] = None
 
 
@@ -137,6 +139,7 @@ _WORDS = {
     "slow": "The kernel needs more than a second for this. Refresh to see the result.",
     "other_language": "Tables are available for Python kernels only.",
     "gone": "There is no variable {!r} in the kernel. Run its cell, then refresh.",
+    "restarted": "The kernel was restarted. {!r} is gone. Run its cell, then refresh.",
     "no_file": "Couldn't read {!r}. It is missing or larger than 20 MB.",
     "not_a_table": "{!r} is not a table.",
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",

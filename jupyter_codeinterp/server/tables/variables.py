@@ -29,7 +29,10 @@ class VariableTables:
             raise refusal({"refused": "gone", "detail": asked.name})
         kernel = self._kernel(notebook)
         sent = msgspec.to_builtins(asked)
-        del sent["notebook"], sent["file"]
+        del sent["notebook"], sent["file"], sent["kernel"]
         reported = await kernel.table(sent)
         info = await kernel.info()
-        return answer_from(reported, f"{info.kernel_id} {info.start}")
+        now = f"{info.kernel_id} {info.start}"
+        if reported.get("refused") == "gone" and asked.kernel not in ("", now):
+            reported = {**reported, "refused": "restarted"}
+        return answer_from(reported, now)
