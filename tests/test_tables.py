@@ -401,6 +401,9 @@ async def test_a_busy_kernel_a_restart_and_no_kernel(site: Site, tmp_path: Path)
     while gone["code"] == "table_busy":
         gone = await looking.ask("df")
     assert gone["code"] == "table_gone"
+    gone = await looking.ask("df", kernel=first)
+    assert gone["code"] == "table_restarted"
+    assert "The kernel was restarted." in gone["message"]
     person = await site.watch(looking.kernel_id)
     await person.run("df = [{'n': 2}]")
     again = await looking.ask("df")

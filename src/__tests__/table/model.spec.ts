@@ -18,9 +18,9 @@ class Server {
       throw Object.assign(new Error(this.failure.message), this.failure);
     }
     if (query.profiles) {
-      return { profiles: [profile(query.profiles[0])] };
+      return { profiles: [profile(query.profiles[0])], kernel: 'k 1' };
     }
-    return { table: this._page(query) };
+    return { table: this._page(query), kernel: 'k 1' };
   };
 
   private _page({
@@ -142,11 +142,10 @@ describe('a table', () => {
   it('says why there are no rows, until it is refreshed', async () => {
     const { server, model } = await opened();
     server.failure = { code: 'table_gone', message: 'There is no x.' };
-    model.note('The kernel was restarted.');
     await model.refresh();
-    expect(model.state.failure).toBe(
-      'The kernel was restarted. There is no x.'
-    );
+    expect(model.state.failure).toBe('There is no x.');
+    // The server then knows whether the kernel was restarted.
+    expect(server.asked[server.asked.length - 1].kernel).toBe('k 1');
     const before = server.asked.length;
     model.need(300, 340);
     await settled();
