@@ -3,7 +3,7 @@ const LONGEST = 80;
 
 /** A column as code would name it, in one short line. */
 export function columnIn(table: string, label: string): string {
-  const line = label.replace(/[\u0000-\u001f\u007f`]+/g, ' ');
+  const line = label.replace(/[\p{Cc}`]+/gu, ' ');
   const short = line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
   return /^[A-Za-z_]\w*$/.test(short)
     ? `\`${table}.${short}\``

@@ -11,6 +11,7 @@ export function addTableCommand(
 ): string {
   commands.addCommand(OPEN_TABLE, {
     label: tabs.trans.__('Open Table…'),
+    describedBy: { args: { type: 'object', properties: {} } },
     isEnabled: () => !!tabs.tracker.currentWidget,
     execute: async args =>
       (await import('../../table/open')).openTable(tabs, args)
