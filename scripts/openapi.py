@@ -19,6 +19,7 @@ from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns
+from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -158,6 +159,12 @@ ROUTES = {
         LOOK,
         answer=names.ListedCommands,
         query=("notebook",),
+    ),
+    "POST tables": Route(
+        "A page of a table, or profiles of its columns.",
+        f"{EXECUTE}, {LOOK}",
+        TableAsked,
+        TableAnswer,
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),

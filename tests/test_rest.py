@@ -42,6 +42,8 @@ ROUTES = (
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
     ("GET", "commands", "read contents"),
+    ("POST", "tables", "read contents"),
+    ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),

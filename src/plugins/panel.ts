@@ -29,6 +29,7 @@ import { keepFocus } from '../panel/page/focus';
 import { type IConversation, addPromptCommand } from './commands/prompt';
 import { keepShortcuts } from './commands/shortcuts';
 import { addSlashCommands } from './commands/slash';
+import { OPEN_TABLE, addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
@@ -88,6 +89,7 @@ const panel: JupyterFrontEndPlugin<void> = {
       settings,
       editors,
       openNotebook: path => openNotebook(commands, path),
+      openTable: wanted => commands.execute(OPEN_TABLE, { ...wanted }),
       fileUrl: path => app.serviceManager.contents.getDownloadUrl(path),
       fileText: async path => {
         const options = {
@@ -128,6 +130,9 @@ const panel: JupyterFrontEndPlugin<void> = {
       });
       cells.forEach(item => palette?.addItem({ ...item, category }));
       added.push(addPromptCommand({ commands, tracker, conversation, trans }));
+      added.push(
+        addTableCommand(commands, { app, tracker, store, trans, open })
+      );
     }
     const openModels = () => widget.openModels();
     addSlashCommands({ slash, commands, store, trans, openModels });

@@ -14,6 +14,8 @@ import type {
   IOwnCommands,
   IReview,
   IStatus,
+  ITableAnswer,
+  ITableAsked,
   IUnfinished,
   SentRequest
 } from './rest';
@@ -91,6 +93,11 @@ export class Api {
   /** The person's own commands and skills for a notebook. */
   commands(notebook: string): Promise<IOwnCommands> {
     return this._call('GET', `commands?${new URLSearchParams({ notebook })}`);
+  }
+
+  /** Waits a second at most, and not for a busy kernel. */
+  table(asked: ITableAsked): Promise<ITableAnswer> {
+    return this._call('POST', 'tables', asked);
   }
 
   /** The sessions about one notebook, newest first. */

@@ -29,6 +29,7 @@ from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
+from ..tables.variables import VariableTables
 from .models import make_models
 from .settings import CodeInterpSettings
 
@@ -106,6 +107,7 @@ class Workbench:
             ),
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
+        self.tables = VariableTables(self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property

@@ -23,6 +23,7 @@ import type {
   INames,
   IOwnCommand,
   IOwnCommands,
+  ITableAnswer,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -480,6 +481,10 @@ export class FakeApi implements IApi {
     return { commands: this.own_commands };
   }
 
+  async table(): Promise<ITableAnswer> {
+    return {};
+  }
+
   async ticket(): Promise<string> {
     return 'ticket';
   }
@@ -641,6 +646,7 @@ export function surroundings(
     slash: new SlashCommands(),
     settings: null,
     openNotebook: async () => undefined,
+    openTable: async () => undefined,
     files: {
       open: async () => undefined,
       url: async path => `/files/${path}`,

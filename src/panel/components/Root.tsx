@@ -21,6 +21,7 @@ export interface IPanelOptions {
   trans: TranslationBundle;
   editors: IEditorServices;
   openNotebook: (path: string) => Promise<void>;
+  openTable: IPanelContext['openTable'];
   fileUrl: (path: string) => Promise<string>;
   fileText: (path: string) => Promise<string>;
 }
@@ -50,6 +51,7 @@ function contextOf(options: IPanelOptions): IPanelContext {
     settings: options.settings,
     trans,
     openNotebook,
+    openTable: options.openTable,
     files: {
       open: openNotebook,
       url: options.fileUrl,

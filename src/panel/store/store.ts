@@ -4,7 +4,13 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
-import type { IApi, INames, IOwnCommands } from '../../protocol/api';
+import type {
+  IApi,
+  INames,
+  IOwnCommands,
+  ITableAnswer,
+  ITableAsked
+} from '../../protocol/api';
 import type {
   Event,
   Reference,
@@ -129,6 +135,11 @@ export class Store {
   /** The person's own commands for a notebook; null if the request fails. */
   ownCommands(notebook: string): Promise<IOwnCommands | null> {
     return this._api.commands(notebook).catch(() => null);
+  }
+
+  /** A part of a table of the kernel; rejects with a message for people. */
+  table(asked: ITableAsked): Promise<ITableAnswer> {
+    return this._api.table(asked);
   }
 
   // --- the notebook ------------------------------------------------------------------

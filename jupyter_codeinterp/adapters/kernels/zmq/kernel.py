@@ -16,6 +16,7 @@ from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from .control import Control, KernelSpecs
 from .link import KernelLink
 from .run import Run
+from .tables import Tables
 from .variables import Variables
 from .wire import new_context
 
@@ -33,6 +34,7 @@ class KernelPool:
         self.kernels = kernels
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
+        self._tables: dict[str, Tables] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -56,12 +58,20 @@ class KernelPool:
         self._links[kernel_id] = (link, Variables(link))
         return self._links[kernel_id]
 
+    def tables(self, link: KernelLink, variables: Variables) -> Tables:
+        """The tables behind a pair that ``get`` gave."""
+        known = self._tables.get(link.kernel_id)
+        if known is None or known.link is not link:
+            known = self._tables[link.kernel_id] = Tables(link, variables)
+        return known
+
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
             if link.closed:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
+                self._tables.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -129,6 +139,12 @@ class ZmqKernel:
 
     async def _current_link(self) -> KernelLink:
         return (await self._current())[0]
+
+    async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """A page or profiles of a table, within 1 s; see ``Tables``. Raises KernelError
+        ``no_kernel`` or ``kernel_dead``."""
+        link, variables = await self._current()
+        return await self._pool.tables(link, variables).ask(asked)
 
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()

@@ -241,8 +241,8 @@ describe('a word behind a slash', () => {
 });
 
 describe('a word behind an at-sign', () => {
-  async function nameable() {
-    const made = await shown();
+  async function nameable(own: Parameters<typeof shown>[0] = {}) {
+    const made = await shown(own);
     const cell = { count: null, line: '', isPrivate: false, failed: false };
     made.notebooks.named = {
       cells: [
@@ -262,6 +262,24 @@ describe('a word behind an at-sign', () => {
     };
     return made;
   }
+
+  it('opens a mentioned table, and nothing else', async () => {
+    const opened: unknown[] = [];
+    const openTable = async (wanted: object) => void opened.push(wanted);
+    await nameable({ openTable });
+    write('Plot @df');
+    await act(settled);
+    await press('Enter');
+    write('Plot df like @cell3');
+    await act(settled);
+    await press('Enter');
+    const table = screen.getByRole('button', { name: 'Open the table df' });
+    await act(async () => table.click());
+    expect(opened).toEqual([{ notebook: 'sales.ipynb', name: 'df' }]);
+    expect(screen.getAllByRole('button', { name: /^Open the/ })).toHaveLength(
+      1
+    );
+  });
 
   it('offers variables, cells, files and the last error, and sends what is chosen along', async () => {
     const { client } = await nameable();

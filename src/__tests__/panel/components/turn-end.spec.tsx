@@ -31,6 +31,7 @@ import {
   surroundings
 } from '../panel-fakes';
 
+let tables: unknown[] = [];
 let fileText: (path: string) => Promise<string>;
 
 afterEach(cleanup);
@@ -49,6 +50,7 @@ async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
           url: async path => `/files/${path}`,
           text: path => fileText(path)
         },
+        openTable: async wanted => void tables.push(wanted),
         showDiff: (host, diff) => {
           diffs.push(diff);
           host.textContent = `${diff.before} → ${diff.after}`;
@@ -627,6 +629,18 @@ describe('files of a turn', () => {
     await click('Show 2 more files', tray);
     expect(within(tray).getAllByRole('listitem')).toHaveLength(7);
     expect(tray.textContent).toContain('3 more are not shown.');
+  });
+
+  it('of values open as a table of the notebook', async () => {
+    const files = [file('out.csv'), file('x.png'), file('a.csv', 30_000_000)];
+    await panel([], started, ended({ files }));
+    const tray = await screen.findByRole('group', {
+      name: 'Files of this turn'
+    });
+    tables = [];
+    await click('Open out.csv as a table', tray);
+    expect(tables).toEqual([{ notebook: 'sales.ipynb', file: 'out.csv' }]);
+    expect(within(tray).getAllByText('Open as table')).toHaveLength(1);
   });
 
   it('of values show their first rows on request, as text', async () => {

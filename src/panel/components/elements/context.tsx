@@ -18,6 +18,13 @@ export interface IDiff {
   readonly label: string;
 }
 
+/** A variable (`name`) or a file (its path) of a notebook. */
+export interface IWantedTable {
+  readonly notebook: string;
+  readonly name?: string;
+  readonly file?: string;
+}
+
 export interface IPanelContext {
   readonly store: Store;
   readonly trans: TranslationBundle;
@@ -28,6 +35,8 @@ export interface IPanelContext {
   readonly settings: ISettingRegistry | null;
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
+  /** Open a variable or a CSV file as a table in a tab. */
+  openTable(wanted: IWantedTable): Promise<void>;
   /** Files of the server, by path. */
   readonly files: {
     /** Open the file as a double click in the file browser does. */
