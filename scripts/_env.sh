@@ -115,13 +115,19 @@ need_node() {
   esac
 }
 
-# node_packages FOLDER: what its yarn.lock says, to the letter.
+# node_packages FOLDER: the versions of its yarn.lock. `.` is what the build needs, devtools what
+# style, types and jest need, ui-tests what the browser tests need.
 node_packages() {
-  local stamp=$1/node_modules/.installed inputs
+  local stamp=$1/node_modules/.installed purpose inputs
+  case $1 in
+    .) purpose='to build the front end' ;;
+    devtools) purpose='for checks and jest' ;;
+    *) purpose='for browser tests' ;;
+  esac
   need_node
   inputs=$(fingerprint "$1/package.json" "$1/yarn.lock" "$1/.yarnrc.yml")
   fresh "$stamp" "$inputs" && return
-  PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 quietly "Node: packages of $1" in_folder "$1" jlpm install --immutable
+  PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 quietly "Node: packages $purpose" in_folder "$1" jlpm install --immutable
   printf '%s' "$inputs" >"$stamp"
 }
 
@@ -167,5 +173,6 @@ development_environment() {
   small_model
   node_packages .
   front_end
+  node_packages devtools
   node_packages ui-tests
 }
