@@ -92,8 +92,23 @@ python_packages() {
   [ ! -L "$link" ] || rm "$link"
   rm -f "$VENV/.built"
   SKIP_JUPYTER_BUILDER=1 quietly 'Python: packages' \
-    python -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+    python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[$1]"
   printf '%s' "$inputs" >"$stamp"
+}
+
+# Python compiles a module when it is first imported, which spares the demo half of pip's time. Tests
+# want it done before: a warning about a package's source is an error in them.
+compiled_packages() {
+  local stamp=$VENV/.compiled inputs
+  inputs=$(cat "$VENV"/.installed-* | cksum)
+  fresh "$stamp" "$inputs" && return
+  quietly 'Python: bytecode' compile_all
+  printf '%s' "$inputs" >"$stamp"
+}
+
+# Some packages carry templates and tests of syntax that do not compile.
+compile_all() {
+  python -W ignore -m compileall -q -j 0 "$VENV/lib" || true
 }
 
 # The weights of the small model of the tests. The package has code, too, for a program that is not
@@ -171,6 +186,7 @@ test_browser() {
 development_environment() {
   python_packages lab,demo,test,docs
   small_model
+  compiled_packages
   node_packages .
   front_end
   node_packages devtools
