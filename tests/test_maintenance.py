@@ -73,6 +73,11 @@ def test_the_oldest_lab_that_is_claimed_is_tried() -> None:
     least = re.search(r'^requires-python = ">=([\d.]+)"', project, re.MULTILINE)
     assert least
     assert rows["python"][0] == least[1]
+    # ruff refuses syntax that the oldest Python lacks, mypy names of the standard library.
+    assert f'target-version = "py{least[1].replace(".", "")}"' in project
+    assert f'python_version = "{least[1]}"' in project
+    claimed = re.findall(r'"Programming Language :: Python :: (\d\.\d+)"', project)
+    assert claimed == rows["python"]
 
 
 def test_the_pictures_are_those_of_their_specs() -> None:
