@@ -84,13 +84,13 @@ export function Grid(props: {
       : widthsOf(heads, [], 0);
   const left = (column: number) =>
     widths.slice(1, column + 1).reduce((sum, width) => sum + width, 0);
+  const start = left(place.column);
+  const shift = start + widths[place.column + 1] + widths[0];
   React.useLayoutEffect(() => {
     const node = scroller.current!;
-    const start = left(place.column);
-    const end = start + widths[place.column + 1] + widths[0] - node.clientWidth;
+    const end = shift - node.clientWidth;
     node.scrollLeft = Math.max(end, Math.min(node.scrollLeft, start));
-    // Only when the column changes.
-  }, [place.column]);
+  }, [start, shift]);
 
   const toggle = (column: number) => {
     const now = sort?.[0] === column ? sort[1] : null;

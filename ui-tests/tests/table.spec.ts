@@ -110,7 +110,7 @@ test('a table says what became of its variable', async ({ notebook, page }) => {
 
   // A cell has run meanwhile, with the notebook in front.
   await notebook.run(1);
-  await page.getByRole('main').getByRole('tab', { name: 'rows' }).click();
+  await page.activity.activateTab('rows');
   await expect(tab.getByRole('status').first()).toContainText('1 rows');
 
   await notebook.value('globals().pop("rows") and None');

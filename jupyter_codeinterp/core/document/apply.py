@@ -108,7 +108,7 @@ def _expected(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> bool:
 
 def _is_empty_draft(cell: Cell) -> bool:
     """A draft that is inserted again lacks the code that was streamed into it."""
-    return cell["cell_type"] == "raw" and cell["source"] == ""
+    return bool(cell["cell_type"] == "raw" and cell["source"] == "")
 
 
 def _was_run_since(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> bool:

@@ -15,7 +15,7 @@ export function KernelEnd({ card }: { card: ICardItem }): JSX.Element {
     if (isCurrent) {
       notebooks.followKernel(notebook);
     }
-  }, []);
+  }, [isCurrent, notebook, notebooks]);
   return (
     <>
       {card.summary && (
