@@ -180,8 +180,7 @@ def _line(name: str) -> str:
 KERNEL = Tool(
     "kernel",
     "Manage the kernel",
-    "Restart or interrupt the kernel, or change it. The person decides. Restart and change "
-    "lose all variables.",
+    "Restart, interrupt or change the kernel. Restart and change lose all variables.",
     KernelAction,
     {"action": {"enum": ["restart", "interrupt", "change"]}, "kernelspec": STRING},
     ("action",),

@@ -59,8 +59,8 @@ READ_OUTPUT = Tool(
     ReadOutput,
     {
         "cell_id": {"type": "string"},
-        "start": {"type": "integer", "description": "First character, from 0."},
-        "length": {"type": "integer", "description": "Characters, at most 10000."},
+        "start": {"type": "integer"},
+        "length": {"type": "integer"},
     },
     ("cell_id",),
     run=_run,
