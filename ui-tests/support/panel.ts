@@ -93,9 +93,19 @@ export class Panel {
     await this.ended();
   }
 
-  /** Press a button of the card that waits. */
+  /**
+   * Press a button of the card that waits; as a person would, again if the card says that the code
+   * has just moved.
+   */
   async decide(name: 'Run' | 'Reject', title?: string): Promise<void> {
     const card = await this.waiting(title);
-    await card.getByRole('button', { name, exact: true }).click();
+    const moved = card.getByText('The code has just moved.');
+    await expect(async () => {
+      await card.getByRole('button', { name, exact: true }).click();
+      await this.page.evaluate(
+        () => new Promise(drawn => requestAnimationFrame(drawn))
+      );
+      expect(await moved.count()).toBe(0);
+    }).toPass({ intervals: [1_000] });
   }
 }
