@@ -69,6 +69,8 @@ def _room(path: Path) -> str:
 
 def _typescript(path: Path) -> Iterator[Path]:
     for name in IMPORTED.findall(path.read_text(encoding="utf-8")):
+        if name.endswith(".css"):
+            continue
         stem = os.path.normpath(path.parent / name)
         found = [Path(f"{stem}{end}") for end in (".ts", ".tsx", "/index.ts")]
         yield next(file for file in found if file.is_file())

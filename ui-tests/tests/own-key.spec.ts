@@ -122,6 +122,10 @@ test('without a model the message waits beside the form, and is ready once there
   await expect(panel.log).not.toContainText('Working');
   await page.reload();
   await notebook.attach(file);
+  // JupyterLab gives the focus to the notebook that it restores.
+  await expect(
+    page.locator('.jp-Notebook').locator(':focus').first()
+  ).toBeAttached();
   await expect(panel.message).toHaveValue('Add');
   await card.getByLabel('Address').fill(LANE.model);
   await card.getByLabel('API key').fill(KEY);
