@@ -156,18 +156,6 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     id: int = 0
 
 
-class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
-    """Bring back what undoing a turn took back, unless the person has touched it since.
-
-    ``cells`` are ids; empty means all that can be redone. Variables keep their values.
-    """
-
-    session_id: str
-    turn: int
-    cells: tuple[str, ...] = ()
-    id: int = 0
-
-
 class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
     """Keep these changes of a turn: undoing the turn skips them. The person can still restore
     each by its id."""
@@ -211,9 +199,7 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
     the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
     without a kernel. ``collaborative``: others edit the document through the server (real-time
-    collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
-    person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
-    page still follows, by ``msg_id``.
+    collaboration). ``announcement`` counts these commands for the notebook.
     """
 
     notebook: str
@@ -225,8 +211,6 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     reverted: bool = False
     collaborative: bool = False
     announcement: int = 0
-    keep_outputs: bool = False
-    own_runs: tuple[str, ...] = ()
     id: int = 0
 
 
@@ -314,21 +298,6 @@ class PersonActed(_Frame, frozen=True, tag="person_acted"):
     id: int = 0
 
 
-class OwnRun(_Frame, frozen=True, tag="own_run"):
-    """The person runs a cell, and wants its outputs even if this page closes before the run ends.
-
-    Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
-    run has ``ended``: from then on the page's own copy has all outputs."""
-
-    notebook: str
-    cell_id: str
-    kernel_id: str
-    msg_id: str
-    source: str = ""
-    ended: bool = False
-    id: int = 0
-
-
 class DraftRun(_Frame, frozen=True, tag="draft_run"):
     """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
     to run ``source``, and again when that run has ``ended``."""
@@ -352,7 +321,6 @@ Command = Union[
     SetModel,
     NotMe,
     UndoTurn,
-    RedoTurn,
     KeepChanges,
     RemoveCell,
     Subscribe,
@@ -367,7 +335,6 @@ Command = Union[
     SnapshotTaken,
     DraftGone,
     PersonActed,
-    OwnRun,
     DraftRun,
 ]
 
@@ -429,7 +396,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
-    "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
+    "undo", "keep", "remove", "rename", "delete", "key", "no_key",
 ]  # fmt: skip
 
 
@@ -441,8 +408,7 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     stop, answer          stopped the turn; answered its question
     take_back             withdrew a queued message
     mode, model           set the one called ``name``; ``before`` is the previous one
-    undo, redo            undid changes of a turn; redid them
-    keep, remove          kept changes of a turn; removed a failed cell
+    undo, keep, remove    restored cells of a turn, kept them, removed a failed one
     rename, delete        renamed the conversation to ``name``; deleted it
     key, no_key           set a key or an address (``name`` is its host); forgot them
 
@@ -561,13 +527,6 @@ class Lease(_Frame, frozen=True, tag="lease"):
     announcement: int = 0
 
 
-class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):
-    """Outputs of the person's own run cannot go into the notebook; ``words`` tell why."""
-
-    notebook: str
-    words: str
-
-
 ServerFrame = Union[
     Reply,
     YouAre,
@@ -582,5 +541,4 @@ ServerFrame = Union[
     ReadNotebook,
     ReloadNotebook,
     Lease,
-    OutputsNotKept,
 ]

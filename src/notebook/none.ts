@@ -49,12 +49,6 @@ export class NoNotebooks implements INotebooks {
 
   runEnded(): void {}
 
-  followKernel(): void {}
-
-  modelOf(): null {
-    return null;
-  }
-
   hasLost(): boolean {
     return false;
   }

@@ -51,8 +51,6 @@ export class OpenNotebooks implements IDisposable {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
-  /** Called with each notebook that opens. */
-  keep: ((live: LiveNotebook) => void) | undefined;
   readonly seen = new Seen();
   readonly currentChanged = new Signal<INotebooks, string>(this._sender);
   readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
@@ -105,8 +103,7 @@ export class OpenNotebooks implements IDisposable {
   }
 
   draftsOf(path: string): readonly IDraftView[] {
-    // Those for the kernel have no cell.
-    return this._drafts?.of(path).filter(({ cell_id }) => cell_id) ?? [];
+    return this._drafts?.of(path) ?? [];
   }
 
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {
@@ -195,7 +192,6 @@ export class OpenNotebooks implements IDisposable {
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
     live.goneTo.changed.connect(places);
-    this.keep?.(live);
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();

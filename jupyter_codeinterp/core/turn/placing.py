@@ -73,19 +73,18 @@ def below_needs(cells: Sequence[CellView], after: str, source: str) -> Place | N
         return None
     known: set[str] = set()
     for cell in cells[: index + 1]:
-        known |= defines(cell)
+        known |= _defines(cell)
     lowest: Union[CellView, None] = None
     needs: set[str] = set()
     for cell in below:
         again = imported(cell.source) & known
-        found = (defines(cell) - again) & wanted
+        found = (_defines(cell) - again) & wanted
         if found:
             lowest, needs = cell, needs | found
     return Place(lowest.cell_id, "", tuple(sorted(needs))) if lowest is not None else None
 
 
-def defines(cell: CellView) -> frozenset[str]:
-    """The names that a cell binds; none of a cell that is no code."""
+def _defines(cell: CellView) -> frozenset[str]:
     if cell.cell_type != "code":
         return frozenset()
     return defined(cell.source) | frozenset(cell.assigns)

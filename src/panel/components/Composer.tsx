@@ -4,7 +4,6 @@ import type { Mode } from '../../protocol/api';
 import type { ISlashCommand } from '../../tokens';
 import { type IPanelState, modeOf, needsKey } from '../store/panel-state';
 import { IInputRoute, routeInput } from '../view/input-routing';
-import { withoutCommands } from '../view/own-commands';
 import { keyIn } from '../view/pasted-keys';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
@@ -81,7 +80,7 @@ export function Composer(props: {
           : `${now}\n${prefill.text}`.trim()
       );
       const outline = store.notebooks.outline(notebook);
-      for (const reference of withoutCommands(prefill.references ?? [])) {
+      for (const reference of prefill.references ?? []) {
         add(mentionOf(reference, outline, trans), notebook);
       }
       field.current?.focus();
@@ -108,8 +107,7 @@ export function Composer(props: {
     const sent = await store.conversation.send(text, offered, {
       references,
       after,
-      withKey,
-      literal: offers.literal
+      withKey
     });
     if (sent) {
       empty();
@@ -164,11 +162,6 @@ export function Composer(props: {
     caret,
     setCaret,
     run: command => void run(command, ''),
-    call: called => {
-      const call = `/${called} `;
-      setText(call);
-      goTo.current = call.length;
-    },
     name
   });
   const earlier = useEarlier(

@@ -15,7 +15,7 @@ from ...model_view.plain_text import cut
 from ...model_view.untrusted import Untrusted, escaped
 from ...off_loop import off_loop
 from ...turn.results import UNREADABLE
-from ..shared.base import STRING, Tool, ToolContext
+from ..shared.base import Tool, ToolContext
 
 _OUTPUTS = 2_000
 """Characters of a cell's outputs beside its source."""
@@ -41,10 +41,14 @@ async def _run(context: ToolContext, arguments: ReadNotebook) -> Seen:
 READ_NOTEBOOK = Tool(
     "read_notebook",
     "Read the notebook",
-    "Read all or some current cells: ids, types, sources, and outputs on request.",
+    "Read the current cells: ids, types, sources, and outputs on request.",
     ReadNotebook,
     {
-        "cell_ids": {"type": "array", "items": STRING},
+        "cell_ids": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Default: all.",
+        },
         "include_outputs": {"type": "boolean"},
     },
     run=_run,

@@ -128,8 +128,7 @@ export function Decision(
       trans.__('Reject')
     ],
     markdown: [trans.__('Accept'), trans.__('Reject')],
-    delete: [trans.__('Delete'), trans.__('Keep')],
-    kernel: [draft.title, trans.__('Reject')]
+    delete: [trans.__('Delete'), trans.__('Keep')]
   }[draft.kind];
   const hidden = settled && waiting && !sight.seen;
   return (

@@ -1,4 +1,3 @@
-import { URL, fileURLToPath } from 'node:url';
 import js from '@eslint/js';
 import jupyter from '@jupyter/eslint-plugin';
 import prettier from 'eslint-config-prettier';
@@ -41,8 +40,7 @@ export default defineConfig([
     plugins: { jupyter },
     languageOptions: {
       parserOptions: {
-        project: ['tsconfig.test.json', 'ui-tests/tsconfig.json'],
-        tsconfigRootDir: fileURLToPath(new URL('..', import.meta.url))
+        project: ['tsconfig.test.json', 'ui-tests/tsconfig.json']
       }
     },
     rules: {

@@ -23,9 +23,7 @@ const esModules = [
 module.exports = {
   ...jupyterLab,
   reporters: ['default'],
-  roots: ['<rootDir>/../src'],
-  // The packages of this folder are found from src/, too, after those of the front end.
-  modulePaths: ['<rootDir>/node_modules'],
+  roots: ['<rootDir>/src'],
   setupFiles: [...jupyterLab.setupFiles, '<rootDir>/jest.setup.js'],
   setupFilesAfterEnv: [
     ...(jupyterLab.setupFilesAfterEnv ?? []),
@@ -38,7 +36,7 @@ module.exports = {
     // Types are checked by tsc; here they are only stripped.
     '^.+\\.tsx?$': [
       'ts-jest/legacy',
-      { tsconfig: '<rootDir>/../tsconfig.test.json', diagnostics: false }
+      { tsconfig: './tsconfig.test.json', diagnostics: false }
     ]
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules})/)`]

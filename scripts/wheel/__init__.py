@@ -1,1 +1,0 @@
-"""Checks of the built wheel, for ``scripts/package``."""
