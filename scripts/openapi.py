@@ -18,7 +18,8 @@ from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import completions, routes, sessions, turns
+from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns
+from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -147,10 +148,23 @@ ROUTES = {
     ),
     "POST demo": Route("Copy the offline demo.", CHANGE, NotebookAsked, DemoCopied),
     "GET names": Route(
-        "What a message about a notebook can name: variables, without values, and files.",
+        "What a message about a notebook can name: variables, without values, and files; with "
+        "`columns_of` only this variable, with all its columns.",
         f"{EXECUTE}, {LOOK}",
         answer=Nameable,
+        query=("notebook", "columns_of"),
+    ),
+    "GET commands": Route(
+        "The person's commands and skills for a notebook, from files in its folder and above it.",
+        LOOK,
+        answer=names.ListedCommands,
         query=("notebook",),
+    ),
+    "POST tables": Route(
+        "A page of a table, or profiles of its columns.",
+        f"{EXECUTE}, {LOOK}",
+        TableAsked,
+        TableAnswer,
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
@@ -216,6 +230,9 @@ ROUTES = {
     ),
     "POST sessions/ID/turns/N/undo": Route(
         "Put back what a turn changed.", CHANGE, turns.Undone, SessionInfo
+    ),
+    "POST sessions/ID/turns/N/redo": Route(
+        "Bring back what an undo of a turn took back.", CHANGE, turns.Redone, SessionInfo
     ),
     "GET channel": Route(
         "The WebSocket of a window, with a ticket.", LOOK, status=101, query=("ticket",)

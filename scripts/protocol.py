@@ -65,7 +65,7 @@ def protocol() -> str:
         input=json.dumps(schema()),
         capture_output=True,
         text=True,
-        cwd=ROOT,
+        cwd=ROOT / "devtools",
         check=True,
     )
     noise = re.compile(r"\n \*\n \* This interface was referenced by [^\n]*\n \* via the [^\n]*\n")

@@ -13,8 +13,10 @@
  *     view/           the pure reducer: events -> what is shown of a session
  *     store/          state + client, the one place that dispatches; the drafts (IDrafts)
  *     components/     React components, drawn from the store
+ *   table/            a variable or a CSV file as a table in a tab
  *   plugins/          the wiring
  */
+import type { INotebookModel } from '@jupyterlab/notebook';
 import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
@@ -191,6 +193,10 @@ export interface INotebooks {
    */
   hasLost(path: string, kernelId: string): boolean;
   readonly kernelChanged: ISignal<INotebooks, string>;
+  /** Take over at once the kernel that the server has given to the notebook. */
+  followKernel(path: string): void;
+  /** Its model; null if the notebook is not open here. */
+  modelOf(path: string): INotebookModel | null;
   /** Its cells, as a message can name them; null if the notebook is not open here. */
   outline(path: string): IOutline | null;
   /** Sources by cell id; null if the notebook is not open here. */

@@ -242,6 +242,7 @@ class Site:
             files=nothing,
             read_file=nothing,
             rule_files=nothing,
+            own_commands=nothing,
             look_around=nothing,
             rules=nothing,
             activity=nothing,

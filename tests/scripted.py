@@ -42,6 +42,7 @@ from jupyter_codeinterp.core.messages import (
     assistant,
 )
 from jupyter_codeinterp.core.model_view.untrusted import bare
+from jupyter_codeinterp.core.own_commands.own_command import OwnCommand
 from jupyter_codeinterp.core.ports import (
     Kernel,
     ModelDone,
@@ -296,6 +297,7 @@ class MemoryPlace:
         self.document = document
         self.kernel = kernel
         self.instructions: list[tuple[str, str]] = []
+        self.commands: list[OwnCommand] = []
         self.beside = {} if beside is None else beside
         """Files that lie beside the notebook, besides the two that always do."""
 
@@ -324,6 +326,9 @@ class MemoryPlace:
 
     async def rule_files(self) -> list[tuple[str, str]]:
         return self.instructions
+
+    async def own_commands(self) -> list[OwnCommand]:
+        return self.commands
 
 
 def view(cell: dict[str, Any]) -> CellView:

@@ -115,6 +115,7 @@ async def test_who_has_the_token_alone_may_look_and_not_act(
         ((session_id, "stop"), {}),
         ((session_id, "answers"), {"call_id": "x", "text": "y"}),
         ((session_id, "turns", "1", "undo"), {}),
+        ((session_id, "turns", "1", "redo"), {}),
     ):
         for headers in ({}, {"X-Codeinterp-Window": "guessed"}):
             response = await site.request(
@@ -203,8 +204,12 @@ async def test_a_turn_is_undone_in_the_file(site: Site, api: FakeAnthropic, file
         changed = cells(file)
         await client.post("sessions", session_id, "turns", "1", "undo")
         await stream.event("turn_undone")
-    assert changed[0] == "import math, os" and len(changed) == 2
-    await until(lambda: cells(file) == ["import math"])
+        assert changed[0] == "import math, os" and len(changed) == 2
+        await until(lambda: cells(file) == ["import math"])
+        await client.post("sessions", session_id, "turns", "1", "redo")
+        redone = await stream.event("turn_redone")
+        await until(lambda: cells(file) == changed)
+    assert len(redone["restored"]) == 2 and redone["window"] != 0
 
 
 @pytest.mark.parametrize(

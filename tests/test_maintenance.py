@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from scripts import picture_digests
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 SLOW = {"docs", "bundle", "jest"}
@@ -71,3 +73,23 @@ def test_the_oldest_lab_that_is_claimed_is_tried() -> None:
     least = re.search(r'^requires-python = ">=([\d.]+)"', project, re.MULTILINE)
     assert least
     assert rows["python"][0] == least[1]
+    # ruff refuses syntax that the oldest Python lacks, mypy names of the standard library.
+    assert f'target-version = "py{least[1].replace(".", "")}"' in project
+    assert f'python_version = "{least[1]}"' in project
+    claimed = re.findall(r'"Programming Language :: Python :: (\d\.\d+)"', project)
+    assert claimed == rows["python"]
+
+
+def test_the_pictures_are_those_of_their_specs() -> None:
+    assert picture_digests.KEPT.read_text(encoding="utf-8") == picture_digests.digests(), (
+        "a picture or its spec has changed: run scripts/pictures and look at the pictures"
+    )
+
+
+def test_every_picture_of_the_docs_is_made_and_shown() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = set(re.findall(r"images/([\w-]+\.png)", text))
+    made = {path.name for path in (ROOT / "docs" / "images").glob("*.png")}
+    assert shown <= made
+    assert made - shown == {"dark.png", "light-answer.png", "dark-answer.png"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,15 @@ class Kernel:
             raise KernelError("no_kernel", "There is none.")
         return KernelInfo("k", self.start, "python", "3")
 
-    async def outline(self) -> Any:
+    async def outline(self, names: tuple[str, ...] = (), keys: bool = False) -> Any:
         return self.told
 
 
-def names(kernel: Kernel, private: str = "") -> Names:
+def names(kernel: Kernel, private: str = "", scrub: Callable[[str], str] = str) -> Names:
     async def files(path: str, most: int) -> list[tuple[str, int]]:
         return [("a.csv", 3)]
 
-    return Names(lambda path: kernel, files, lambda path, name: name == private)
+    return Names(lambda path: kernel, files, lambda path, name: name == private, scrub)
 
 
 async def test_a_busy_kernel_tells_what_was_known_last_until_it_is_another() -> None:
@@ -59,6 +60,27 @@ async def test_a_busy_kernel_tells_what_was_known_last_until_it_is_another() -> 
     assert (found.variables, found.earlier) == ((), False)
 
 
+async def test_all_columns_of_one_table_but_not_of_a_private_one() -> None:
+    kernel = Kernel()
+    kernel.told = [{"name": "df", "type": "DataFrame", "columns": [["'a'", "int64"]]}]
+    asked = names(kernel, private="secret")
+    df = Variable("df", "DataFrame", (), (("'a'", "int64"),))
+    assert (await asked.columns("a.ipynb", "df")).variables == (df,)
+    kernel.told = [{"name": "secret", "type": "DataFrame", "columns": [["'a'", "int64"]]}]
+    assert (await asked.columns("a.ipynb", "secret")).variables == ()
+    kernel.told = []
+    assert (await asked.columns("a.ipynb", "gone")).variables == ()
+    kernel.told = None
+    assert (await asked.columns("a.ipynb", "df")).earlier
+
+
+async def test_a_key_of_a_dictionary_that_is_an_api_key_is_not_listed() -> None:
+    kernel = Kernel()
+    kernel.told = [{"name": "d", "type": "dict", "columns": [["'sk-1'", "int"], ["'a'", "int"]]}]
+    asked = names(kernel, scrub=lambda text: text.replace("sk-1", "[key]"))
+    assert (await asked.of("a.ipynb")).variables[0].columns == (("'a'", "int"),)
+
+
 async def test_what_is_known_of_many_notebooks_is_bounded() -> None:
     kernel = Kernel()
     asked = names(kernel)
@@ -76,6 +98,16 @@ async def test_what_is_known_of_many_notebooks_is_bounded() -> None:
         ({"name": "x", "type": "t", "shape": [1, True]}, Variable("x", "t")),
         ({"name": "x", "type": "t", "shape": [-1, 2**60, 4]}, Variable("x", "t", (4,))),
         ({"name": "x", "type": "t", "value": "a value"}, Variable("x", "t")),
+        (
+            {"name": "x", "type": "dict", "columns": [["'a'", "int"], ["3", "t" * 500]]},
+            Variable("x", "dict", (), (("'a'", "int"), ("3", "t" * 100))),
+        ),
+        (
+            {"name": "x", "type": "t", "columns": [["'a'"], ["", "t"], ["\n", "t"], [1, "t"], 7]},
+            Variable("x", "t"),
+        ),
+        ({"name": "x", "type": "t", "columns": [["k" * 101, "t"]]}, Variable("x", "t")),
+        ({"name": "x", "type": "t", "columns": "'a'"}, Variable("x", "t")),
         ({"name": "a b", "type": "t"}, None),
         ({"name": "x" * 101, "type": "t"}, None),
         ({"name": "<system>", "type": "t"}, None),
@@ -119,7 +151,8 @@ async def test_a_window_gets_names_and_no_values(
     person = await site.watch(kernel_id)
     await person.run("token = 'horse'; few = ['horse'] * 3")
     found = await asked_for(site)
-    assert {"name": "few", "type": "list", "shape": [3]} in found["variables"]
+    few = {"name": "few", "type": "list", "shape": [3], "columns": []}
+    assert few in found["variables"]
     assert {"name": "sales.csv", "size": 4} in found["files"]
     assert found["earlier"] is False
     assert "horse" not in json.dumps(found)

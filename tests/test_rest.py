@@ -41,6 +41,9 @@ ROUTES = (
     ("POST", "leaving", "read contents"),
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
+    ("GET", "commands", "read contents"),
+    ("POST", "tables", "read contents"),
+    ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
     ("POST", "sessions", "execute kernels"),
     ("POST", "sessions", "write contents"),
@@ -61,6 +64,7 @@ ROUTES = (
     ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
     ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),
+    ("POST", f"sessions/{SESSION}/turns/1/redo", "write contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"
@@ -140,6 +144,7 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "connected": ["anthropic"],
         "demo_model": "offline-demo",
         "looks_around": True,
+        "completions": True,
         "keys_from_admin": False,
         "highest_mode": "auto",
         "base_url_host": urlsplit(api.url).netloc,

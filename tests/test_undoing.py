@@ -64,6 +64,25 @@ async def test_a_turn_is_undone(site: Site, api: FakeAnthropic) -> None:
     assert (reply.error, "already undone" in reply.message) == ("already_undone", True)
 
 
+async def test_an_undone_turn_is_redone(site: Site, api: FakeAnthropic) -> None:
+    w = await tidied(site, api)
+    after = copy.deepcopy(w.cells)
+    reply = await w.send(c.RedoTurn(w.session_id, 1))
+    assert (reply.error, reply.message) == ("nothing_to_redo", "Nothing to redo.")
+    assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
+    assert (await w.send(c.RedoTurn(w.session_id, 1, ("c2",)))).error is None
+    assert [t["state"] for t in await changes(site, w)] == ["undone", "undone", "open"]
+    assert (await w.send(c.RedoTurn(w.session_id, 1))).error is None
+    assert w.cells == after
+    assert [t["state"] for t in await changes(site, w)] == ["open", "open", "open"]
+    redone = w.of(e.TurnRedone)
+    assert [len(r.restored) for r in redone] == [1, 2]
+    assert all(r.window for r in redone)
+    assert (await w.send(c.RedoTurn(w.session_id, 1, ("c3",)))).error == "unknown_cell"
+    assert (await w.send(c.UndoTurn(w.session_id, 1))).error is None
+    assert w.cells == BEFORE
+
+
 async def test_a_cell_with_more_outputs_than_a_message_may_have(
     site: Site, api: FakeAnthropic
 ) -> None:

@@ -84,6 +84,10 @@ async def test_variables_run_no_code_of_the_persons_types() -> None:
             "df = pd.DataFrame({'c': pd.Series([h], dtype=object)})\n"
             "_touched.clear()",
         )
+        outlined = {v["name"]: v for v in await kernel.outline((), True) or []}
+        assert "columns" not in outlined["keys"] and "columns" not in outlined["mine"]
+        assert outlined["df"]["columns"] == [["'c'", "object"]]
+        assert await kernel.variables(("keys[h]", "mine[0]", "h['shape']")) == []
         found = {v["name"]: v for v in await kernel.variables() or []}
         assert found["h"] == {"name": "h", "type": "Hostile"}
         assert found["inside"] == {"name": "inside", "type": "list", "len": 1}
@@ -165,3 +169,61 @@ async def test_other_clients_get_no_end_of_a_comm_that_they_do_not_know() -> Non
         types = {message["msg_type"] for message in person.messages}
         assert "comm_msg" in types
         assert "comm_close" not in types
+
+
+TABLE = """
+import pandas as pd
+df = pd.DataFrame({"region": ["a"], "net price": [1.5], "it's": [1], "größe": [True], 7: [2],
+                   ("a", 1): [3], "x" * 200: [4]})
+config = {"lr": 0.1, 3: [1, 2], "deep": {"a": 1}, b"raw": 1, None: None}
+twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+wide = pd.DataFrame({f"c{n}": [n] for n in range(2_500)})
+"""
+
+
+@pytest.mark.usefixtures("patient")
+async def test_the_columns_of_tables_and_the_keys_of_dictionaries() -> None:
+    async with python() as (kernel, _, _):
+        await run(kernel, TABLE)
+        assert all("columns" not in one for one in await kernel.outline() or [])
+        found = {v["name"]: v["columns"] for v in await kernel.outline((), True) or []}
+        assert found["df"] == [
+            ["'region'", "str"],
+            ["'net price'", "float64"],
+            ['"it\'s"', "int64"],
+            ["'größe'", "bool"],
+            ["7", "int64"],
+            ["('a', 1)", "int64"],
+        ]
+        assert found["config"] == [
+            ["'lr'", "float"],
+            ["3", "list"],
+            ["'deep'", "dict"],
+            ["None", "NoneType"],
+        ]
+        assert found["twice"] == [["'a'", "int64"]]
+        assert len(found["wide"]) == 200
+        (wide,) = await kernel.outline(("wide",), True) or []
+        assert len(wide["columns"]) == 2_000
+        named = ("df['net price']", 'df["it\'s"]', "df[7]", "config['lr']", "df['no']", "no['a']")
+        assert await kernel.variables(named) == [
+            {"name": "df['net price']", "of": "DataFrame", "type": "float64", "len": 1},
+            {"name": 'df["it\'s"]', "of": "DataFrame", "type": "int64", "len": 1},
+            {"name": "df[7]", "of": "DataFrame", "type": "int64", "len": 1},
+            {"name": "config['lr']", "of": "dict", "type": "float"},
+        ]
+
+
+@pytest.mark.usefixtures("patient")
+async def test_the_columns_of_many_wide_tables_are_bounded_and_quick() -> None:
+    async with python() as (kernel, _, _):
+        await run(
+            kernel,
+            "import pandas as pd\n"
+            "_wide = pd.DataFrame({f'column {n}': [n] for n in range(200)})\n"
+            "for _n in range(2_000): globals()[f'df{_n}'] = _wide.copy(deep=False)",
+        )
+        found = await kernel.outline((), True) or []
+        assert len(found) == 2_000
+        assert sum(len(one.get("columns", ())) for one in found) == 5_000
+        assert len(found[-1]["columns"]) == 200 and "columns" not in found[0]

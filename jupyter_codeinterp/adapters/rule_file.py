@@ -1,15 +1,18 @@
-"""One file of custom instructions on a disk: within a root, wherever links lead."""
+"""Files of custom instructions on a disk: within a root, wherever links lead."""
 
 from __future__ import annotations
 
 import os
 import stat
+from itertools import islice
 from pathlib import Path
 
 OPEN = "AGENTS.md"
 HIDDEN = ".codeinterp/rules.md"
 LARGEST = 64_000
 """Bytes; a larger file is not read, and a message replaces it."""
+MOST_ENTRIES = 500
+"""Entries of a folder that are looked at."""
 TOO_LARGE = "[This file was not read: it is larger than 64 kB.]"
 
 
@@ -33,3 +36,16 @@ def read_file(path: Path) -> str | None:
         return TOO_LARGE if len(data) > LARGEST else data.decode("utf-8")
     except (OSError, ValueError):
         return None
+
+
+def entries(root: Path, folder: str) -> list[str]:
+    """Names in a folder within the root, sorted; none if it is missing or a link leads out."""
+    try:
+        base = root.resolve(strict=True)
+        there = base.joinpath(*folder.split("/")).resolve(strict=True)
+        if not there.is_relative_to(base):
+            return []
+        with os.scandir(there) as found:
+            return sorted(entry.name for entry in islice(found, MOST_ENTRIES))
+    except (OSError, RuntimeError, ValueError):
+        return []

@@ -156,6 +156,18 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     id: int = 0
 
 
+class RedoTurn(_Frame, frozen=True, tag="redo_turn"):
+    """Bring back what undoing a turn took back, unless the person has touched it since.
+
+    ``cells`` are ids; empty means all that can be redone. Variables keep their values.
+    """
+
+    session_id: str
+    turn: int
+    cells: tuple[str, ...] = ()
+    id: int = 0
+
+
 class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
     """Keep these changes of a turn: undoing the turn skips them. The person can still restore
     each by its id."""
@@ -199,7 +211,9 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
     the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
     without a kernel. ``collaborative``: others edit the document through the server (real-time
-    collaboration). ``announcement`` counts these commands for the notebook.
+    collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
+    person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
+    page still follows, by ``msg_id``.
     """
 
     notebook: str
@@ -211,6 +225,8 @@ class OpenNotebook(_Frame, frozen=True, tag="open_notebook"):
     reverted: bool = False
     collaborative: bool = False
     announcement: int = 0
+    keep_outputs: bool = False
+    own_runs: tuple[str, ...] = ()
     id: int = 0
 
 
@@ -298,6 +314,21 @@ class PersonActed(_Frame, frozen=True, tag="person_acted"):
     id: int = 0
 
 
+class OwnRun(_Frame, frozen=True, tag="own_run"):
+    """The person runs a cell, and wants its outputs even if this page closes before the run ends.
+
+    Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
+    run has ``ended``: from then on the page's own copy has all outputs."""
+
+    notebook: str
+    cell_id: str
+    kernel_id: str
+    msg_id: str
+    source: str = ""
+    ended: bool = False
+    id: int = 0
+
+
 class DraftRun(_Frame, frozen=True, tag="draft_run"):
     """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
     to run ``source``, and again when that run has ``ended``."""
@@ -321,6 +352,7 @@ Command = Union[
     SetModel,
     NotMe,
     UndoTurn,
+    RedoTurn,
     KeepChanges,
     RemoveCell,
     Subscribe,
@@ -335,6 +367,7 @@ Command = Union[
     SnapshotTaken,
     DraftGone,
     PersonActed,
+    OwnRun,
     DraftRun,
 ]
 
@@ -396,7 +429,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
-    "undo", "keep", "remove", "rename", "delete", "key", "no_key",
+    "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
 ]  # fmt: skip
 
 
@@ -408,7 +441,8 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     stop, answer          stopped the turn; answered its question
     take_back             withdrew a queued message
     mode, model           set the one called ``name``; ``before`` is the previous one
-    undo, keep, remove    restored cells of a turn, kept them, removed a failed one
+    undo, redo            undid changes of a turn; redid them
+    keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
     key, no_key           set a key or an address (``name`` is its host); forgot them
 
@@ -527,6 +561,13 @@ class Lease(_Frame, frozen=True, tag="lease"):
     announcement: int = 0
 
 
+class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):
+    """Outputs of the person's own run cannot go into the notebook; ``words`` tell why."""
+
+    notebook: str
+    words: str
+
+
 ServerFrame = Union[
     Reply,
     YouAre,
@@ -541,4 +582,5 @@ ServerFrame = Union[
     ReadNotebook,
     ReloadNotebook,
     Lease,
+    OutputsNotKept,
 ]

@@ -20,10 +20,11 @@ Status = Literal[
 
 
 class Reference(msgspec.Struct, frozen=True):
-    """Something that a message names. ``name`` is a variable, a cell's id, a file beside the
-    notebook, or "" for the last error."""
+    """Something that a message names. ``name`` is a variable, a column (``df['net price']``), a
+    cell's id, a file beside the notebook, or "" for the last error. Of a command or skill in a
+    file of the person's it is the name; the server adds the words that follow it in the message."""
 
-    kind: Literal["variable", "cell", "file", "error"]
+    kind: Literal["variable", "column", "cell", "file", "error", "command", "skill"]
     name: str = ""
 
 
@@ -149,22 +150,40 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
 class Kept(msgspec.Struct, frozen=True):
     """A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
     ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
-    ``unknown``; ``unconfirmed`` by the notebook's window."""
+    ``unknown``; ``unconfirmed`` by the notebook's window. A redo also skips a cell that the
+    person has ``run`` since, and one whose earlier turn is undone (``earlier_undone``)."""
 
     cell_id: str
-    why: Literal["changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed"]
+    why: Literal[
+        "changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed", "run",
+        "earlier_undone",
+    ]  # fmt: skip
 
 
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events."""
+    several of these events. A redo can bring back the cells in ``redoable``."""
 
     turn: int
     restored: tuple[str, ...]
     kept: tuple[Kept, ...]
     without_outputs: tuple[str, ...] = ()
     window: int = 0
+    redoable: tuple[str, ...] = ()
+
+
+class TurnRedone(_Event, frozen=True, tag="turn_redone"):
+    """A redo has given the cells in ``restored`` the state that an undo took back, and skipped
+    those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later. Other
+    fields as in ``TurnUndone``."""
+
+    turn: int
+    restored: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    without_outputs: tuple[str, ...] = ()
+    window: int = 0
+    redoable: tuple[str, ...] = ()
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):
@@ -176,10 +195,12 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
 
 class CellRemoved(_Event, frozen=True, tag="cell_removed"):
-    """The person has removed a failed cell that the agent left."""
+    """The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
+    back."""
 
     cell_id: str
     window: int = 0
+    redoable: bool = False
 
 
 # --- what the model says -------------------------------------------------------------
@@ -243,14 +264,15 @@ class Draft(msgspec.Struct, frozen=True):
 
     kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
     of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
-    remove the cell. ``nonce`` is good for one decision. ``notices`` say what a reader may
+    remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel.
+    ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code.
     """
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete"]
+    kind: Literal["insert", "edit", "markdown", "delete", "kernel"]
     cell_id: str
     title: str
     source: str
@@ -323,7 +345,9 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
     ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
-    other packages; ``detail`` includes them.
+    other packages; ``detail`` includes them. ``needed`` are the cells that define variables
+    lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
+    the run has installed into the kernel's environment.
     """
 
     call_id: str
@@ -338,6 +362,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     images: int = 0
     mended: bool = False
     notes: tuple[str, ...] = ()
+    needed: Union[tuple[str, ...], None] = None
+    installed: tuple[str, ...] = ()
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):
@@ -375,8 +401,11 @@ class ModelChanged(_Event, frozen=True, tag="model_changed"):
 
 
 class TitleChanged(_Event, frozen=True, tag="title_changed"):
+    """``by`` gave the name: a person, or the server from the first question or its answer."""
+
     title: str
     window: int = 0
+    by: Literal["person", "question", "answer"] = "person"
 
 
 class NotebookMoved(_Event, frozen=True, tag="notebook_moved"):
@@ -391,6 +420,7 @@ Event = Union[
     StepStarted,
     TurnEnded,
     TurnUndone,
+    TurnRedone,
     ChangesKept,
     CellRemoved,
     TextDelta,

@@ -235,8 +235,31 @@ class Slot(Protocol):
         the interrupt, or the run has not ``begun``."""
 
 
+class KernelControl(Protocol):
+    """Restarts, interrupts and changes the kernel of one notebook. Raises KernelError."""
+
+    async def name(self) -> str:
+        """The kernelspec's display name; "" without a kernel."""
+
+    async def specs(self) -> dict[str, str]:
+        """Names and display names of the installed kernelspecs."""
+
+    async def restart(self) -> None:
+        """Return when the new process answers."""
+
+    async def interrupt(self) -> bool:
+        """Return whether the kernel is idle, within 5 s."""
+
+    async def change(self, spec: str) -> None:
+        """Give the notebook a new kernel of that spec, and shut down the old one."""
+
+
 class Kernel(Protocol):
     """The kernel of one notebook. It may change or be absent."""
+
+    @property
+    def control(self) -> KernelControl | None:
+        """None where the agent cannot restart the kernel, because it works inside of it."""
 
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""

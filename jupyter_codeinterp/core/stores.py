@@ -17,8 +17,8 @@ from .messages import Message
 
 
 class StoredOp(msgspec.Struct, frozen=True):
-    """``turn`` is 0 outside a turn (an undo). ``outputs`` is the digest of the outputs that a
-    light op lacks (``history/outputs.py``)."""
+    """``turn`` is 0 outside a turn, and -N for an undo or redo of turn N. ``outputs`` is the
+    digest of the outputs that a light op lacks (``history/outputs.py``)."""
 
     seq: int
     turn: int

@@ -6,7 +6,11 @@ than built-ins, numpy's or pandas' is untrusted code and never runs: the type co
 
 A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers), ``dtype``,
 ``columns`` (at most 50 of ``[label, dtype]``) and ``value`` (at most 200 characters). Where only
-names are asked for, it is ``{name, type}`` and ``len`` or ``shape``.
+names are asked for, it is ``{name, type}``, ``len`` or ``shape``, and on request ``columns`` of
+``[key, type]``.
+
+A key is a column's label, or a dictionary's key, as Python writes it: ``'net price'``.
+``frame['net price']`` names a column where a variable's name is expected.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 TARGET = "jupyter_codeinterp.variables"
@@ -27,6 +32,12 @@ MAX_NAMES = 2_000
 MAX_COLUMNS = 50
 MAX_ITEMS = 10
 MAX_VALUE = 200
+MAX_KEY = 100
+"""Characters of a key. Longer ones are omitted."""
+MAX_KEYS_EACH = 200
+MAX_KEYS = 5_000
+MAX_TABLES = 100
+"""Tables and dictionaries, the latest ones, whose keys an outline has."""
 
 PLAIN = (
     type(None),
@@ -50,17 +61,48 @@ ONE_COLUMN = ("Series", "Index", "RangeIndex", "DatetimeIndex", "MultiIndex")
 def describe(
     namespace: dict[str, Any], hidden: dict[str, Any], names: tuple[str, ...] = ()
 ) -> list[dict[str, Any]]:
-    """The variables of ``namespace``, or only those in ``names``.
+    """The variables of ``namespace``, or only those in ``names``, which may be columns.
 
     ``hidden`` maps names to values from before the person did anything.
     """
+    every = user_variables(namespace, hidden)
+    found = [pair for pair in every if not names or pair[0] in names]
+    described = told(found[-MAX_VARIABLES:], details)
+    columns = [name for name in names if type(name) is str and name.endswith("]")]
+    if columns:
+        values = dict(every)
+        described += [one for name in columns[:MAX_COLUMNS] for one in column(name, values)]
+    return described
+
+
+def outline(
+    namespace: dict[str, Any],
+    hidden: dict[str, Any],
+    names: tuple[str, ...] = (),
+    keys: bool = False,
+) -> list[dict[str, Any]]:
+    """The last 2,000 variables, or only those in ``names``, without values. With ``keys`` the
+    latest tables and dictionaries have columns: 200 each, or 2,000 if they are named."""
     found = [pair for pair in user_variables(namespace, hidden) if not names or pair[0] in names]
-    return told(found[-MAX_VARIABLES:], details)
+    found = found[-MAX_NAMES:]
+    described = told(found, extent)
+    if keys:
+        add_keys(described, found, MAX_NAMES if names else MAX_KEYS_EACH)
+    return described
 
 
-def outline(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[dict[str, Any]]:
-    """The last 2,000 variables, without values."""
-    return told(user_variables(namespace, hidden)[-MAX_NAMES:], extent)
+def add_keys(described: list[dict[str, Any]], found: list[tuple[str, Any]], most: int) -> None:
+    """Add the columns of tables and dictionaries, at most ``most`` each, the latest first."""
+    left, tables = MAX_KEYS, 0
+    deadline = time.monotonic() + SECONDS / 2
+    for one, (_, value) in reversed(list(zip(described, found))):  # noqa: B905
+        if not left or tables == MAX_TABLES or time.monotonic() > deadline:
+            break
+        columns = [[key, facts["type"]] for key, facts in keyed(value, min(most, left))]
+        if columns:
+            one["columns"] = columns
+            left -= len(columns)
+            tables += 1
 
 
 def user_variables(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -119,6 +161,53 @@ def details(value: Any) -> dict[str, Any]:
     if pandas is not None:
         return pandas_details(value, pandas)
     return {}
+
+
+def keyed(value: Any, most: int) -> list[tuple[str, dict[str, Any]]]:
+    """The first columns of a table, or items of a dictionary: key and ``{"type": …}``."""
+    kind = type(value)
+    if kind is dict:
+        items = [(key_text(key), item) for key, item in list(islice(value.items(), most))]
+        return [(key, {"type": type_name(type(item))}) for key, item in items if key]
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not is_one_of(kind, pandas, ("DataFrame",)):
+        return []
+    keys = [key_text(label) for label in list(value.columns[:most])]
+    dtypes = list(value.dtypes.array[:most])
+    pairs = zip(keys, dtypes)  # noqa: B905, the kernel's Python may be 3.9
+    # A table may have several columns of one name.
+    return list({key: {"type": dtype_text(dtype)} for key, dtype in pairs if key}.items())
+
+
+def key_text(key: Any) -> str:
+    """The key as Python writes it; "" if that is long or runs untrusted code."""
+    kind = type(key)
+    if kind is str:
+        return repr(key) if len(key) <= MAX_KEY - 2 else ""
+    if kind is tuple:
+        known = len(key) <= MAX_ITEMS and all(type(part) is str or is_plain(part) for part in key)
+        short = known and all(type(part) is not str or len(part) <= MAX_KEY for part in key)
+    else:
+        short = is_plain(key)
+    text = repr(key) if short else ""
+    return text if len(text) <= MAX_KEY else ""
+
+
+def column(name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """One column or item, named as ``frame['net price']``; none if it is missing."""
+    variable, _, rest = name.partition("[")
+    if variable not in values:
+        return []
+    table, key = values[variable], rest[:-1]
+    for found, facts in keyed(table, MAX_NAMES):
+        if found == key:
+            return [dict({"name": name, "of": type_name(type(table))}, **facts, **extent_of(table))]
+    return []
+
+
+def extent_of(table: Any) -> dict[str, Any]:
+    """The number of rows, of a table."""
+    return {} if type(table) is dict else {"len": int(table.shape[0])}
 
 
 def shortened(text: str) -> str:
@@ -211,10 +300,12 @@ def register(shell: Any) -> None:
 
     def answer(comm: Any, message: Any) -> None:
         asked = message["content"]["data"]
+        names = asked.get("names") or ()
         if asked.get("outline"):
-            variables = outline(shell.user_ns, shell.user_ns_hidden)
+            variables = outline(
+                shell.user_ns, shell.user_ns_hidden, names, asked.get("keys", False)
+            )
         else:
-            names = asked.get("names") or ()
             variables = describe(shell.user_ns, shell.user_ns_hidden, names)
         comm.send({"variables": variables})
         # Forget it without a published close: each open page would log an unknown comm.

@@ -56,6 +56,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     def _prepare(self) -> None:
         """Add the handlers' settings."""
         from .rest.completions import Completions
+        from .tables.files import FileTables
 
         bench = self.workbench
         completions = Completions(bench.models, bench.names, bench.scrub)
@@ -64,6 +65,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_kernels=bench.notebook_kernels,
             codeinterp_models=bench.models,
             codeinterp_names=bench.names,
+            codeinterp_tables=bench.tables,
+            codeinterp_file_tables=FileTables(self._server.contents_manager),
             codeinterp_store=bench.store,
             codeinterp_completions=completions if self.inline_completion else None,
             codeinterp_token_windows=self.allow_token_windows,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_core.utils import ensure_async
 from tornado import web
 
-from ..core.errors import CommandError
+from ..core.errors import CommandError, KernelError
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,39 @@ class NotebookKernels:
     async def _running(self, path: str) -> dict[str, Any] | None:
         listed: list[dict[str, Any]] = await ensure_async(self._sessions.list_sessions())
         return next((one for one in listed if one["path"] == path and one["kernel"]), None)
+
+    # --- another kernel ---------------------------------------------------------------
+
+    async def specs(self) -> dict[str, str]:
+        """Display names of the installed kernels, by name."""
+        manager = self._sessions.kernel_manager.kernel_spec_manager
+        found = await ensure_async(manager.get_all_specs())
+        return {name: str(one["spec"].get("display_name", name)) for name, one in found.items()}
+
+    async def change(self, path: str, kernel_id: str, spec: str) -> None:
+        """Start a kernel of that spec for the notebook's session, and shut down ``kernel_id``, as
+        JupyterLab's own "Change Kernel" does. Raises KernelError ``no_kernel``."""
+        listed = await ensure_async(self._sessions.list_sessions())
+        ours = (one for one in listed if one["kernel"] and one["kernel"]["id"] == kernel_id)
+        session = max(ours, key=lambda one: one["path"] == path, default=None)
+        if session is None:
+            raise KernelError("no_kernel", "The notebook's session with its kernel has ended.")
+        try:
+            started = await ensure_async(
+                self._sessions.start_kernel_for_session(
+                    session["id"],
+                    kernel_name=spec,
+                    path=session["path"],
+                    name=session["name"],
+                    type=session["type"],
+                )
+            )
+            await ensure_async(self._sessions.update_session(session["id"], kernel_id=started))
+            await ensure_async(self._sessions.kernel_manager.shutdown_kernel(kernel_id))
+        except Exception as error:
+            # A kernelspec's program may be missing, and managers may raise anything.
+            log.exception("Could not change the kernel of %s to %s", path, spec)
+            raise KernelError("no_kernel", f"Could not start the kernel {spec}: {error}") from None
 
     # --- moved notebooks -------------------------------------------------------------
 
@@ -113,3 +147,17 @@ class NotebookKernels:
             log.exception("Could not start a kernel for %s", path)
             words = f"Could not start the kernel of {path}: {error}"
             raise CommandError("kernel_not_started", words) from None
+
+
+class KernelsOf:
+    """The kernels that one notebook can have; implements the adapter's ``KernelSpecs``."""
+
+    def __init__(self, kernels: NotebookKernels, path: Callable[[], str]) -> None:
+        self._kernels = kernels
+        self._path = path
+
+    async def names(self) -> dict[str, str]:
+        return await self._kernels.specs()
+
+    async def change(self, kernel_id: str, spec: str) -> None:
+        await self._kernels.change(self._path(), kernel_id, spec)

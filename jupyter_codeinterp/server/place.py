@@ -8,6 +8,7 @@ from typing import Protocol, Union
 from ..adapters.documents.live import LiveNotebook, SessionDocument
 from ..core.history.outputs import Store
 from ..core.model_view.rule_files import RuleFile
+from ..core.own_commands.own_command import OwnCommand
 from ..core.ports import Kernel
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
@@ -25,6 +26,9 @@ LookAround = Callable[[str], Awaitable[Union[Seen, None]]]
 RuleFiles = Callable[[str], Awaitable[list[RuleFile]]]
 """A notebook's instruction files, by its path."""
 
+OwnCommands = Callable[[str], Awaitable[list[OwnCommand]]]
+"""A person's commands and skills, by the notebook's path."""
+
 
 class LiveNotebooks(Protocol):
     """The part of the session manager that a workplace uses."""
@@ -33,6 +37,7 @@ class LiveNotebooks(Protocol):
     files: Files
     read_file: ReadFile
     rule_files: RuleFiles
+    own_commands: OwnCommands
     look_around: LookAround
 
     @property
@@ -74,6 +79,9 @@ class NotebookPlace:
 
     async def rule_files(self) -> list[RuleFile]:
         return await self._manager.rule_files(self._notebook().path)
+
+    async def own_commands(self) -> list[OwnCommand]:
+        return await self._manager.own_commands(self._notebook().path)
 
     async def look_around(self) -> Seen | None:
         return await self._manager.look_around(self._notebook().path)

@@ -31,7 +31,8 @@ from ..core.turn.limits import Rules
 from .activity import Activity
 from .files.file_tracker import REPLACED, FileTracker
 from .idle_sessions import IdleSessions
-from .place import Files, LookAround, NotebookPlace, ReadFile, RuleFiles
+from .own_runs import OWN, OwnRuns
+from .place import Files, LookAround, NotebookPlace, OwnCommands, ReadFile, RuleFiles
 from .preload import freeze, preload
 from .windows.actions import ActionLog
 from .windows.broadcaster import Broadcaster, FrontWindow
@@ -58,6 +59,7 @@ class SessionManager:
         files: Files,
         read_file: ReadFile,
         rule_files: RuleFiles,
+        own_commands: OwnCommands,
         look_around: LookAround,
         rules: Rules,
         activity: Activity,
@@ -70,6 +72,7 @@ class SessionManager:
         moved: Callable[[str, str], None] = lambda old, new: None,
         seen: Callable[[str], None] = lambda path: None,
         put_back_settings: Callable[[int], None] = lambda window: None,
+        own_runs: OwnRuns | None = None,
     ) -> None:
         """Set up an empty manager.
 
@@ -82,6 +85,7 @@ class SessionManager:
         tools, hooks   called with the first session
         on_window      called with each window
         put_back_settings  reverts server settings that others changed since a window opened
+        own_runs       keeps the outputs of runs whose page closes; None: it keeps none
         """
         self.store = store
         self.rules = rules
@@ -89,6 +93,7 @@ class SessionManager:
         self.files = files
         self.read_file = read_file
         self.rule_files = rule_files
+        self.own_commands = own_commands
         self.look_around = look_around
         self._activity = activity
         self._model = model
@@ -113,6 +118,7 @@ class SessionManager:
         self._at_close: list[Callable[[], None]] = []
         self.windows = Windows(self.actions.new_window, self.broadcaster.has)
         self.file_tracker = FileTracker(self)
+        self.own_runs = own_runs or OwnRuns(None, grace)
 
     @cached_property
     def service(self) -> SessionService:
@@ -132,6 +138,7 @@ class SessionManager:
     def leave(self, window: FrontWindow) -> None:
         """Handle a closed socket. The window's sessions continue."""
         announced = self.broadcaster.leave(window)
+        self.own_runs.left(window.number, announced=announced)
         for path in list(self._notebooks):
             self.close_notebook(window, path, for_good=False, announced=announced)
 
@@ -141,6 +148,7 @@ class SessionManager:
         if gone is not None:
             for notebook in self._notebooks.values():
                 notebook.leaves(gone)
+            self.own_runs.left(number, announced=True)
 
     def record(self, action: DoneElsewhere) -> DoneElsewhere:
         """Number and journal an action, and send it to all other windows.
@@ -234,6 +242,7 @@ class SessionManager:
             self._move_sessions(old, new)
             self._take_up(self._notebooks[new])
             if notebook is not None:
+                self.own_runs.gone(notebook)
                 notebook.give_up("it is now open elsewhere")
         else:
             if notebook is not None:
@@ -266,6 +275,7 @@ class SessionManager:
                 session.halt(ending)
         notebook = self._notebooks.pop(path, None)
         if notebook is not None:
+            self.own_runs.gone(notebook)
             notebook.give_up(words)
         try:
             self.store.give_up_ops(path)
@@ -321,6 +331,9 @@ class SessionManager:
             log.warning("Could not journal what was saved: %s", error.message)
 
     def late(self, session_id: str, seq: int, receipt: Receipt) -> None:
+        if session_id == OWN:
+            self.own_runs.late(seq, receipt)
+            return
         session = self._sessions.get(session_id)
         try:
             self.store.set_receipt(session_id, seq, receipt)
@@ -486,6 +499,7 @@ class SessionManager:
         for stop in self._at_close:
             stop()
         self._idle.close()
+        self.own_runs.close()
         await asyncio.gather(*(session.close() for session in self._sessions.values()))
         for notebook in self._notebooks.values():
             await notebook.aclose("the server is stopping")

@@ -22,6 +22,9 @@ const REST = 1000;
 const REPEATS = 5;
 /** Of the kernel, as far as the list of names is concerned. */
 const VARIABLES = 2000;
+const COLUMNS = 200;
+/** Columns that the server lists of all tables together. */
+const MOST_COLUMNS = 5000;
 
 /** Typed while an answer streams, a key every TYPING milliseconds: some seven keys a second. */
 const TYPED = 'While this is being written, I say what I think of it: '.repeat(
@@ -119,7 +122,11 @@ async function openNames(page) {
   const variables = Array.from({ length: VARIABLES }, (_, n) => ({
     name: `variable_${n}`,
     type: 'DataFrame',
-    shape: [n, 12]
+    shape: [n, COLUMNS],
+    columns:
+      n < VARIABLES - MOST_COLUMNS / COLUMNS
+        ? []
+        : Array.from({ length: COLUMNS }, (_, c) => [`'column ${c}'`, 'int64'])
   }));
   await page.route('**/codeinterp/api/names?*', route =>
     route.fulfill({ json: { variables, files: [], earlier: false } })
@@ -152,7 +159,7 @@ async function openNames(page) {
     await page.keyboard.press('@');
     times.push(await page.evaluate(() => window.codeinterpOpened));
     // All of them are there by now.
-    await panel.getByText(/^2,?\d\d\d more/).waitFor();
+    await panel.getByText(/^[67],?\d\d\d more/).waitFor();
     await page.keyboard.press('Escape');
   }
   await message.fill('');

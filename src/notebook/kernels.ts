@@ -45,6 +45,11 @@ export class KernelWatch {
     );
   }
 
+  /** Take over at once the kernel that the server has given to the notebook. */
+  follow(): Promise<void> {
+    return this._sessions.refreshRunning();
+  }
+
   /** Start a kernel of the same kind if there is none. */
   async revive(): Promise<void> {
     this._learnName();

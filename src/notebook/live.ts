@@ -22,7 +22,8 @@ import type { IDraftView } from '../tokens';
 import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp } from './document/ops';
-import { KeptReceipts, readBack } from './document/receipts';
+import { KeptReceipts, answer, readBack } from './document/receipts';
+import type { KeptRuns } from './runs/kept-runs';
 import { OwnRuns } from './runs/own-runs';
 import { Runs } from './runs/runs';
 import { Saver } from './saving/saver';
@@ -32,7 +33,7 @@ import { Proposals } from './review/proposal';
 import { DraftWatch } from './review/watch';
 import { keepFocus } from './viewport/focus';
 import { GoneTo } from './viewport/gone-to';
-import { followOp } from './viewport/reveal';
+import { followOp, keepView } from './viewport/reveal';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
 /** A frame for the window that holds the notebook's lease. */
@@ -63,7 +64,8 @@ export class LiveNotebook implements IDisposable {
     this._disposables.add(this.proposals);
     context.sessionContext.kernelChanged.connect(this._onKernel, this);
     this._file = new FileState(context, {
-      ours: () => this._ours > 0,
+      ours: (changes, edited) =>
+        this._ours > 0 || this.kept?.has(changes, edited),
       edited: cellId => this._noteAct(cellId),
       changed: () => this._tellFile(),
       // Ops that are on their way build on others that are gone with the rest: they are
@@ -78,8 +80,12 @@ export class LiveNotebook implements IDisposable {
     this._hints = new Hints(context.model);
     this.runs = new Runs(context.model, this.panels);
     const ownRuns = new OwnRuns(context.sessionContext, {
-      began: cellId => this._ownRunBegan(cellId),
+      began: (cellId, msg) => {
+        this.kept?.began(cellId, msg);
+        return this._ownRunBegan(cellId);
+      },
       ended: (cellId, draft) => {
+        this.kept?.ended(cellId);
         this._noteAct();
         this._postDraftRun(cellId, draft, true);
       }
@@ -102,6 +108,8 @@ export class LiveNotebook implements IDisposable {
   readonly proposals = new Proposals();
   readonly goneTo = new GoneTo(() => this._ours > 0);
   readonly runs: Runs;
+  /** The person's own runs whose outputs the server keeps, if they want that. */
+  kept: KeptRuns | undefined;
   /** The lease as the server last told it; undefined until it has. */
   lease: Lease | undefined;
 
@@ -134,7 +142,8 @@ export class LiveNotebook implements IDisposable {
         ...this._file.known,
         reverted,
         collaborative: !!this.model.collaborative,
-        announcement: this._announcement
+        announcement: this._announcement,
+        ...this.kept?.state
       });
     }
   }
@@ -224,7 +233,13 @@ export class LiveNotebook implements IDisposable {
   // --- ops --------------------------------------------------------------------------
 
   private _receiveOp(frame: OpFrame): void {
-    const receipt = this._applied(frame) ?? this._apply(frame);
+    const receipt = this.kept?.made(frame.op)
+      ? answer('done')
+      : keepView(
+          this.panels,
+          frame.op,
+          () => this._applied(frame) ?? this._apply(frame)
+        );
     this._receipts.keep(frame, receipt);
     this._options.post({
       type: 'receipt',

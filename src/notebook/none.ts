@@ -49,6 +49,12 @@ export class NoNotebooks implements INotebooks {
 
   runEnded(): void {}
 
+  followKernel(): void {}
+
+  modelOf(): null {
+    return null;
+  }
+
   hasLost(): boolean {
     return false;
   }

@@ -1,7 +1,7 @@
 /** Reads and, on the person's request, changes the notebooks that are open in this window. */
 import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions } from '@jupyterlab/notebook';
-import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
 import { Drive } from '@jupyterlab/services';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
@@ -43,6 +43,15 @@ export class Notebooks implements INotebooks, IDisposable {
     this._open.follow(drafts);
   }
 
+  /** Whether the server keeps the outputs of the person's runs when this page closes. */
+  keepOutputs(keep: boolean): void {
+    if (keep || this._open.keep) {
+      void import('./runs/keep-outputs').then(({ keepOutputs }) =>
+        keepOutputs(this._open, this._options, keep)
+      );
+    }
+  }
+
   // --- INotebooks -------------------------------------------------------------------
 
   readonly seen = this._open.seen;
@@ -69,7 +78,9 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   sourceOf(draft: IDraftView): string | null {
-    return this._open.find(draft.notebook)?.sourceOf(draft) ?? null;
+    return draft.kind === 'kernel'
+      ? draft.source
+      : (this._open.find(draft.notebook)?.sourceOf(draft) ?? null);
   }
 
   holdsLease(path: string): boolean | undefined {
@@ -166,8 +177,17 @@ export class Notebooks implements INotebooks, IDisposable {
     return !!live && !!this._open.kernelOf(live)?.hasLost(kernelId);
   }
 
+  followKernel(path: string): void {
+    const live = this._open.find(path);
+    void (live && this._open.kernelOf(live)?.follow());
+  }
+
+  modelOf(path: string): INotebookModel | null {
+    return this._open.find(path)?.context.model ?? null;
+  }
+
   outline(path: string): IOutline | null {
-    const model = this._open.find(path)?.context.model;
+    const model = this.modelOf(path);
     return model ? outlineOf(model) : null;
   }
 

@@ -51,6 +51,8 @@ export class OpenNotebooks implements IDisposable {
     document.addEventListener('visibilitychange', this._onVisibility);
   }
 
+  /** Called with each notebook that opens. */
+  keep: ((live: LiveNotebook) => void) | undefined;
   readonly seen = new Seen();
   readonly currentChanged = new Signal<INotebooks, string>(this._sender);
   readonly renamed = new Signal<INotebooks, { from: string; to: string }>(
@@ -103,7 +105,8 @@ export class OpenNotebooks implements IDisposable {
   }
 
   draftsOf(path: string): readonly IDraftView[] {
-    return this._drafts?.of(path) ?? [];
+    // Those for the kernel have no cell.
+    return this._drafts?.of(path).filter(({ cell_id }) => cell_id) ?? [];
   }
 
   decide(draftId: string, action: 'run' | 'reject', all?: boolean): void {
@@ -192,6 +195,7 @@ export class OpenNotebooks implements IDisposable {
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
     live.goneTo.changed.connect(places);
+    this.keep?.(live);
     void context.ready.then(() => {
       live.ready();
       this._onDrafts();

@@ -33,7 +33,7 @@ const core: JupyterFrontEndPlugin<Store | null> = {
     const store = new Store({ ...connection, notebooks, trans });
     live?.follow(store.drafts);
     if (settings) {
-      void followSettings(settings, ID, store, trans);
+      void followSettings(settings, ID, store, trans, live);
     }
     return store;
   }

@@ -11,6 +11,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { IMermaidManager } from '@jupyterlab/mermaid';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
 import type { Notebooks } from '../notebook/notebooks';
 import { disableDnsPrefetch } from '../panel/no-lookups';
@@ -28,6 +29,7 @@ import { keepFocus } from '../panel/page/focus';
 import { type IConversation, addPromptCommand } from './commands/prompt';
 import { keepShortcuts } from './commands/shortcuts';
 import { addSlashCommands } from './commands/slash';
+import { OPEN_TABLE, addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
@@ -50,7 +52,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     ILiveNotebooks,
     ILauncher,
     ILabShell,
-    ILayoutRestorer
+    ILayoutRestorer,
+    ISettingRegistry
   ],
   activate: (
     app: JupyterFrontEnd,
@@ -67,7 +70,8 @@ const panel: JupyterFrontEndPlugin<void> = {
     notebooks: Notebooks | null,
     launcher: ILauncher | null,
     labShell: ILabShell | null,
-    restorer: ILayoutRestorer | null
+    restorer: ILayoutRestorer | null,
+    settings: ISettingRegistry | null
   ) => {
     if (!store) {
       return;
@@ -82,8 +86,10 @@ const panel: JupyterFrontEndPlugin<void> = {
       markdown: { languages, typesetter, diagrams },
       renderers: renderers ?? new ToolRenderers(),
       slash,
+      settings,
       editors,
       openNotebook: path => openNotebook(commands, path),
+      openTable: wanted => commands.execute(OPEN_TABLE, { ...wanted }),
       fileUrl: path => app.serviceManager.contents.getDownloadUrl(path),
       fileText: async path => {
         const options = {
@@ -124,6 +130,9 @@ const panel: JupyterFrontEndPlugin<void> = {
       });
       cells.forEach(item => palette?.addItem({ ...item, category }));
       added.push(addPromptCommand({ commands, tracker, conversation, trans }));
+      added.push(
+        addTableCommand(commands, { app, tracker, store, trans, open })
+      );
     }
     const openModels = () => widget.openModels();
     addSlashCommands({ slash, commands, store, trans, openModels });
@@ -169,7 +178,9 @@ function conversationOf(store: Store, open: () => void): IConversation {
 async function goOn(store: Store, widget: CodeInterpreterPanel): Promise<void> {
   const { notebook } = store.state.now;
   const next = store.notebooks.isShown(notebook)
-    ? store.drafts.of(notebook).find(({ state }) => state === 'waiting')
+    ? store.drafts
+        .of(notebook)
+        .find(draft => draft.state === 'waiting' && draft.cell_id)
     : undefined;
   if (next && (await store.notebooks.goTo(notebook, next.cell_id))) {
     return;

@@ -2,6 +2,8 @@
 import { Notification } from '@jupyterlab/apputils';
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import type { Notebooks } from '../notebook/notebooks';
+import { person } from '../notebook/review/gate/person';
 import type { Store } from '../panel/store/store';
 import { askForSystem } from '../panel/system';
 import type { Mode } from '../protocol/api';
@@ -10,14 +12,18 @@ export async function followSettings(
   registry: ISettingRegistry,
   pluginId: string,
   store: Store,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  notebooks: Notebooks | null
 ): Promise<void> {
   const settings = await registry.load(pluginId);
+  const isOn = (name: string) => settings.get(name).composite === true;
   const apply = () => {
     const mode = settings.get('defaultMode').composite as Mode;
-    const wants = settings.get('systemNotifications').composite === true;
-    const ruleFiles = settings.get('readRuleFiles').composite === true;
-    store.state.patch({ mode, systemNotifications: wants, ruleFiles });
+    const systemNotifications = isOn('systemNotifications');
+    const ruleFiles = isOn('readRuleFiles');
+    store.state.patch({ mode, systemNotifications, ruleFiles });
+    person.anyClicks(isOn('anyClicks'));
+    notebooks?.keepOutputs(isOn('keepOutputs'));
   };
   apply();
   settings.changed.connect(() => {

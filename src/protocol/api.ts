@@ -11,8 +11,11 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
+  IOwnCommands,
   IReview,
   IStatus,
+  ITableAnswer,
+  ITableAsked,
   IUnfinished,
   SentRequest
 } from './rest';
@@ -78,9 +81,23 @@ export class Api {
     navigator.sendBeacon(url, JSON.stringify({ secret: this._secret }));
   }
 
-  /** Starts no kernel and does not wait for a busy one. */
-  names(notebook: string): Promise<INames> {
-    return this._call('GET', `names?${new URLSearchParams({ notebook })}`);
+  /**
+   * Starts no kernel and does not wait for a busy one. With `columns_of` only this variable, with
+   * all its columns.
+   */
+  names(notebook: string, columns_of = ''): Promise<INames> {
+    const asked = new URLSearchParams({ notebook, columns_of });
+    return this._call('GET', `names?${asked}`);
+  }
+
+  /** The person's own commands and skills for a notebook. */
+  commands(notebook: string): Promise<IOwnCommands> {
+    return this._call('GET', `commands?${new URLSearchParams({ notebook })}`);
+  }
+
+  /** Waits a second at most, and not for a busy kernel. */
+  table(asked: ITableAsked): Promise<ITableAnswer> {
+    return this._call('POST', 'tables', asked);
   }
 
   /** The sessions about one notebook, newest first. */

@@ -12,6 +12,7 @@ export type Command =
   | SetModel
   | NotMe
   | UndoTurn
+  | RedoTurn
   | KeepChanges
   | RemoveCell
   | Subscribe
@@ -26,6 +27,7 @@ export type Command =
   | SnapshotTaken
   | DraftGone
   | PersonActed
+  | OwnRun
   | DraftRun;
 export type ServerFrame =
   | Reply
@@ -40,7 +42,8 @@ export type ServerFrame =
   | DisplayFrame
   | ReadNotebook
   | ReloadNotebook
-  | Lease;
+  | Lease
+  | OutputsNotKept;
 export type Event =
   | TurnStarted
   | MessageQueued
@@ -49,6 +52,7 @@ export type Event =
   | StepStarted
   | TurnEnded
   | TurnUndone
+  | TurnRedone
   | ChangesKept
   | CellRemoved
   | TextDelta
@@ -104,11 +108,12 @@ export interface SendMessage {
   id?: number;
 }
 /**
- * Something that a message names. ``name`` is a variable, a cell's id, a file beside the
- * notebook, or "" for the last error.
+ * Something that a message names. ``name`` is a variable, a column (``df['net price']``), a
+ * cell's id, a file beside the notebook, or "" for the last error. Of a command or skill in a
+ * file of the person's it is the name; the server adds the words that follow it in the message.
  */
 export interface Reference {
-  kind: 'cell' | 'error' | 'file' | 'variable';
+  kind: 'cell' | 'column' | 'command' | 'error' | 'file' | 'skill' | 'variable';
   name: string;
 }
 /**
@@ -222,6 +227,18 @@ export interface UndoTurn {
   id?: number;
 }
 /**
+ * Bring back what undoing a turn took back, unless the person has touched it since.
+ *
+ * ``cells`` are ids; empty means all that can be redone. Variables keep their values.
+ */
+export interface RedoTurn {
+  type: 'redo_turn';
+  session_id: string;
+  turn: number;
+  cells?: string[];
+  id?: number;
+}
+/**
  * Keep these changes of a turn: undoing the turn skips them. The person can still restore
  * each by its id.
  */
@@ -264,7 +281,9 @@ export interface Unsubscribe {
  * ``version`` is the file's hash or time of last change. ``edited``: the file lacks changes of
  * the person. ``reverted``: the person went back to the file on purpose. ``kernel_id`` is ""
  * without a kernel. ``collaborative``: others edit the document through the server (real-time
- * collaboration). ``announcement`` counts these commands for the notebook.
+ * collaboration). ``announcement`` counts these commands for the notebook. ``keep_outputs``: the
+ * person wants outputs of their own runs kept (``OwnRun``); ``own_runs`` are those that this
+ * page still follows, by ``msg_id``.
  */
 export interface OpenNotebook {
   type: 'open_notebook';
@@ -281,6 +300,8 @@ export interface OpenNotebook {
   reverted?: boolean;
   collaborative?: boolean;
   announcement?: number;
+  keep_outputs?: boolean;
+  own_runs?: string[];
   id?: number;
 }
 /**
@@ -343,9 +364,9 @@ export interface OpReceipt {
  * ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
  * the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
  * and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
- * that changed something, and a ``begin_run`` that asks for them. ``left_out``: the outputs of
- * ``before`` are too large for a message. ``outputs`` is the digest of those that the journal
- * keeps apart.
+ * that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``:
+ * the outputs of ``before`` are too large for a message. ``outputs`` is the digest of those that
+ * the journal keeps apart.
  */
 export interface Receipt {
   status: 'conflict' | 'done' | 'missing' | 'pending' | 'refused';
@@ -415,6 +436,22 @@ export interface PersonActed {
   id?: number;
 }
 /**
+ * The person runs a cell, and wants its outputs even if this page closes before the run ends.
+ *
+ * Sent when the page asks the kernel, with the ``msg_id`` of that request, and again when the
+ * run has ``ended``: from then on the page's own copy has all outputs.
+ */
+export interface OwnRun {
+  type: 'own_run';
+  notebook: string;
+  cell_id: string;
+  kernel_id: string;
+  msg_id: string;
+  source?: string;
+  ended?: boolean;
+  id?: number;
+}
+/**
  * The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
  * to run ``source``, and again when that run has ``ended``.
  */
@@ -460,7 +497,8 @@ export interface YouAre {
  * stop, answer          stopped the turn; answered its question
  * take_back             withdrew a queued message
  * mode, model           set the one called ``name``; ``before`` is the previous one
- * undo, keep, remove    restored cells of a turn, kept them, removed a failed one
+ * undo, redo            undid changes of a turn; redid them
+ * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
@@ -478,6 +516,7 @@ export interface DoneElsewhere {
     | 'mode'
     | 'model'
     | 'no_key'
+    | 'redo'
     | 'reject'
     | 'remove'
     | 'rename'
@@ -552,6 +591,7 @@ export interface EventFrame {
     | StepStarted
     | TurnEnded
     | TurnUndone
+    | TurnRedone
     | ChangesKept
     | CellRemoved
     | TextDelta
@@ -678,7 +718,7 @@ export interface MadeFile {
 /**
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
- * several of these events.
+ * several of these events. A redo can bring back the cells in ``redoable``.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -687,15 +727,31 @@ export interface TurnUndone {
   kept: Kept[];
   without_outputs: string[];
   window: number;
+  redoable: string[];
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
  * ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
- * ``unknown``; ``unconfirmed`` by the notebook's window.
+ * ``unknown``; ``unconfirmed`` by the notebook's window. A redo also skips a cell that the
+ * person has ``run`` since, and one whose earlier turn is undone (``earlier_undone``).
  */
 export interface Kept {
   cell_id: string;
-  why: 'changed' | 'changed_later' | 'deleted' | 'locked' | 'unconfirmed' | 'unknown';
+  why: 'changed' | 'changed_later' | 'deleted' | 'earlier_undone' | 'locked' | 'run' | 'unconfirmed' | 'unknown';
+}
+/**
+ * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
+ * those in ``kept``. A redo may skip cells in ``redoable`` now and bring them back later. Other
+ * fields as in ``TurnUndone``.
+ */
+export interface TurnRedone {
+  type: 'turn_redone';
+  turn: number;
+  restored: string[];
+  kept: Kept[];
+  without_outputs: string[];
+  window: number;
+  redoable: string[];
 }
 /**
  * The person keeps these changes of a turn.
@@ -707,12 +763,14 @@ export interface ChangesKept {
   window: number;
 }
 /**
- * The person has removed a failed cell that the agent left.
+ * The person has removed a failed cell that the agent left. ``redoable``: a redo can bring it
+ * back.
  */
 export interface CellRemoved {
   type: 'cell_removed';
   cell_id: string;
   window: number;
+  redoable: boolean;
 }
 /**
  * A part of a text block. ``TextDone`` with the whole text follows, or the turn ends.
@@ -820,14 +878,15 @@ export interface DraftWaiting {
  *
  * kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
- * remove the cell. ``nonce`` is good for one decision. ``notices`` say what a reader may
+ * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel.
+ * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code.
  */
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'markdown';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown';
   cell_id: string;
   title: string;
   source: string;
@@ -877,7 +936,9 @@ export interface RunStarted {
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
  * ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
- * other packages; ``detail`` includes them.
+ * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
+ * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
+ * the run has installed into the kernel's environment.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -893,6 +954,8 @@ export interface ToolDone {
   images: number;
   mended: boolean;
   notes: string[];
+  needed: string[] | null;
+  installed: string[];
 }
 export interface QuestionAsked {
   type: 'question_asked';
@@ -926,10 +989,14 @@ export interface ModelChanged {
   model: string;
   window: number;
 }
+/**
+ * ``by`` gave the name: a person, or the server from the first question or its answer.
+ */
 export interface TitleChanged {
   type: 'title_changed';
   title: string;
   window: number;
+  by: 'answer' | 'person' | 'question';
 }
 export interface NotebookMoved {
   type: 'notebook_moved';
@@ -1016,7 +1083,8 @@ export interface FinishRun {
   kept: string;
 }
 /**
- * Delete a cell if its source is still ``expect``. A missing cell counts as done.
+ * Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
+ * cell counts as done.
  * ``last_run`` as in ``set_source``.
  */
 export interface Delete {
@@ -1032,7 +1100,7 @@ export interface Delete {
  * that they deleted the cell: it goes after the first of ``after`` that still exists, else to
  * the top. This restores source, type, outputs, their trust, count and our own metadata; other
  * metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
- * ``set_source``.
+ * ``set_source``. ``tell``: whether the receipt has ``before``, which a redo restores.
  */
 export interface Restore {
   op: 'restore';
@@ -1044,6 +1112,7 @@ export interface Restore {
   after: string[];
   kept: string;
   last_run: string | null;
+  tell: boolean;
 }
 /**
  * Code as the model writes it: put ``text`` at ``start`` of the draft. A hint: the window
@@ -1121,6 +1190,14 @@ export interface Lease {
   epoch: number;
   held: boolean;
   announcement: number;
+}
+/**
+ * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.
+ */
+export interface OutputsNotKept {
+  type: 'outputs_not_kept';
+  notebook: string;
+  words: string;
 }
 
 /** After which cell a new one goes: the first of these that is there. */

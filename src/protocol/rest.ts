@@ -16,6 +16,8 @@ export interface IStatus {
   readonly demo_model: string;
   /** Whether the server may search its machine for model servers. */
   readonly looks_around: boolean;
+  /** Whether the server allows completions while typing. */
+  readonly completions: boolean;
   /** Whether only the admin sets keys and addresses. */
   readonly keys_from_admin: boolean;
   readonly highest_mode: Mode;
@@ -157,6 +159,11 @@ export interface INames {
     readonly type: string;
     /** The known lengths of its dimensions. */
     readonly shape: readonly number[];
+    /**
+     * Key, as Python writes it, and type of a table's columns or a dictionary's items: the first
+     * ones.
+     */
+    readonly columns: readonly (readonly [string, string])[];
   }[];
   /** Files next to the notebook, sizes in bytes; a folder's name ends with a slash. */
   readonly files: readonly { readonly name: string; readonly size: number }[];
@@ -164,8 +171,100 @@ export interface INames {
   readonly earlier: boolean;
 }
 
+/** A command or skill in one of the person's files. */
+export interface IOwnCommand {
+  readonly kind: 'command' | 'skill';
+  readonly name: string;
+  /** The file, from the server's root. */
+  readonly path: string;
+  readonly description: string;
+  /** Which words go behind the name. */
+  readonly hint: string;
+  /** Why it cannot be used; '' if it can. */
+  readonly trouble: string;
+}
+
+export interface IOwnCommands {
+  readonly commands: readonly IOwnCommand[];
+}
+
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
 
 /** A recording can be played by the offline demo's model. */
 export type ExportFormat = 'markdown' | 'recording';
+
+export type TableOp =
+  'contains' | '=' | '<' | '<=' | '>' | '>=' | 'missing' | 'present';
+
+/** A column's number, the comparison, and what to compare with. */
+export type TableFilter = readonly [column: number, op: TableOp, value: string];
+
+/** A part of a table, or profiles of its columns. */
+export interface ITableAsked {
+  /** The notebook's path. */
+  readonly notebook: string;
+  /** A variable of its kernel. */
+  readonly name?: string;
+  /** Or the path of a CSV file. */
+  readonly file?: string;
+  readonly start?: number;
+  readonly rows?: number;
+  /** The first of the columns. */
+  readonly column?: number;
+  readonly sort?: readonly [column: number, descending: boolean] | null;
+  readonly filters?: readonly TableFilter[];
+  /** Sort and filter again. */
+  readonly fresh?: boolean;
+  /** Of the last answer, if there was one. */
+  readonly kernel?: string;
+  readonly profiles?: readonly number[];
+}
+
+export interface ITableHead {
+  readonly label: string;
+  readonly dtype: string;
+  readonly kind: 'number' | 'time' | 'truth' | 'text';
+}
+
+export interface ITablePage {
+  readonly type: string;
+  /** Of the whole table. */
+  readonly rows: number;
+  readonly columns: number;
+  /** Rows that match the filters. */
+  readonly found: number;
+  /** Rows that were compared within the time limit. */
+  readonly searched: number;
+  readonly start: number;
+  readonly first: number;
+  readonly heads: readonly ITableHead[];
+  /** The rows' labels. */
+  readonly index: readonly string[];
+  /** By column; null is a missing value. */
+  readonly cells: readonly (readonly (string | null)[])[];
+  /** Changes when the table may have changed. */
+  readonly version: string;
+}
+
+export interface ITableProfile {
+  readonly column: number;
+  /** Values that this is based on: all, or a sample. */
+  readonly read: number;
+  readonly missing: number;
+  readonly min: string;
+  readonly median: string;
+  readonly max: string;
+  /** Counts of a histogram; empty for texts. */
+  readonly bins: readonly number[];
+  /** The most frequent values, with their counts. */
+  readonly top: readonly (readonly [value: string, count: number])[];
+  readonly distinct: number;
+}
+
+export interface ITableAnswer {
+  readonly table?: ITablePage;
+  readonly profiles?: readonly ITableProfile[];
+  /** Changes when the kernel restarts or another one takes its place. */
+  readonly kernel?: string;
+}

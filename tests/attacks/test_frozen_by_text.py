@@ -21,7 +21,13 @@ from jupyter_codeinterp import core
 from jupyter_codeinterp.adapters.storage.sqlite import searching
 from jupyter_codeinterp.core import completion, visible
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.approval import code_warnings, formulas, markdown_cells, out_of_sight
+from jupyter_codeinterp.core.approval import (
+    code_warnings,
+    formulas,
+    installs,
+    markdown_cells,
+    out_of_sight,
+)
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.commands import SessionInfo
@@ -42,6 +48,7 @@ from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
+    distributions,
     html_text,
     images,
     names,
@@ -54,7 +61,9 @@ from jupyter_codeinterp.core.model_view import (
     untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.session import title
 from jupyter_codeinterp.core.tools.built_in import read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
@@ -79,6 +88,7 @@ READERS = (
         "collector",
         "completion",
         "rule_files",
+        *("for_model", "front_matter", "own_command"),
         "context",
         "conversation",
         "notebook_prompt",
@@ -103,12 +113,23 @@ READERS = (
         "plain_text",
         "private_names",
         "prose",
+        "title",
         "code_warnings",
         "recording",
         "review",
         "secrets",
     ),
-    *("kinds", "names", "references", "shown_html", "titles", "tracebacks", "transcript"),
+    *(
+        "distributions",
+        "installs",
+        "kinds",
+        "names",
+        "references",
+        "shown_html",
+        "titles",
+        "tracebacks",
+        "transcript",
+    ),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -117,6 +138,9 @@ OTHERS = {
     "add_markdown": "passes on; its work is in drafting",
     "ask_user": "passes on a question and its answer",
     "delete_cell": "passes on; its work is in drafting",
+    "kernel": "bounded names of kernels",
+    "lost": "lists what `placing` finds; beside the loop where there is much of it",
+    "packages": "reads bounded ends of outputs; `installs` and `distributions` do the rest",
     "drafting": "passes on what `titles` and `untrusted` make, compares sources",
     "edit_cell": "passes on; its work is in drafting",
     "run_cell": "passes on; its work is in drafting",
@@ -161,6 +185,7 @@ OTHERS = {
     "stores": "types",
     "service": "passes texts on, which are bounded",
     "system_prompt": "our own words",
+    "redo": "compares sources",
     "undo": "compares sources",
     "limits": "types",
     "session": "passes texts on; a title is bounded",
@@ -290,7 +315,9 @@ HEADS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
 )
-KINDS: tuple[Literal["variable", "cell", "file"], ...] = ("variable", "cell", "file")
+KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
+    *("variable", "column", "cell", "file"),
+)
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
     "collector.BoundedText.append": collect,
@@ -327,6 +354,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: weight({t: [t, {t: list(t)}]}),
     "prose.code": prose.code,
+    "title.from_answer": lambda t: title.from_answer(t, [t]),
+    "title.from_question": title.from_question,
     "prose.fenced": lambda t: prose.fenced(t, t),
     "prose.harmless": prose.harmless,
     "prose.known_language": prose.known_language,
@@ -379,6 +408,14 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "code_warnings.notices": lambda t: [
         code_warnings.notices(t, language, frozenset()) for language in ("python", "r", "julia")
     ],
+    "distributions.hint": lambda t: distributions.hint(f"No module named '{t}'", (t,)),
+    "distributions.missing_module": distributions.missing_module,
+    "distributions.package_of": distributions.package_of,
+    "installs.found_in": lambda t: installs.found_in(f"%pip install {t}\n!uv {t}", "python"),
+    "installs.installs": lambda t: [
+        installs.installs(f"%pip install\n{t}", language) for language in ("python", "r", "julia")
+    ],
+    "installs.requirements": installs.requirements,
     "references.named": lambda t: references.named(
         [*(e.Reference(kind, name) for kind in KINDS for name in ("c1", t)), e.Reference("error")],
         snapshot(t),
@@ -395,6 +432,25 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "rule_files.as_text": lambda t: rule_files.as_text(
         [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
+    "for_model.commands_told": lambda t: for_model.commands_told(
+        [(own_command.parsed("command", "x", t, f"---\n{t}\n---\n{t}"), t)] * 3,
+        untrusted.Untrusted(SECRETS.scrub),
+    ),
+    "for_model.skill_text": lambda t: for_model.skill_text(
+        own_command.parsed("skill", "x", t, t), untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "for_model.skills_told": lambda t: for_model.skills_told(
+        [own_command.OwnCommand("skill", t[:64], t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
+    ),
+    "front_matter.split": lambda t: [front_matter.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
+    "own_command.arguments_in": lambda t: [
+        own_command.arguments_in(one, "x") for one in (t, f"/x {t}", f"/x{t}")
+    ],
+    "own_command.chosen": lambda t: own_command.chosen(
+        [own_command.OwnCommand("command", t, t), own_command.OwnCommand("skill", t, t)]
+    ),
+    "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
+    "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
     "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "visible.visible_line": visible.visible_line,

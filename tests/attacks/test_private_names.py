@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.redaction.assigned import assigned, by_pattern
+from jupyter_codeinterp.core.redaction.private_names import PrivateNames
 from tests.busy import growth
 from tests.fake_anthropic import (
     FakeAnthropic,
@@ -114,3 +116,10 @@ def test_a_private_cell_stops_the_server(shape: str) -> None:
         return (shape * size)[:size] + "$"
 
     assert growth(lambda text: list(by_pattern(text)), source, 50_000) == ""
+
+
+def test_a_column_of_a_private_table_is_not_told() -> None:
+    private = PrivateNames()
+    private.learn([CellView("a", "code", "", assigns=("token",))])
+    told = [{"name": name, "type": "t", "len": 1} for name in ("token['a']", "token", "df['a']")]
+    assert private.redact(told) == [{"name": "token", "type": "t"}, told[2]]

@@ -74,6 +74,26 @@ async def test_what_a_message_names_goes_before_its_words(bench: MakeBench, room
     assert started.references[0] == Reference("variable", "df")
 
 
+async def test_a_column_is_named_with_its_type(bench: MakeBench) -> None:
+    b = bench(run("rates = {'net price': 1.5, 7: [1], \"it's\": 2}"), say("Made."), say("Done."))
+    await b.turn()
+    keys = ("'net price'", "7", '"it\'s"', "'gone'")
+    send(b, "Look", *(Reference("column", f"rates[{key}]") for key in keys))
+    await b.ended(2)
+    text = named_in(b.model.requests[-1].messages[-1])
+    assert text.partition("\n")[2].splitlines()[1:-1] == [
+        "column rates['net price']: float of=dict",
+        "",
+        "column rates[7]: list of=dict",
+        "",
+        'column rates["it\'s"]: int of=dict',
+        "",
+        "column rates['gone']: not in the kernel",
+    ]
+    [note] = b.of(e.Note)
+    assert "column rates['gone']" in note.text
+
+
 async def test_what_is_not_there_is_said_in_words_and_ends_no_turn(bench: MakeBench) -> None:
     b = bench(say("Done."))
     gone = (

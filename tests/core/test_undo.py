@@ -134,7 +134,8 @@ async def test_what_the_person_touched_since_is_kept(bench: Benches) -> None:
     b.document.edit(first, "a = 1  # mine now")
     await b.session.reviews.undo(1)
     assert b.document.sources() == ["x = 20", "a = 1  # mine now"]
-    assert b.of(e.TurnUndone) == [e.TurnUndone(1, (second,), (e.Kept(first, "changed"),))]
+    kept = (e.Kept(first, "changed"),)
+    assert b.of(e.TurnUndone) == [e.TurnUndone(1, (second,), kept, redoable=(second,))]
 
 
 async def test_a_turn_is_taken_back_once(bench: Benches) -> None:

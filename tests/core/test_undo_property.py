@@ -25,10 +25,10 @@ from jupyter_codeinterp.core.document.ops import (
     Snapshot,
     digest,
 )
-from jupyter_codeinterp.core.events import TurnUndone
+from jupyter_codeinterp.core.events import TurnRedone, TurnUndone
 from jupyter_codeinterp.core.history.changes import Change
 from jupyter_codeinterp.core.history.ledger import Ledger
-from jupyter_codeinterp.core.session import undo
+from jupyter_codeinterp.core.session import redo, undo
 from tests.scripted import view
 
 Cell = dict[str, Any]
@@ -188,6 +188,11 @@ class World:
             undo.undo(turn, changes, cast(Any, self.document), self.ledger, none_kept)
         )
 
+    def redo(self, turn: int, changes: Sequence[Change]) -> TurnRedone:
+        ids = [change.cell_id for change in changes]
+        work = redo.redo(turn, ids, cast(Any, self.document), self.ledger, none_kept)
+        return asyncio.run(work)
+
 
 @settings(max_examples=200)
 @given(notebooks(), AGENT, AGENT, st.randoms(use_true_random=False))
@@ -208,6 +213,10 @@ def test_undoing_a_turn_gives_the_notebook_back(
     assert undone.kept == () and len(undone.restored) == len(changes) - some
     assert world.cells == before
     assert changes or left == before
+    redone = world.redo(2, changes)
+    assert redone.kept == () and len(redone.restored) == len(changes)
+    assert world.cells == left
+    assert world.undo(2, changes).kept == () and world.cells == before
     # Once more, as after a server that was killed before it could say so.
     assert world.undo(2, changes).kept == () and world.cells == before
 
@@ -231,6 +240,37 @@ def test_what_a_change_of_type_has_dropped_comes_back() -> None:
     assert "attachments" not in world.cells[0]
     world.undo(1, world.ledger.changes(1))
     assert world.cells == cells
+
+
+@settings(max_examples=200)
+@given(notebooks(), AGENT, PERSON)
+def test_redo_never_touches_what_a_person_has_changed_since(
+    notebook: Notebook, steps: list[Step], edits: list[Step]
+) -> None:
+    world = World(notebook)
+    world.agent(1, steps)
+    left = {cell["id"]: cell for cell in copy.deepcopy(world.cells)}
+    changes = world.ledger.changes(1)
+    undone = world.undo(1, changes)
+    theirs = world.person(edits)
+    before = {cell["id"]: cell for cell in copy.deepcopy(world.cells)}
+    redone = world.redo(1, changes)
+    after = {cell["id"]: cell for cell in world.cells}
+    known = set(undone.redoable)
+    assert set(redone.restored) | {kept.cell_id for kept in redone.kept} == known
+    for cell_id in theirs:
+        now = after.get(cell_id)
+        by_hand = now is not None and cell_id in left and same(now, left[cell_id])
+        assert now == before.get(cell_id) or by_hand
+    for cell_id in before.keys() - known:
+        assert after[cell_id] == before[cell_id]
+    stay = [cell_id for cell_id in before if cell_id in after]
+    assert [cell_id for cell_id in after if cell_id in before] == stay, "the order is theirs"
+
+
+def same(cell: Cell, other: Cell) -> bool:
+    """In what a redo compares."""
+    return all(cell[key] == other[key] for key in ("source", "cell_type"))
 
 
 @settings(max_examples=200)

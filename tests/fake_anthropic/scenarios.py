@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 
+from .five_steps import five_steps
 from .hiding import HIDING
 from .request import Request
 from .scripts import Script, attempts, scenario
@@ -204,6 +205,7 @@ OBEDIENT: dict[str, Script] = {
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
     "discussed": _discussed,
+    "five_steps": five_steps,
     "complete": scenario(answer(text("```python\nradius ** 2\n```"))),
     "magic": scenario(
         answer(text("I add them."), run_cell("total = sum(valuess)", title="Add")),
@@ -292,6 +294,22 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell("for n in range(5000):\n    print('line', n)", title="Print a lot")),
         lambda r: answer(call("read_output", {"cell_id": r.last_cell, "start": 20_000})),
         _done("There are 5,000 lines."),
+    ),
+    "restart": scenario(
+        answer(run_cell("orders = [3, 4]\ntotal = sum(orders)", title="Sum the orders")),
+        answer(text("I'd start afresh."), call("kernel", {"action": "restart"})),
+        _done("The kernel is fresh."),
+    ),
+    "install": scenario(
+        answer(run_cell("import no_such_module", title="Import it")),
+        # Nothing to fetch: every environment of the tests has it.
+        answer(run_cell("%pip install --no-index msgspec", title="Install it")),
+        lambda r: answer(edit_cell(r.cell_ids[0], "import msgspec", title="Import it")),
+        _done("It is imported."),
+    ),
+    "change_kernel": scenario(
+        answer(call("kernel", {"action": "change", "kernelspec": "python3"})),
+        _done("This is another kernel."),
     ),
     "widget": scenario(
         answer(run_cell("import ipywidgets\n\nipywidgets.IntSlider(3)", title="A slider")),

@@ -10,6 +10,7 @@ from tests.fake_anthropic import (
     Turn,
     answer,
     by_words,
+    call,
     echo,
     edit_cell,
     run_cell,
@@ -306,3 +307,11 @@ async def test_a_key_that_is_missing_is_said(api: FakeAnthropic) -> None:
         api, "%%ai -t\nx", ANTHROPIC_BASE_URL="", ANTHROPIC_API_KEY="", HOME="/none"
     )
     assert "key" in said(asked) and "Traceback" not in said(asked)
+
+
+async def test_the_kernel_that_it_works_in_cannot_be_restarted(api: FakeAnthropic) -> None:
+    restart = answer(call("kernel", {"action": "restart"}))
+    api.play([restart, answer(text("Then you do it."))])
+    _, asked, after = await run(api, "kept = 6", "%%ai -y\nrestart", "print(kept)")
+    assert "Then you do it." in said(asked) and said(after) == "6\n"
+    assert "Not available here" in Request(api.requests[-1].body).results[-1]

@@ -176,8 +176,8 @@ test('picture of a cell that has failed', async ({ notebook, page, panel }) => {
   await notebook.run(0);
   await notebook.run(1);
   await notebook.select(1);
-  const bar = page.locator('.jp-cell-toolbar:visible');
-  await expect(bar.getByRole('button', { name: 'Fix' })).toBeVisible();
+  const row = notebook.cell(1).getByRole('group', { name: 'This cell failed' });
+  await expect(row.getByRole('button', { name: 'Fix' })).toBeVisible();
   await expect(panel.message).toBeVisible();
   await page.screenshot({ path: picture('failed') });
 });

@@ -290,3 +290,125 @@ test('after an undo the view is where it was, and the turn counts nothing that i
   await expect.poll(async () => (await notebook.cells()).length).toBe(40);
   await expect.poll(top).toBeGreaterThan(before - 400);
 });
+
+test(
+  'a turn is redone after its undo, also after a reload, and undone again',
+  { tag: '@notebook7' },
+  async ({ model, notebook, page, panel }) => {
+    const path = await notebook.start(CELLS);
+    await notebook.select(0);
+    const before = plain(await notebook.cells());
+    await panel.tidy(model);
+    const after = plain(await notebook.cells());
+    const button = (name: string) => panel.log.getByRole('button', { name });
+    await button('Undo turn').click();
+    await expect(button('Undo turn')).toHaveCount(0);
+    expect(plain(await notebook.cells())).toEqual(before);
+
+    await button('Redo turn').click();
+    await expect(panel.log).toContainText('1 added, 1 edited, 1 removed:');
+    await expect(panel.log).toContainText(
+      '3 changes redone. Kernel variables do not change.'
+    );
+    await expect(button('Redo turn')).toHaveCount(0);
+    expect(plain(await notebook.cells())).toEqual(after);
+    await button('Undo turn').click();
+    await expect(panel.log).toContainText('3 undone:');
+    expect(plain(await notebook.cells())).toEqual(before);
+
+    await expect
+      .poll(async () => (await notebook.saved(path)).cells.length)
+      .toBe(3);
+    await page.reload();
+    await notebook.attach(path);
+    await button('Review changes').click();
+    await page
+      .locator('.jp-Notebook')
+      .getByRole('button', { name: 'Redo: edited = True' })
+      .click();
+    await expect(panel.log).toContainText('1 edited, 2 undone:');
+    expect(await notebook.sources()).toEqual([
+      'edited = True',
+      '# Two',
+      'three = 3'
+    ]);
+    await button('Redo turn').click();
+    await expect(panel.log).toContainText('1 added, 1 edited, 1 removed:');
+    expect(plain(await notebook.cells())).toEqual(after);
+  }
+);
+
+test('a redo keeps a cell that the person has run since, and says so', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(CELLS);
+  await notebook.select(0);
+  await panel.tidy(model);
+  const button = (name: string) => panel.log.getByRole('button', { name });
+  await button('Undo turn').click();
+  await expect(button('Redo turn')).toBeVisible();
+  await notebook.run(0);
+  await notebook.edit(1, '# Two, and mine');
+  await button('Redo turn').click();
+  await expect(panel.log).toContainText(
+    '1 change redone. Kernel variables do not change. 1 cell kept because you changed it. 1 cell kept because you ran it.'
+  );
+  await expect(panel.log).toContainText('1 added, 2 undone:');
+  await expect(button('Redo turn')).toHaveCount(0);
+  expect(await notebook.sources()).toEqual([
+    'one = 1',
+    'added = 1',
+    '# Two, and mine',
+    'three = 3'
+  ]);
+});
+
+test('undo and redo move neither the notebook nor the conversation', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const tall = Array.from({ length: 30 }, (_, n) => `x${n} = ${n}\n\n\n`);
+  await notebook.start(['one = 1', ...tall]);
+  await model.play('says');
+  await panel.ask(`Say\n${Array(40).fill('- a line').join('\n')}`);
+  await panel.ended();
+  await notebook.select(0);
+  await model.play('growth');
+  await panel.ask('Which region grew fastest?');
+  const card = await panel.waiting('Load the orders');
+  await card.getByRole('button', { name: 'Run all in this turn' }).click();
+  await panel.ended();
+  const outer = page.locator('.jp-Notebook .jp-WindowedPanel-outer').first();
+  const line = panel.log.locator('.jp-codeinterp-End-line').last();
+  const cell = (name: string) => notebook.cell(new RegExp(`${name} = `));
+  const press = async (name: string, words: string, seen: string) => {
+    const top = async () => (await cell(seen).boundingBox())!.y;
+    const panelTop = async () => (await line.boundingBox())!.y;
+    const before = [await top(), await panelTop()];
+    await line.getByRole('button', { name }).click();
+    await expect(panel.log).toContainText(words);
+    await expect
+      .poll(async () => Math.abs((await top()) - before[0]))
+      .toBeLessThan(3);
+    expect(Math.abs((await panelTop()) - before[1])).toBeLessThan(40);
+  };
+  // Below the changed cells: in the middle of the notebook and near its end.
+  for (const seen of ['x12', 'x25']) {
+    // A turn of the wheel, after which nothing scrolls to the last output.
+    await outer.dispatchEvent('wheel');
+    await cell(seen).evaluate(node => node.scrollIntoView({ block: 'center' }));
+    await expect(cell(seen)).toBeInViewport();
+    await press('Undo turn', '3 undone:', seen);
+    await press('Redo turn', '3 changes redone.', seen);
+  }
+  // And before them.
+  await outer.dispatchEvent('wheel');
+  await outer.evaluate(node => node.scrollTo(0, 0));
+  await expect(cell('one')).toBeInViewport();
+  await press('Undo turn', '3 undone:', 'one');
+  await press('Redo turn', '3 changes redone.', 'one');
+});

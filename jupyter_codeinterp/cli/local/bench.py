@@ -23,6 +23,7 @@ from jupyter_server.services.sessions.sessionmanager import ModelName, SessionMa
 from traitlets.config import Config
 
 from ...adapters.providers.replay.recording import Recording
+from ...server.files.own_commands import own_commands
 from ...server.files.rule_files import rule_files
 from ...server.files.siblings import read_sibling, sibling_files
 from ...server.preload import preload
@@ -172,6 +173,7 @@ class LocalBench(Workbench):
         )
         if self._reads_rules:
             self.manager.rule_files = lambda copy: rule_files(there, notebook.name)
+            self.manager.own_commands = lambda copy: own_commands(there, notebook.name)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """The environment for kernels, without variables that hold a model key."""

@@ -23,8 +23,10 @@ from .stopping import Stopping
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
-_LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
+_LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff", "kernel": "text"}
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
+UNEDITED = ("delete", "kernel")
+"""Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 
 
@@ -168,7 +170,7 @@ class Person:
         self.print(beside(Text("✓" if good else "✗", style=_GOOD if good else _BAD), summary))
         detail = without_reports(event.detail, event.notes)
         body = detail.partition("\n")[2].strip("\n")
-        if event.name in ("run_cell", "edit_cell") and good and body:
+        if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
         for note in event.notes:
             self._line("!", "yellow", note)
@@ -228,7 +230,7 @@ class Person:
             word = keys.get(key.lower())
             if rest and word != "reject":
                 continue
-            if word == "edit" and draft.kind != "delete":
+            if word == "edit" and draft.kind not in UNEDITED:
                 source = await self._edited(draft, source)
             elif word in ("run", "all"):
                 return Decision("run", source, run_all=word == "all")
@@ -264,7 +266,7 @@ class Person:
 def _prompt(draft: e.Draft) -> str:
     question = "Run it?" if draft.runs and draft.kind != "delete" else "Do it?"
     choices = ["[y]es", "[n]o"]
-    if draft.kind != "delete":
+    if draft.kind not in UNEDITED:
         choices.append("[e]dit")
     if draft.can_run_all:
         choices.append("[a]ll in this turn")

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 
 from . import shown_html
+from .installs import found_in
 
 _MOST_NOTICES = 8
 SAVED_KEY = "Contains a saved key, or a part of one."
@@ -206,8 +207,10 @@ def _line_magic(sign: str, name: str, rest: str) -> str:
         return f"runs the file {file} (%run)"
     if name in ("system", "sx"):
         return f"runs a shell command (%{name})"
-    if name in ("pip", "conda", "mamba", "micromamba", "uv"):
-        return f"changes what is installed (%{name})"
+    managers = ("pip", "conda", "mamba", "micromamba", "uv")
+    # What installs or removes packages has a line of its own.
+    if name in managers and not found_in(f"%{name} {rest}", "python"):
+        return f"runs a package manager (%{name})"
     if name in ("load", "loadpy", "load_ext", "reload_ext", "macro", "recall", "rerun"):
         return f"loads other code (%{name})"
     return ""

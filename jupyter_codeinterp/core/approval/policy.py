@@ -12,7 +12,7 @@ from typing import Literal
 from ..events import Mode
 from .modes import ASKING, MODES
 
-Action = Literal["run_new", "edit", "markdown", "delete", "read", "inspect", "ask"]
+Action = Literal["run_new", "edit", "markdown", "delete", "kernel", "read", "inspect", "ask"]
 Verdict = Literal["run", "ask", "refuse"]
 
 _CHANGES: dict[str, str] = {
@@ -20,6 +20,7 @@ _CHANGES: dict[str, str] = {
     "edit": "the cell was not edited",
     "markdown": "no text was added",
     "delete": "the cell was not deleted",
+    "kernel": "the kernel is not touched",
 }
 
 
@@ -45,7 +46,7 @@ def decide(
     allowed = MODES[mode]
     if not allowed.changes:
         return "refuse"
-    if suspicious:
+    if suspicious or action == "kernel":
         return "ask"
     if action == "markdown":
         return "run"

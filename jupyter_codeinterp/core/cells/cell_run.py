@@ -19,7 +19,7 @@ from ..hooks.hooks import Note
 from ..messages import ToolUse
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import hooked
+from . import hooked, packages
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -222,7 +222,8 @@ class CellRun:
         done = self._execution.done if self._execution is not None else None
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
-            self.result = await hooked.after_run(self.turn, code, done, self.result)
+            result = await packages.after_run(code, done, self.result)
+            self.result = await hooked.after_run(self.turn, code, done, result)
 
     async def _change(self, call: ToolUse, source: str) -> str:
         """Write Markdown, edit a cell that is no code, or delete. Returns why it must ask again;

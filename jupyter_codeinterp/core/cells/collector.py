@@ -161,6 +161,11 @@ class Collector:
         return 1 + sum(self._size(index) for index in changed)
 
     @property
+    def size(self) -> int:
+        """The size of all outputs."""
+        return sum(map(self._size, range(len(self._items))))
+
+    @property
     def left_out(self) -> int:
         """Dropped characters of stream text, including cleared outputs."""
         streams = (item for item in self._items if isinstance(item, _Stream))

@@ -57,14 +57,14 @@ def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
         return notebook, Receipt("refused", reason=reason)
     if _was_run_since(cell, op):
         return notebook, _conflict(cell)
+    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     if isinstance(op, Restore):
-        return _restore(notebook, index, op)
+        return _restore(notebook, index, op, above)
     if isinstance(op, SetSource) and cell["source"] == op.source:
         if op.cell_type in (None, cell["cell_type"]):
             return notebook, Receipt("done")
-    elif not _expected(cell["source"], op):
+    elif not _expected(cell, op):
         return notebook, _conflict(cell)
-    above = tuple(filter(None, map(id_of, reversed(cells[:index]))))
     if isinstance(op, Delete):
         kept = cells[:index] + cells[index + 1 :]
         return {**notebook, "cells": kept}, _telling(cell, above)
@@ -99,8 +99,16 @@ def _telling(cell: Cell, above: tuple[str, ...]) -> Receipt:
     return Receipt("done", before=copy.deepcopy(told), after=above, left_out=left_out)
 
 
-def _expected(source: str, op: Union[SetSource, BeginRun, Delete]) -> bool:
-    return digest(source) == op.digest if isinstance(op, BeginRun) else source == op.expect
+def _expected(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> bool:
+    source = cell["source"]
+    if isinstance(op, BeginRun):
+        return digest(source) == op.digest
+    return source == op.expect or (isinstance(op, Delete) and _is_empty_draft(cell))
+
+
+def _is_empty_draft(cell: Cell) -> bool:
+    """A draft that is inserted again lacks the code that was streamed into it."""
+    return bool(cell["cell_type"] == "raw" and cell["source"] == "")
 
 
 def _was_run_since(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> bool:
@@ -168,7 +176,9 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
     return _replace(notebook, index, changed), Receipt("done")
 
 
-def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Receipt]:
+def _restore(
+    notebook: Notebook, index: int, op: Restore, above: tuple[str, ...]
+) -> tuple[Notebook, Receipt]:
     cell, was = shaped(notebook["cells"][index]), op.cell
     if cell["source"] not in (op.expect, was["source"]):
         return notebook, _conflict(cell)
@@ -185,7 +195,8 @@ def _restore(notebook: Notebook, index: int, op: Restore) -> tuple[Notebook, Rec
     changed["metadata"] = _trust(others, was["metadata"].get("trusted") is True)
     if "codeinterp" in was["metadata"]:
         changed["metadata"]["codeinterp"] = was["metadata"]["codeinterp"]
-    return _replace(notebook, index, changed), Receipt("done")
+    told = _telling(cell, above) if op.tell else Receipt("done")
+    return _replace(notebook, index, changed), told
 
 
 def _insert_again(notebook: Notebook, op: Restore) -> tuple[Notebook, Receipt]:

@@ -161,7 +161,8 @@ class FinishRun(msgspec.Struct, frozen=True, tag_field="op", tag="finish_run"):
 
 
 class Delete(msgspec.Struct, frozen=True, tag_field="op", tag="delete"):
-    """Delete a cell if its source is still ``expect``. A missing cell counts as done.
+    """Delete a cell if its source is still ``expect``, or if it is an empty raw cell. A missing
+    cell counts as done.
     ``last_run`` as in ``set_source``."""
 
     cell_id: str
@@ -176,7 +177,7 @@ class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
     that they deleted the cell: it goes after the first of ``after`` that still exists, else to
     the top. This restores source, type, outputs, their trust, count and our own metadata; other
     metadata stays. ``kept`` as in ``FinishRun``, for the outputs of ``cell``; ``last_run`` as in
-    ``set_source``.
+    ``set_source``. ``tell``: whether the receipt has ``before``, which a redo restores.
     """
 
     cell_id: str
@@ -185,6 +186,7 @@ class Restore(msgspec.Struct, frozen=True, tag_field="op", tag="restore"):
     after: tuple[str, ...] = ()
     kept: str = ""
     last_run: Union[str, None] = None
+    tell: bool = False
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "cell", shaped(self.cell))
@@ -199,9 +201,9 @@ class Receipt(msgspec.Struct, frozen=True):
     ``done``: reading the document back shows the op. ``source`` comes only with ``conflict``:
     the cell's actual source. ``before`` is the whole cell before the op, which undo restores,
     and ``after`` the ids above it, nearest first. They come with a ``set_source`` or ``delete``
-    that changed something, and a ``begin_run`` that asks for them. ``left_out``: the outputs of
-    ``before`` are too large for a message. ``outputs`` is the digest of those that the journal
-    keeps apart.
+    that changed something, and a ``begin_run`` or ``restore`` that asks for them. ``left_out``:
+    the outputs of ``before`` are too large for a message. ``outputs`` is the digest of those that
+    the journal keeps apart.
     """
 
     status: Literal["done", "conflict", "missing", "refused", "pending"]
@@ -259,7 +261,16 @@ class Snapshot(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, cells=cells)
 
 
-# --- our metadata of a cell ----------------------------------------------------------
+# --- metadata of a cell --------------------------------------------------------------
+
+
+def tags_of(cell: Cell) -> tuple[str, ...]:
+    """The tags that are strings. A single string counts as a list of its words: whoever marked a
+    cell private meant it."""
+    tags = cell["metadata"].get("tags")
+    if isinstance(tags, str):
+        return tuple(tags.replace(",", " ").split())
+    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
 def run_id_of(cell: Cell) -> str:

@@ -23,6 +23,7 @@ from ..events import (
     NotebookMoved,
     StepStarted,
     TitleChanged,
+    TurnRedone,
     TurnStarted,
     TurnUndone,
     UsageChanged,
@@ -53,7 +54,7 @@ def beginning(
         if not isinstance(event, _OF_ITS_OWN)
         and not (isinstance(event, MessageQueued) and event.number in waiting)
     ]
-    taken += [(seq, event) for seq, event in after if _stays_true(event, turn)]
+    taken += [(seq, _not_redoable(event)) for seq, event in after if _stays_true(event, turn)]
     used = next((event for event in reversed(told) if isinstance(event, UsageChanged)), None)
     if used is not None:
         free = UsageChanged(Usage(), used.context_share, 0.0, used.context_known, local=used.local)
@@ -98,9 +99,18 @@ def _begins(event: Event, turn: int) -> bool:
 
 def _stays_true(event: Event, turn: int) -> bool:
     """Whether it happened later, and is about cells of before."""
-    if isinstance(event, (TurnUndone, ChangesKept)):
+    if isinstance(event, (TurnUndone, TurnRedone, ChangesKept)):
         return event.turn < turn
     return isinstance(event, CellRemoved)
+
+
+def _not_redoable(event: Event) -> Event:
+    """The event for a branch that lacks the undo's ops: it has no redo."""
+    if isinstance(event, (TurnUndone, TurnRedone)):
+        return msgspec.structs.replace(event, redoable=())
+    if isinstance(event, CellRemoved):
+        return msgspec.structs.replace(event, redoable=False)
+    return event
 
 
 def _still_queued(events: Iterable[Event]) -> set[int]:

@@ -121,7 +121,7 @@ def changes_of(ops: Sequence[StoredOp]) -> tuple[Change, ...]:
 def _begin(ops: Sequence[StoredOp], index: int) -> _Track | None:
     """None if the op changed nothing, as far as its receipt says."""
     op, receipt = ops[index].op, ops[index].receipt
-    if isinstance(op, Insert):
+    if isinstance(op, Insert) or (isinstance(op, Restore) and op.expect is None):
         return _Track(None, (), existed=False)
     before = receipt.before if receipt is not None else None
     if receipt is not None and before is not None and _is_sound(before):

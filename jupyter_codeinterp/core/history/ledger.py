@@ -7,9 +7,11 @@ notebook metadata grants nothing. The same ops show what a turn changed and how 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ..document.ops import (
     BeginRun,
+    Cell,
     CellView,
     Delete,
     FinishRun,
@@ -23,6 +25,14 @@ from ..document.ops import (
 from ..stores import StoredOp
 from .changes import Change, changes_of
 from .outputs import Outputs, light_op
+
+
+class Undone(NamedTuple):
+    """``change`` is what an undo did to a cell, and ``left`` the cell as the undo left it; None
+    if the undo deleted it."""
+
+    change: Change
+    left: Cell | None
 
 
 class Ledger:
@@ -51,7 +61,7 @@ class Ledger:
             self._record(stored, stored.receipt)
 
     def record(self, turn: int, op: Op, receipt: Receipt) -> None:
-        """``turn`` is 0 for a person's undo, which makes no cell the agent's."""
+        """``turn`` as in ``StoredOp``. Undo and redo make no cell the agent's."""
         kept = op.kept if isinstance(op, (FinishRun, Restore)) else ""
         self._record(StoredOp(0, turn, op, outputs=kept), receipt)
 
@@ -65,7 +75,7 @@ class Ledger:
         if not isinstance(op, FinishRun):
             light, _ = light_op(op)
             self._ops.append(StoredOp(stored.seq, turn, light, receipt, stored.outputs))
-        if isinstance(op, (Delete, Restore)) or turn == 0:
+        if isinstance(op, (Delete, Restore)) or turn <= 0:
             self._forget(op.cell_id)
             return
         if isinstance(op, Insert):
@@ -138,6 +148,28 @@ class Ledger:
         """What a turn changed, ignoring later changes."""
         return changes_of([stored for stored in self._ops if stored.turn == turn])
 
+    def undone(self, turn: int, cells: Iterable[str]) -> dict[str, Undone]:
+        """What the last undo of a turn did to these cells, in the order of its ops."""
+        chosen = set(cells)
+        last: dict[str, StoredOp] = {}
+        for stored in self._ops:
+            cell_id = stored.op.cell_id
+            if stored.turn == -turn and cell_id in chosen:
+                last.pop(cell_id, None)
+                last[cell_id] = stored
+        changes = {change.cell_id: change for change in changes_of(list(last.values()))}
+        return {
+            cell_id: Undone(
+                changes[cell_id], stored.op.cell if isinstance(stored.op, Restore) else None
+            )
+            for cell_id, stored in last.items()
+            if cell_id in changes
+        }
+
+    def last_op(self, cell_id: str) -> StoredOp | None:
+        """The last op on a cell, except the end of a run."""
+        return next((one for one in reversed(self._ops) if one.op.cell_id == cell_id), None)
+
     def written_later(self, turn: int, cell_id: str, source: str) -> bool:
         """Whether a later turn left ``source`` in the cell."""
         later = changes_of([stored for stored in self._ops if stored.turn > turn])
@@ -154,11 +186,15 @@ class Ledger:
 
 
 def undo_op(
-    change: Change, expect: str, outputs: Outputs, last_run: str | None = None
+    change: Change,
+    expect: str,
+    outputs: Outputs,
+    last_run: str | None = None,
+    tell: bool = False,
 ) -> Op | None:
     """The op that undoes a change if the cell's source is still ``expect``; None if its earlier
     state is unknown. ``outputs`` loads those that the journal keeps apart. ``last_run``: undo
-    only if that run was the last one."""
+    only if that run was the last one. ``tell`` as in ``Restore``."""
     if change.kind == "added":
         return Delete(change.cell_id, expect, last_run)
     if change.before is None:
@@ -169,5 +205,5 @@ def undo_op(
     # The journal has restored outputs already, unless a receipt left them out.
     kept = change.outputs if before.get("outputs") else ""
     if change.kind == "edited":
-        return Restore(change.cell_id, before, expect, kept=kept, last_run=last_run)
+        return Restore(change.cell_id, before, expect, (), kept, last_run, tell)
     return Restore(change.cell_id, before, None, change.above, kept)

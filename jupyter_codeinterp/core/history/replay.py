@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..events import (
     CellRemoved,
@@ -16,9 +18,12 @@ from ..events import (
     RunStarted,
     StepDiscarded,
     StepStarted,
+    TextDone,
+    TitleChanged,
     ToolDone,
     ToolStarted,
     TurnEnded,
+    TurnRedone,
     TurnStarted,
     TurnUndone,
     UsageChanged,
@@ -59,6 +64,17 @@ class Replay:
     """Of the last turn."""
     reviewed: dict[int, dict[str, State]] = field(default_factory=dict)
     """The review states of changed cells, by turn and cell id."""
+    redoable: dict[int, dict[str, None]] = field(default_factory=dict)
+    """Undone cells that a redo can bring back, by turn. A later turn that changes a cell ends
+    that."""
+    titled_by: str = ""
+    """As ``by`` in ``TitleChanged``; "" without one."""
+    answered: bool = False
+    """Whether a turn has ended with an answer."""
+    said_last: list[str] = field(default_factory=list)
+    """The model's texts in the last step."""
+    cells: list[str] = field(default_factory=list)
+    """Titles of the cells that the last turn ran or wrote."""
     _added: dict[str, int] = field(default_factory=dict)
     """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
@@ -70,6 +86,7 @@ class Replay:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished, self.cost = event.turn, True, None
             self._cards.clear()
+            self.cells.clear()
             self._left_queue(event.queued)
             if event.text:
                 self.asked, self.since, self.undelivered = event.text, event.turn, event.text
@@ -85,6 +102,7 @@ class Replay:
         elif isinstance(event, StepStarted):
             self.steps, self.undelivered = event.step, ""
             self.undelivered_references = ()
+            self.said_last.clear()
             # The results of the others have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
         elif isinstance(event, RunStarted):
@@ -96,6 +114,8 @@ class Replay:
             self._cards = kept
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
+            if event.cell_id and event.status == "ok" and event.name != "delete_cell":
+                self.cells.append(event.title)
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
         elif isinstance(event, UsageChanged):
@@ -103,16 +123,37 @@ class Replay:
         elif isinstance(event, TurnUndone):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.restored, "undone"))
+            redoable = self.redoable.setdefault(event.turn, {})
+            _discard(redoable, event.restored)
+            redoable.update(dict.fromkeys(event.redoable))
+        elif isinstance(event, TurnRedone):
+            _discard(self.reviewed.get(event.turn, {}), event.restored)
+            redoable = self.redoable.get(event.turn, {})
+            _discard(redoable, event.restored)
+            _discard(redoable, (c.cell_id for c in event.kept if c.cell_id not in event.redoable))
         elif isinstance(event, CellRemoved):
-            turn = self._added.get(event.cell_id)
+            turn = self.added_by(event.cell_id)
             if turn is not None:
                 self.reviewed.setdefault(turn, {})[event.cell_id] = "undone"
+                if event.redoable:
+                    self.redoable.setdefault(turn, {})[event.cell_id] = None
         elif isinstance(event, ChangesKept):
             cells = self.reviewed.setdefault(event.turn, {})
             cells.update(dict.fromkeys(event.cells, "kept"))
+        elif isinstance(event, TextDone):
+            self.said_last.append(event.text)
+        elif isinstance(event, TitleChanged):
+            self.titled_by = event.by
         elif isinstance(event, TurnEnded):
+            self.answered = self.answered or event.stop_reason == "end_turn"
             self.ended, self.unfinished = event, False
             self._added.update(dict.fromkeys(event.added, event.turn))
+            for redoable in self.redoable.values():
+                _discard(redoable, (*event.added, *event.edited, *event.removed))
+
+    def added_by(self, cell_id: str) -> int | None:
+        """The turn that added a cell."""
+        return self._added.get(cell_id)
 
     def _left_queue(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
@@ -143,3 +184,8 @@ class Replay:
             summary=words,
             detail=f"status={status} cell_id={cell_id}\n{words}" if cell_id else words,
         )
+
+
+def _discard(cells: dict[str, Any], gone: Iterable[str]) -> None:
+    for cell_id in gone:
+        cells.pop(cell_id, None)

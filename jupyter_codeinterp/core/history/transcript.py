@@ -23,6 +23,7 @@ from ..events import (
     ToolDone,
     ToolStarted,
     TurnEnded,
+    TurnRedone,
     TurnStarted,
     TurnUndone,
 )
@@ -168,6 +169,8 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line(event.text))
     elif isinstance(event, TurnUndone):
         items.append(Line("The cells of a turn were restored."))
+    elif isinstance(event, TurnRedone):
+        items.append(Line("The changes of a turn were redone."))
     elif isinstance(event, TurnEnded) and event.stop_reason != "end_turn":
         items.append(Line(event.message))
 

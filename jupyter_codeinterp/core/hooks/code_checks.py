@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ..approval.code_warnings import hidden_characters, notices
+from ..approval.installs import installs
 from ..approval.out_of_sight import out_of_sight
 from ..off_loop import off_loop
 from .hook import CellCode, Hook, Notes
@@ -33,7 +34,14 @@ async def _warnings(cell: CellCode) -> Notes:
     return Notes(await checked(notices, cell.source, cell.language, modules))
 
 
+async def _packages(cell: CellCode) -> Notes:
+    """Installed or removed packages: a person is asked in every mode."""
+    texts = await checked(installs, cell.source, cell.language)
+    return Notes(texts, ask=bool(texts))
+
+
 BUILT_IN = (
     Hook("Hidden code", before_run=_unseen),
+    Hook("Packages", before_run=_packages),
     Hook("Indirect code", before_run=_warnings),
 )

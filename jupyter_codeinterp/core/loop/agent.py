@@ -31,6 +31,7 @@ from ..model_view import rule_files
 from ..model_view.context import Context
 from ..model_view.outputs import size
 from ..off_loop import off_loop
+from ..own_commands.for_model import NO_SKILLS, skills_told
 from ..ports import (
     Model,
     ModelDone,
@@ -159,8 +160,9 @@ class Agent:
     def _opening(self, described: str, note: str, found: Found, text: str) -> Message:
         """The person's words, after what the model must know of the notebook."""
         words = text or (GO_ON if self.talk.is_answered else "")
-        before = (described, self._instructions(), note, found.text)
-        content = (*_texts(*before), *found.shown, *_texts(self.turn.scrub(words)))
+        before = (described, *self._instructions(), note, found.text)
+        said = _texts(found.commands, self.turn.scrub(words))
+        content = (*_texts(*before), *found.shown, *said)
         return user(*self.talk.opening(), *content) if content else user()
 
     def _shown(self, found: Found) -> tuple[Note, ...]:
@@ -168,14 +170,17 @@ class Agent:
         self.turn.results.has_shown(found.shown)
         return found.notes
 
-    def _instructions(self) -> str:
-        """The person's instruction files, at first and after each change; else ""."""
-        turn = self.turn
-        instructions = rule_files.as_text(turn.rule_files, turn.untrusted)
-        before, turn.context.instructions = turn.context.instructions, instructions
-        if instructions == before:
-            return ""
-        return instructions or rule_files.GONE
+    def _instructions(self) -> tuple[str, str]:
+        """The person's instruction files and skills, at first and after each change; else ""."""
+        turn, context = self.turn, self.turn.context
+        rules = rule_files.as_text(turn.rule_files, turn.untrusted)
+        skills = skills_told(turn.skills, turn.untrusted)
+        before = (context.instructions, context.skills)
+        context.instructions, context.skills = rules, skills
+        return (
+            "" if rules == before[0] else rules or rule_files.GONE,
+            "" if skills == before[1] else skills or NO_SKILLS,
+        )
 
     async def _describe(self) -> str:
         turn = self.turn
@@ -235,7 +240,8 @@ class Agent:
             yield delivery
             words = self.turn.scrub(delivery.text)
             self._goal = f"{self._goal}\n\n{delivery.text}"
-        content = (*self._calls.outcome(), *_texts(done, found.text), *found.shown, *_texts(words))
+        said = _texts(found.commands, words)
+        content = (*self._calls.outcome(), *_texts(done, found.text), *found.shown, *said)
         if content:
             self.talk.add(user(*content))
             self._rests = False
@@ -264,12 +270,12 @@ class Agent:
         with contextlib.suppress(DocumentError):
             await turn.notebook.look()
         goal = turn.scrub(self._goal) or "Go on with what was asked last."
-        described = (await self._describe(), self._instructions())
+        described = (await self._describe(), *self._instructions())
         turn.results.forget_shown()
         found = await look_up(turn, self._references)
         request = f"Go on with this request:\n{goal}"
         before = _texts(*described, summary, found.text)
-        self.talk.restart(user(*before, *found.shown, *_texts(request)))
+        self.talk.restart(user(*before, *found.shown, *_texts(found.commands, request)))
         self._shown(found)
         self.meter.new_conversation()
         return Note(MOVED_ON)

@@ -14,17 +14,23 @@ from ..model_view.notebook_prompt import one_line
 from ..model_view.outputs import size
 from ..model_view.references import Named, named
 from ..off_loop import off_loop
+from ..own_commands.for_model import commands_told
+from ..own_commands.own_command import OwnCommand
 from ..turn.turn import Turn
 
 MOST_LOOKED_THROUGH = 2_000
 """Files beside the notebook."""
+_COMMANDS = ("command", "skill")
+NO_FILE = "The file of this command no longer exists."
 NOT_READ = "[Reading something that the message mentions took too long.]"
 
 
 class Found(msgspec.Struct, frozen=True):
-    """``shown`` follows ``text``; ``notes`` are for the person."""
+    """``shown`` follows ``text``; ``commands`` goes before the person's words; ``notes`` are for
+    the person."""
 
     text: str = ""
+    commands: str = ""
     shown: tuple[showing.Shown, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -33,10 +39,12 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
     """``again``: read the notebook first, because it may have changed."""
     if not references:
         return Found()
+    called, missing = await _called(turn, references)
+    references = [one for one in references if one.kind not in _COMMANDS]
     if again:
         with contextlib.suppress(DocumentError):  # Use the last snapshot.
             await turn.notebook.look()
-    names = tuple(one.name for one in references if one.kind == "variable")
+    names = tuple(one.name for one in references if one.kind in ("variable", "column"))
     variables = None
     with contextlib.suppress(KernelError):
         variables = await turn.variables(names) if names else []
@@ -56,7 +64,30 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
         if cell is not None:
             turn.context.seen(cell)
     shown = tuple(one.shown for one in seen.values() if one.shown is not None)
-    return Found(found.text, shown, (*_missing(found), *_not_shown(turn, seen)))
+    notes = (*missing, *_missing(found), *_not_shown(turn, seen))
+    return Found(found.text, commands_told(called, turn.untrusted), shown, notes)
+
+
+async def _called(
+    turn: Turn, references: Sequence[Reference]
+) -> tuple[list[tuple[OwnCommand, str]], list[Note]]:
+    """The person's commands with their arguments, and notes on those that cannot be used."""
+    named = [one for one in references if one.kind in _COMMANDS]
+    if not named or turn.look_for_commands is None:
+        return [], []
+    known = await turn.look_for_commands()
+    found: dict[tuple[str, str], OwnCommand] = {(one.kind, one.name): one for one in known}
+    called: list[tuple[OwnCommand, str]] = []
+    notes: list[Note] = []
+    for reference in named:
+        name, _, arguments = reference.name.partition(" ")
+        command = found.get((reference.kind, name))
+        if command is None or command.trouble:
+            why = NO_FILE if command is None else command.trouble
+            notes.append(Note(f"/{one_line(turn.scrub(name))}: {why}", "warning"))
+        else:
+            called.append((command, arguments))
+    return called, notes
 
 
 async def _see_files(

@@ -79,6 +79,8 @@ class Context:
         self.scrub = scrub
         self.instructions = ""
         """The person's instruction files as sent to the model."""
+        self.skills = ""
+        """The list of skills as sent to the model."""
 
     # --- what the model learns elsewhere ---------------------------------------------
 

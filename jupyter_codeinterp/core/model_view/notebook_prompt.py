@@ -28,6 +28,8 @@ _OUTPUTS = 300
 _PART = 1_500
 """Characters of a cell that is too long to be shown whole."""
 _VARIABLE = 200
+_NAME = 210
+"""Characters of the name of a variable with that of a column."""
 
 _READ = 20_000
 """Characters searched for the first line that is not blank."""
@@ -182,14 +184,15 @@ def variable_lines(variables: Sequence[Any], scrub: Scrub = str) -> dict[str, st
     for variable in islice(variables, _MOST_VARIABLES):
         if not isinstance(variable, Mapping):
             continue
-        name = str(variable.get("name", ""))[:_LINE]
+        name = str(variable.get("name", ""))[:_NAME]
         facts = [
             f"{key}={_fact(value)}"
             for key, value in islice(variable.items(), 20)
             if key not in ("name", "type") and value not in (None, "", [], {})
         ]
         line = " ".join([f"{name}:", str(variable.get("type", ""))[:_LINE], *facts])
-        lines[name] = one_line(scrub(line.replace("\n", " ")), _VARIABLE)
+        longest = _VARIABLE + max(0, len(name) - _LINE)
+        lines[name] = one_line(scrub(line.replace("\n", " ")), longest)
     return lines
 
 

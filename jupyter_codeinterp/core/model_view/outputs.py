@@ -47,8 +47,13 @@ _LAST, _LEAST_OF_LAST = 3, 20_000
 
 
 class Seen(msgspec.Struct, frozen=True):
+    """``title`` replaces a tool's label on its card. ``is_delimited``: the text is inert and has
+    delimiters of its own."""
+
     text: str
     images: tuple[Image, ...] = ()
+    title: str = ""
+    is_delimited: bool = False
 
 
 class _Piece(msgspec.Struct, frozen=True):

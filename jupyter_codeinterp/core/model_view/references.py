@@ -1,4 +1,4 @@
-"""What a message names (a variable, a cell, a file, the last error), as it is now, for the model.
+"""What a message names (a variable, a column, a cell, a file, the last error), as it is now.
 
 All of it is text of others: inert, without keys, bounded, and between the delimiters.
 """
@@ -63,8 +63,8 @@ def named(
     parts: list[_Part] = []
     left = ALL
     for reference in references:
-        if reference.kind == "variable":
-            part = _variable(reference.name, variables, untrusted.scrub)
+        if reference.kind in ("variable", "column"):
+            part = _variable(reference, variables, untrusted.scrub)
         elif reference.kind == "cell":
             part = _cell(reference.name, snapshot, untrusted.scrub)
         elif reference.kind == "file":
@@ -84,16 +84,18 @@ def named(
 
 
 def _variable(
-    name: str, variables: list[dict[str, Any]] | None, scrub: Callable[[str], str]
+    reference: Reference, variables: list[dict[str, Any]] | None, scrub: Callable[[str], str]
 ) -> _Part:
-    what = f"variable {one_line(scrub(name))}"
+    """Also a column."""
+    kind, name = reference.kind, reference.name
+    what = f"{kind} {one_line(scrub(name))}"
     if variables is None:
         words = f"{what}: not available, because the kernel is busy or missing"
         return _Part(words, what, f"{what} (the kernel is busy or missing)")
     line = variable_lines(variables, scrub).get(name)
     if line is None:
         return _Part(f"{what}: not in the kernel", what, what)
-    return _Part(f"variable {line}", what)
+    return _Part(f"{kind} {line}", what)
 
 
 def _cell(cell_id: str, snapshot: Snapshot, scrub: Callable[[str], str]) -> _Part:

@@ -55,12 +55,20 @@ class PrivateNames:
         return name in self._names
 
     def redact(self, variables: Variables) -> Variables:
-        return variables if variables is None else [self._redacted(v) for v in variables]
+        """Without values of private variables, and without their columns."""
+        if variables is None:
+            return None
+        return [self._redacted(v) for v in variables if not self._is_part(v)]
 
     def _redacted(self, variable: dict[str, Any]) -> dict[str, Any]:
         if variable.get("name") not in self._names:
             return variable
         return {key: variable[key] for key in _SHOWN if key in variable}
+
+    def _is_part(self, variable: dict[str, Any]) -> bool:
+        """Whether it is a column of a private table, or an item of a private dictionary."""
+        name, bracket, _ = str(variable.get("name")).partition("[")
+        return bool(bracket) and name in self._names
 
 
 _SHOWN: Sequence[str] = ("name", "type")

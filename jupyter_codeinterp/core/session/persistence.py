@@ -26,6 +26,7 @@ from ..loop.conversation import Conversation
 from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..model_view.rule_files import RuleFile
+from ..own_commands.own_command import OwnCommand
 from ..ports import Document, Kernel
 from ..redaction.private_names import PrivateNames
 from ..stores import INHERITED, SessionStore
@@ -70,6 +71,9 @@ class Workplace(Protocol):
 
     async def rule_files(self) -> list[RuleFile]:
         """The person's instruction files, from the root down to the notebook."""
+
+    async def own_commands(self) -> list[OwnCommand]:
+        """The person's commands and skills, those with a defect too."""
 
     async def look_around(self) -> Seen | None:
         """The files under the notebook's folder; None where unknown."""

@@ -14,8 +14,10 @@ from ..history.changes import Change
 from ..history.outputs import outputs_of
 from ..history.review import Review, review
 from ..stores import INHERITED, Beginning
-from . import undo
+from . import redo, undo
 from .persistence import PersistentSession
+
+NOT_CHANGED = "The turn did not change this cell."
 
 
 class Reviews:
@@ -33,12 +35,26 @@ class Reviews:
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
-        with self._alone():
+        with self._alone(turn):
             chosen = self._chosen(turn, cells) if cells else self._left(turn)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             undone = await undo.undo(turn, chosen, document, self._session.ledger, outputs)
             self._session.show(replace(undone, window=window))
+
+    async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
+        """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
+        touched them since.
+
+        Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell`` or ``nothing_to_redo``,
+        and DocumentError ``not_open``.
+        """
+        with self._alone(turn):
+            chosen = self._redoable(turn, cells)
+            document = self._session.workplace.document
+            outputs = outputs_of(self._session.store, self._session.info.session_id)
+            redone = await redo.redo(turn, chosen, document, self._session.ledger, outputs)
+            self._session.show(replace(redone, window=window))
 
     async def undo_since(self, turn: int, window: int = 0) -> tuple[Kept, ...]:
         """Restore what this and all later turns changed, the newest first, unless the person
@@ -53,6 +69,7 @@ class Reviews:
             for number in range(self._session.replay.turns, turn - 1, -1):
                 left = self._open(number)
                 if left:
+                    self._session.workplace.begin_turn(-number)
                     undone = await undo.undo(number, left, document, ledger, outputs)
                     self._session.show(replace(undone, window=window))
                     for one in undone.kept:
@@ -94,12 +111,22 @@ class Reviews:
         states = self._session.replay.reviewed.get(turn, {})
         return tuple(change for change in self._changes(turn) if change.cell_id not in states)
 
+    def _redoable(self, turn: int, cells: tuple[str, ...]) -> tuple[str, ...]:
+        changed = {change.cell_id for change in self._changes(turn)}
+        redoable = self._session.replay.redoable.get(turn, {})
+        if not changed.issuperset(cells):
+            raise CommandError("unknown_cell", NOT_CHANGED)
+        chosen = tuple(dict.fromkeys(cells or redoable))
+        if not chosen or not redoable.keys() >= set(chosen):
+            raise CommandError("nothing_to_redo", "Nothing to redo.")
+        return chosen
+
     def _chosen(self, turn: int, cells: tuple[str, ...]) -> tuple[Change, ...]:
         changes = {change.cell_id: change for change in self._changes(turn)}
         states = self._session.replay.reviewed.get(turn, {})
         for cell_id in cells:
             if cell_id not in changes:
-                raise CommandError("unknown_cell", "The turn did not change this cell.")
+                raise CommandError("unknown_cell", NOT_CHANGED)
             if states.get(cell_id) == "undone":
                 raise CommandError("already_undone", "This cell was already restored.")
         return tuple(changes[cell_id] for cell_id in dict.fromkeys(cells))
@@ -107,19 +134,19 @@ class Reviews:
     async def remove(self, cell_id: str, window: int = 0) -> None:
         """Remove a failed cell that the agent left. Raises CommandError ``busy``, ``not_ours``
         or ``cell_changed``, and DocumentError ``not_open``."""
-        with self._alone():
-            removed = await undo.remove(
-                cell_id, self._session.workplace.document, self._session.ledger
-            )
+        turn = self._session.replay.added_by(cell_id) or 0
+        with self._alone(turn):
+            document, ledger = self._session.workplace.document, self._session.ledger
+            removed = await undo.remove(cell_id, turn, document, ledger)
             self._session.show(replace(removed, window=window))
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Within, no turn runs, and ops belong to turn 0."""
+    def _alone(self, turn: int = 0) -> Iterator[None]:
+        """Within, no turn runs, and ops undo or redo ``turn``."""
         self._session.need_idle()
         with self._session.here():
             self._session.undoing = True
-            self._session.workplace.begin_turn(0)
+            self._session.workplace.begin_turn(-turn)
             try:
                 yield
             finally:

@@ -17,11 +17,13 @@ from ..errors import CodeInterpError, CommandError
 from ..events import Kept, Mode, Reference
 from ..history.branching import title_of
 from ..history.review import Review
+from ..own_commands.own_command import arguments_in
 from ..redaction.pasted_keys import looks_like_key, without_keys
 from ..stores import Beginning
 from ..turn.limits import Rules
 from .input_routing import Does
-from .session import TITLE_LENGTH, Session
+from .session import Session
+from .title import TITLE_LENGTH
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
@@ -33,6 +35,8 @@ LOOKS_LIKE_KEY = (
 )
 LONGEST_NAME = 300
 """Characters of a name in a reference; a file's has at most 255 bytes."""
+LONGEST_CALL = 4_000
+"""Characters of a command with the words that its placeholders get; the message has all."""
 
 
 class Sent(NamedTuple):
@@ -109,7 +113,7 @@ class SessionService:
         ``held_elsewhere``.
         """
         words = self._checked(text, with_key)
-        references = _few(references)
+        references = _with_arguments(_few(references), words)
         if session_id:
             session = self._sessions.session(session_id)
         elif not text.strip():
@@ -156,7 +160,7 @@ class SessionService:
         ``not_open``. An error leaves no new conversation.
         """
         words = self._checked(text, with_key)
-        references = _few(references)
+        references = _with_arguments(_few(references), words)
         if not text.strip():
             raise CommandError("empty_message", "The message is empty.")
         session = self._here(session_id)
@@ -273,6 +277,22 @@ class SessionService:
         await session.reviews.undo(turn, cells, by)
         self._record(session, by, "undo")
 
+    async def redo(
+        self,
+        session_id: str,
+        turn: int,
+        cells: tuple[str, ...] = (),
+        by: int = 0,
+        *,
+        headless: bool = False,
+    ) -> None:
+        """As ``Session.redo``."""
+        session = self._sessions.session(session_id)
+        if headless:
+            session.workplace.expect_no_window()
+        await session.reviews.redo(turn, cells, by)
+        self._record(session, by, "redo")
+
     def keep(self, session_id: str, turn: int, cells: tuple[str, ...], by: int = 0) -> None:
         """As ``Session.keep``."""
         session = self._sessions.session(session_id)
@@ -358,3 +378,13 @@ def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
     if any(len(reference.name) > LONGEST_NAME for reference in found):
         raise CommandError("too_long", "The message mentions something whose name is too long.")
     return found
+
+
+def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Reference, ...]:
+    """The references; commands with the words that follow them in the message (without keys)."""
+    return tuple(
+        Reference(one.kind, f"{one.name} {arguments_in(text, one.name)}"[:LONGEST_CALL].rstrip())
+        if one.kind in ("command", "skill")
+        else one
+        for one in references
+    )

@@ -37,8 +37,10 @@ from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
 from ..messages import Text, user
 from ..model_view.context import Context
+from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
+from ..redaction.secrets import REMOVED
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
@@ -47,18 +49,18 @@ from ..turn.limits import Limits, Rules
 from ..turn.notebook import TurnNotebook
 from ..turn.results import Results
 from ..turn.turn import StoppedRun, Turn
+from ..visible import visible_line
 from . import undo
 from .input_routing import GOES_ON, Does, route
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 from .queue import Queue
 from .reviews import Reviews
+from .title import from_answer, from_question
 
 INTERRUPT_TIME = 5.0
 """Seconds after an interrupt until the person learns that the kernel goes on."""
 MOST_WORKED = 20
 """Cells of the agent that a window learns of. The person may delete as many in a row."""
-TITLE_LENGTH = 60
-"""Characters of a title made from the first message."""
 LONGEST_TITLE = 200
 """Characters of a person's title."""
 SETTLE_TIME = 0.15
@@ -184,9 +186,8 @@ class Session(PersistentSession):
             if model and model != self.info.model:
                 self._change_model(model, window)
             if not self.info.title:
-                title = " ".join(without_keys(text).split())
-                title = title if len(title) <= TITLE_LENGTH else title[:59] + "…"
-                self.publish(TitleChanged(title, window))
+                title = from_question(without_keys(text))
+                self.publish(TitleChanged(title, window, "question"))
                 self._set(title=title)
             self._start(self.queue.with_text(text), window, self.queue.with_references(references))
 
@@ -277,9 +278,24 @@ class Session(PersistentSession):
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
         files = await self._made(agent.turn) if agent is not None else ((), 0)
-        self._show_end(self._halted or ending, cleared, files)
+        ending = self._halted or ending
+        if ending.reason == "end_turn":
+            self._name_by_answer()
+        self._show_end(ending, cleared, files)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
+
+    def _name_by_answer(self) -> None:
+        """After the first answer, unless a person gave the name. The name of a branch shows how
+        its question differs."""
+        replay = self.replay
+        if replay.answered or replay.titled_by != "question" or self.info.branches:
+            return
+        found = from_answer("\n".join(replay.said_last), replay.cells)
+        title = visible_line(without_keys(self._rules.scrub(found)))
+        if title and REMOVED not in title and title != self.info.title:
+            self.show(TitleChanged(title, by="answer"))
+            self._set(title=title)
 
     async def _agent(self) -> Agent:
         """Read the notebook and build the turn's agent."""
@@ -319,7 +335,10 @@ class Session(PersistentSession):
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         turn.look_for_files, turn.read_file = place.files, place.read_file
-        turn.rule_files = await place.rule_files() if self._reads_rules else []
+        turn.look_for_commands = place.own_commands
+        if self._reads_rules:
+            turn.rule_files = await place.rule_files()
+            turn.skills = skills_of(await place.own_commands())
         turn.model_info = await model.info(self.info.model)
         self._meter.begin_turn(turn.model_info)
         return Agent(

@@ -7,7 +7,7 @@ touched the cell since.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -34,13 +34,28 @@ async def undo(
     outputs: Outputs,
 ) -> TurnUndone:
     """Restore what a turn changed. Raises DocumentError ``not_open``."""
-    undoing = _Undoing(turn, tuple(changes), await document.snapshot(), ledger, outputs)
+    undoing = Undoing(turn, tuple(changes), await document.snapshot(), ledger, outputs)
+    done = await carry_out(undoing, document, ledger)
+    redoable = (one.change for one in ledger.undone(turn, done.restored).values())
+    return TurnUndone(turn, *done, redoable=tuple(c.cell_id for c in redoable if c.undoable))
+
+
+class Done(NamedTuple):
+    """As in ``TurnUndone``."""
+
+    restored: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    without_outputs: tuple[str, ...]
+
+
+async def carry_out(undoing: Undoing, document: Document, ledger: Ledger) -> Done:
+    """Undo the changes one by one, and ask the document to save."""
     restored: list[str] = []
     kept: list[Kept] = []
     without_outputs: list[str] = []
     for change in undoing.in_order():
         op = undoing.op(change)
-        receipt = await _apply(op, document, ledger) if op is not None else None
+        receipt = await _apply(undoing.turn, op, document, ledger) if op is not None else None
         why = undoing.why_kept(change, receipt)
         if why is not None:
             kept.append(why)
@@ -49,10 +64,12 @@ async def undo(
         if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
             without_outputs.append(change.cell_id)
     await document.save()
-    return TurnUndone(turn, tuple(restored), tuple(kept), tuple(without_outputs))
+    return Done(tuple(restored), tuple(kept), tuple(without_outputs))
 
 
-class _Undoing:
+class Undoing:
+    """The ops that undo changes, and the reasons to skip one."""
+
     def __init__(
         self,
         turn: int,
@@ -61,7 +78,7 @@ class _Undoing:
         ledger: Ledger,
         outputs: Outputs,
     ) -> None:
-        self._turn = turn
+        self.turn = turn
         self._changes = changes
         self._snapshot = snapshot
         self._ledger = ledger
@@ -82,15 +99,20 @@ class _Undoing:
         if cell is not None and change.kind != "removed":
             if cell.cell_type != change.cell_type and not _is_restored(change, cell):
                 return None
-            if change.kind == "added" and cell.tags:
-                return None  # The agent gives no tags.
+            if change.kind == "added" and cell.tags != self.tags(change):
+                return None
             if change.kind == "added" and change.cell_id in self._ledger.drafts:
                 # The stream broke off: how much of the draft arrived is unknown.
                 expect = expect or cell.source
         if change.before is not None and REMOVED in change.before["source"]:
             return None
         above = tuple(other for other in change.above if other in self._ids)[:ANCHORS]
-        return undo_op(msgspec.structs.replace(change, above=above), expect, self._outputs)
+        placed = msgspec.structs.replace(change, above=above)
+        return undo_op(placed, expect, self._outputs, tell=True)
+
+    def tags(self, change: Change) -> tuple[str, ...]:
+        """The tags of an added cell. The agent gives none."""
+        return ()
 
     def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
         """Why the cell was skipped; None if it was restored."""
@@ -104,7 +126,7 @@ class _Undoing:
             return Kept(cell_id, "locked")
         if receipt.status == "pending":
             return Kept(cell_id, "unconfirmed")
-        if self._ledger.written_later(self._turn, cell_id, receipt.source):
+        if self._ledger.written_later(self.turn, cell_id, receipt.source):
             return Kept(cell_id, "changed_later")
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
 
@@ -115,22 +137,22 @@ def _is_restored(change: Change, cell: CellView) -> bool:
     return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
 
 
-async def remove(cell_id: str, document: Document, ledger: Ledger) -> CellRemoved:
-    """Remove a failed cell that the agent left. Raises CommandError ``not_ours`` or
-    ``cell_changed``, and DocumentError ``not_open``."""
+async def remove(cell_id: str, turn: int, document: Document, ledger: Ledger) -> CellRemoved:
+    """Remove a failed cell that the agent left; ``turn`` added it, 0 if unknown. Raises
+    CommandError ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
     source = ledger.written(cell_id)
     if source is None:
         raise CommandError("not_ours", "This cell is not one of the agent's.")
     await document.snapshot()
-    receipt = await _apply(Delete(cell_id, source), document, ledger)
+    receipt = await _apply(turn, Delete(cell_id, source), document, ledger)
     if receipt.status != "done":
         raise CommandError("cell_changed", "You have changed this cell; it was kept.")
-    return CellRemoved(cell_id)
+    return CellRemoved(cell_id, redoable=turn > 0 and cell_id in ledger.undone(turn, (cell_id,)))
 
 
-async def _apply(op: Op, document: Document, ledger: Ledger) -> Receipt:
+async def _apply(turn: int, op: Op, document: Document, ledger: Ledger) -> Receipt:
     receipt = await document.apply(op)
-    ledger.record(0, op, receipt)
+    ledger.record(-turn, op, receipt)
     return receipt
 
 

@@ -142,7 +142,8 @@ class Tools:
             words = f"The tool failed ({type(error).__name__})."
             return turn.results.make(call, "not_started", words, title=title)
         if tool in BUILT_IN:
-            quoted, images = turn.untrusted.quoted(seen.text), seen.images
+            quoted = seen.text if seen.is_delimited else turn.untrusted.quoted(seen.text)
+            images, title = seen.images, seen.title or title
         else:
             quoted, images = turn.untrusted.shown(seen.text), ()
         return turn.results.make(call, "ok", title=title, images=images, quoted=quoted)

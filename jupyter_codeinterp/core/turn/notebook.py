@@ -166,6 +166,11 @@ class TurnNotebook:
             return tuple(reversed(ids[max(0, end - ANCHORS) : end]))
         return (cell_id, *self.placed.get(cell_id, ()))[:ANCHORS]
 
+    def before(self, cell_id: str) -> str:
+        """The cell above ``cell_id``; "" if it is the first."""
+        above = self.above(cell_id)
+        return above[1] if len(above) > 1 else ""
+
     def place(self) -> Place:
         """The place of a new cell before its code is known."""
         cells = self.snapshot.cells

@@ -73,18 +73,19 @@ def below_needs(cells: Sequence[CellView], after: str, source: str) -> Place | N
         return None
     known: set[str] = set()
     for cell in cells[: index + 1]:
-        known |= _defines(cell)
+        known |= defines(cell)
     lowest: Union[CellView, None] = None
     needs: set[str] = set()
     for cell in below:
         again = imported(cell.source) & known
-        found = (_defines(cell) - again) & wanted
+        found = (defines(cell) - again) & wanted
         if found:
             lowest, needs = cell, needs | found
     return Place(lowest.cell_id, "", tuple(sorted(needs))) if lowest is not None else None
 
 
-def _defines(cell: CellView) -> frozenset[str]:
+def defines(cell: CellView) -> frozenset[str]:
+    """The names that a cell binds; none of a cell that is no code."""
     if cell.cell_type != "code":
         return frozenset()
     return defined(cell.source) | frozenset(cell.assigns)

@@ -18,6 +18,7 @@ from ..hooks.hooks import Hooks
 from ..model_view.context import Context
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
+from ..own_commands.own_command import OwnCommand
 from ..ports import Document, Kernel, KernelInfo, ModelInfo
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
@@ -83,6 +84,10 @@ class Turn:
     model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
     """The person's instructions, from files; from the root down to the notebook."""
+    look_for_commands: Callable[[], Awaitable[list[OwnCommand]]] | None = None
+    """The person's commands and skills as they are now, those with a defect too."""
+    skills: list[OwnCommand] = field(default_factory=list)
+    """Those that the model may use by itself."""
     before: asyncio.Future[Seen | None] | None = None
     """What lay under the notebook's folder as the turn began; None where that is not known."""
     kernel_start: tuple[str, int] | None = None

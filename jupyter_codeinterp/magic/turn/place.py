@@ -10,6 +10,7 @@ from ...adapters.documents.memory import MemoryDocument
 from ...adapters.kernels.in_process import InProcessKernel
 from ...adapters.rule_file import HIDDEN, OPEN, read_file, within
 from ...core.model_view.rule_files import RuleFile
+from ...core.own_commands.own_command import OwnCommand
 
 MOST_FILES = 50
 MOST_LOOKED_AT = 2_000
@@ -49,6 +50,10 @@ class ProcessPlace:
         if self.context:
             self._instructions = rule_files(Path.cwd())
         return self._instructions
+
+    async def own_commands(self) -> list[OwnCommand]:
+        """Return none: a prompt in a cell cannot call them, and has no tool that reads skills."""
+        return []
 
     async def look_around(self) -> None:
         return None

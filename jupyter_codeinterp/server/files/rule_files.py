@@ -32,10 +32,10 @@ async def rule_files(contents: Any, notebook: str) -> list[RuleFile]:
     found: list[RuleFile] = []
 
     async def look() -> None:
-        for folder in _folders(notebook):
+        for folder in folders_of(notebook):
             for name in (HIDDEN, OPEN):  # reversed below: the nearest file wins
                 path = f"{folder}/{name}" if folder else name
-                text = await _read(contents, path, hidden=name == HIDDEN)
+                text = await read_instructions(contents, path, hidden=name == HIDDEN)
                 if text is not None:
                     found.append((path, text))
 
@@ -46,14 +46,15 @@ async def rule_files(contents: Any, notebook: str) -> list[RuleFile]:
     return found[::-1]
 
 
-def _folders(notebook: str) -> Iterator[str]:
+def folders_of(notebook: str) -> Iterator[str]:
     """The notebook's folder and those above it, nearest first."""
     parts = notebook.strip("/").split("/")[:-1]
     for count in range(len(parts), max(-1, len(parts) - MAX_FOLDERS), -1):
         yield "/".join(parts[:count])
 
 
-async def _read(contents: Any, path: str, *, hidden: bool) -> str | None:
+async def read_instructions(contents: Any, path: str, *, hidden: bool) -> str | None:
+    """The file's text; ``TOO_LARGE``; None if it is missing, no text, or outside the root."""
     root = root_of(contents)
     if root is not None:
         there = await asyncio.to_thread(within, root, path)

@@ -51,13 +51,15 @@ async def read_sibling(contents: Any, notebook: str, name: str, most: int) -> by
     folder = notebook.rpartition("/")[0]
     path = f"{folder}/{name}" if folder else name
     try:
-        return await asyncio.wait_for(_read(contents, path, most), READING_TIMEOUT)
+        return await asyncio.wait_for(read_file(contents, path, most), READING_TIMEOUT)
     except (web.HTTPError, OSError, asyncio.TimeoutError) as error:
         log.info("Could not read %s: %r", path, error)
         return None
 
 
-async def _read(contents: Any, path: str, most: int) -> bytes | None:
+async def read_file(contents: Any, path: str, most: int) -> bytes | None:
+    """None if the file is outside the root or larger than ``most`` bytes. Raises HTTPError or
+    OSError."""
     root = root_of(contents)
     if root is not None and await asyncio.to_thread(within, root, path) is None:
         return None

@@ -7,7 +7,7 @@ from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import completions, connections, events, names, sessions, settings, turns, windows
+from . import completions, connections, events, names, sessions, settings, tables, turns, windows
 from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
@@ -26,6 +26,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"local", connections.LocalHandler),
     (r"demo", settings.DemoHandler),
     (r"names", names.NamesHandler),
+    (r"commands", names.CommandsHandler),
+    (r"tables", tables.TablesHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),
@@ -45,6 +47,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/model", turns.ModelHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/changes", sessions.ChangesHandler),
     (rf"sessions/{_ID}/turns/{_NUMBER}/undo", turns.UndoHandler),
+    (rf"sessions/{_ID}/turns/{_NUMBER}/redo", turns.RedoHandler),
     (r"channel", ChannelHandler),
 ]
 UNKNOWN = r".*"

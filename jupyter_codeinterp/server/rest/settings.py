@@ -24,6 +24,7 @@ def status(handler: Handler) -> dict[str, Any]:
         "connected": models.connected,
         "demo_model": models.demo,
         "looks_around": models.looks_around,
+        "completions": handler.settings["codeinterp_completions"] is not None,
         "keys_from_admin": models.limits.environment_only,
         "highest_mode": handler.manager.rules.highest_mode,
         "base_url_host": models.host,

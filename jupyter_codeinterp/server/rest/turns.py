@@ -109,6 +109,12 @@ class Undone(_Body, frozen=True):
     cells: tuple[str, ...] = ()
 
 
+class Redone(_Body, frozen=True):
+    """``cells``: ids; none: all cells that can be redone."""
+
+    cells: tuple[str, ...] = ()
+
+
 class TurnHandler(Handler):
     def answer_session(self, session_id: str, status: int = HTTPStatus.OK) -> None:
         """Answer with the conversation."""
@@ -244,4 +250,14 @@ class UndoHandler(TurnHandler):
         given = self.given(Undone)
         service = self.manager.service
         await service.undo(session_id, int(turn), given.cells, self.by, headless=True)
+        self.answer_session(session_id)
+
+
+class RedoHandler(TurnHandler):
+    @web.authenticated
+    @authorized("write")
+    async def post(self, session_id: str, turn: str) -> None:
+        given = self.given(Redone)
+        service = self.manager.service
+        await service.redo(session_id, int(turn), given.cells, self.by, headless=True)
         self.answer_session(session_id)

@@ -44,6 +44,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.SetModel: (EXECUTE,),
     c.NotMe: (EXECUTE,),
     c.UndoTurn: (CHANGE,),
+    c.RedoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
     c.RemoveCell: (CHANGE,),
     c.Subscribe: (LOOK,),
@@ -59,6 +60,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RenameNotebook: (CHANGE,),
     c.DraftGone: (CHANGE,),
     c.PersonActed: (EXECUTE, CHANGE),
+    c.OwnRun: (EXECUTE, CHANGE),
     c.DraftRun: (EXECUTE, CHANGE),
 }
 """A command's permissions, as (action, resource) of jupyter_server's authorizer."""
@@ -120,7 +122,7 @@ class ClientConnection:
             self.send(c.Reply(_id_of(message), error=error.code, message=error.message))
             return
         work = self._carry_out_and_answer(command)
-        if isinstance(command, (c.Branch, c.UndoTurn, c.RemoveCell)):
+        if isinstance(command, (c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell)):
             # They wait for receipts, which arrive over this socket.
             task = asyncio.ensure_future(work)
             self._long.add(task)
@@ -159,7 +161,9 @@ class ClientConnection:
         elif isinstance(command, c.OpenNotebook):
             notebook = manager.notebook(command.notebook)
             notebook.open(self, WindowState.of(command), reverted=command.reverted)
+            manager.own_runs.opened(self, notebook, command)
         elif isinstance(command, c.CloseNotebook):
+            manager.own_runs.closed(self.number, manager.opened(command.notebook))
             manager.close_notebook(self, command.notebook, for_good=True)
         elif isinstance(command, c.RenameNotebook):
             manager.rename(self, command.notebook, command.to)
@@ -167,6 +171,8 @@ class ClientConnection:
             manager.draft_gone(self, command.notebook, command.cell_id)
         elif isinstance(command, c.DraftRun):
             manager.draft_run(self, command)
+        elif isinstance(command, c.OwnRun):
+            self._own_run(command)
         elif isinstance(command, c.NotMe):
             manager.not_me(self)
         elif isinstance(
@@ -205,6 +211,8 @@ class ClientConnection:
             service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
             await service.undo(command.session_id, command.turn, command.cells, self.number)
+        elif isinstance(command, c.RedoTurn):
+            await service.redo(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepChanges):
             service.keep(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.RemoveCell):
@@ -226,6 +234,8 @@ class ClientConnection:
             notebook.file_state(self, command)
         elif isinstance(command, c.KernelOf):
             notebook.kernel_of(self, command.kernel_id)
+            if notebook.keeps_outputs(self):
+                self._manager.own_runs.listen(command.kernel_id)
         elif isinstance(command, c.TakeLease):
             notebook.take(self)
         elif isinstance(command, c.OpReceipt):
@@ -234,6 +244,11 @@ class ClientConnection:
             notebook.person_acted(self)
         else:
             notebook.answer(self, command)
+
+    def _own_run(self, command: c.OwnRun) -> None:
+        notebook = self._manager.opened(command.notebook)
+        if notebook is not None and notebook.opened_by(self):
+            self._manager.own_runs.report(self.number, notebook, command)
 
     def _send_message(self, command: c.SendMessage) -> dict[str, Any]:
         manager = self._manager

@@ -77,7 +77,8 @@ class CodeInterpSettings(Configurable):
     read_rule_files = Bool(
         True,
         help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "
-        "folders above it, to the model as the person's instructions.",
+        "folders above it, to the model as the person's instructions. Also offer the commands and "
+        "skills in .codeinterp/commands and .codeinterp/skills there.",
     ).tag(config=True)
     max_steps = Integer(25, min=1, help="Maximum number of model calls in a turn.").tag(config=True)
     max_tokens = Integer(16_000, min=256, help=("Maximum number of tokens in an answer.")).tag(
@@ -122,6 +123,11 @@ class CodeInterpSettings(Configurable):
         True,
         help="Allow people to turn on completions while typing, which send small requests to a "
         "model. Off until a person turns them on.",
+    ).tag(config=True)
+    keep_outputs = Bool(
+        True,
+        help="Allow people to have the server keep the outputs of their own cells when their "
+        "page closes during a run. Off until a person turns it on.",
     ).tag(config=True)
     kernel_env_remove = List(
         Unicode(),

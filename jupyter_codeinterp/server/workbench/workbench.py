@@ -19,21 +19,25 @@ from ...core.turn.limits import Rules
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
+from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
 from ..models.spending import Spending
 from ..names import Names
-from ..notebook_kernels import NotebookKernels
+from ..notebook_kernels import KernelsOf, NotebookKernels
+from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
+from ..tables.variables import VariableTables
 from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
-    from ...adapters.kernels.zmq import KernelPool, ZmqKernel
+    from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.model_view.rule_files import RuleFile
+    from ...core.own_commands.own_command import OwnCommand
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:
@@ -78,6 +82,7 @@ class Workbench:
             files=self._files,
             read_file=partial(read_sibling, contents),
             rule_files=self._rule_files,
+            own_commands=self.own_commands,
             look_around=partial(look_around, contents),
             rules=Rules(
                 settings.limits,
@@ -95,8 +100,14 @@ class Workbench:
             hooks=self._hooks,
             on_window=self._preload,
             put_back_settings=self.models.put_back,
+            own_runs=OwnRuns(
+                self._kernel_link if settings.keep_outputs else None,
+                settings.window_grace,
+                LostRuns(settings.folder / "own-runs"),
+            ),
         )
-        self.names = Names(self._kernel_at, self._files, self.manager.is_private)
+        self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
+        self.tables = VariableTables(self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property
@@ -118,22 +129,27 @@ class Workbench:
 
         return KernelPool(self._kernel_manager)
 
+    def _kernel_link(self, kernel_id: str) -> KernelLink:
+        return self._kernels.get(kernel_id)[0]
+
     def _make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
         async def current_id() -> str | None:
             """The kernel of the notebook's window, or else of the server's session list."""
             while True:
                 live = notebook()
-                if live.kernel_id:
+                # After a change of kernel, a window reports the old one for some seconds.
+                if live.kernel_id and live.kernel_id in self._kernel_manager:
                     return live.kernel_id
                 await self.notebook_kernels.moved()
                 path = live.path
                 found = await self.notebook_kernels.of(path)
                 if path == notebook().path:
-                    return found
+                    return found or live.kernel_id
 
         from ...adapters.kernels.zmq import ZmqKernel
 
-        return ZmqKernel(self._kernels, current_id)
+        specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
+        return ZmqKernel(self._kernels, current_id, specs)
 
     def _kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""
@@ -168,6 +184,9 @@ class Workbench:
 
     async def _rule_files(self, notebook: str) -> list[RuleFile]:
         return await rule_files(self._contents, notebook) if self._reads_rules else []
+
+    async def own_commands(self, notebook: str) -> list[OwnCommand]:
+        return await own_commands(self._contents, notebook) if self._reads_rules else []
 
     async def close(self) -> None:
         await self.manager.close()

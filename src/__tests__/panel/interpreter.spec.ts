@@ -56,7 +56,12 @@ it('lists the conversations of a notebook', async () => {
 
 it('follows a conversation from its first event, each once and in order', async () => {
   const { client, interpreter } = make();
-  const title = { type: 'title_changed', title: 'x', window: 1 } as const;
+  const title = {
+    type: 'title_changed',
+    title: 'x',
+    window: 1,
+    by: 'person'
+  } as const;
   client.play('s1', started, title);
   const seen: number[] = [];
   const iterate = async () => {
@@ -122,7 +127,12 @@ it('follows a conversation whose numbers have holes, as journals have', async ()
   };
   const over = iterate();
   await settled();
-  const title = { type: 'title_changed', title: 'x', window: 1 } as const;
+  const title = {
+    type: 'title_changed',
+    title: 'x',
+    window: 1,
+    by: 'person'
+  } as const;
   for (const seq of [1, 4, 5, 5, 4, 9]) {
     client.frames.emit({ type: 'event', session_id: 's1', seq, event: title });
   }

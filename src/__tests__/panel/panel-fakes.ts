@@ -1,4 +1,5 @@
 /** The panel's surroundings for tests: a server, notebooks and REST that are scripted. */
+import type { INotebookModel } from '@jupyterlab/notebook';
 import { nullTranslator } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import { Signal } from '@lumino/signaling';
@@ -20,6 +21,9 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
+  IOwnCommand,
+  IOwnCommands,
+  ITableAnswer,
   IReview,
   IStatus
 } from '../../protocol/api';
@@ -107,6 +111,8 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     images: 0,
     mended: false,
     notes: [],
+    needed: null,
+    installed: [],
     ...change
   };
 }
@@ -358,6 +364,18 @@ export class FakeNotebooks implements INotebooks {
     this.runsEnded.push([cellId, callId]);
   }
 
+  modelOf(): INotebookModel | null {
+    return this.model;
+  }
+
+  model: INotebookModel | null = null;
+
+  followKernel(path: string): void {
+    this.followed.push(path);
+  }
+
+  readonly followed: string[] = [];
+
   async runAbove(
     _: string,
     cellIds: readonly string[],
@@ -422,6 +440,7 @@ export class FakeApi implements IApi {
     demo_model: 'offline-demo',
     connected: ['anthropic'],
     looks_around: true,
+    completions: true,
     keys_from_admin: false,
     highest_mode: 'auto',
     base_url_host: 'api.anthropic.com',
@@ -451,8 +470,19 @@ export class FakeApi implements IApi {
   /** What the server knows by name. */
   known_names: INames = { variables: [], files: [], earlier: false };
 
-  async names(): Promise<INames> {
+  async names(_notebook: string, _columnsOf?: string): Promise<INames> {
     return this.known_names;
+  }
+
+  /** The person's own commands. */
+  own_commands: IOwnCommand[] = [];
+
+  async commands(): Promise<IOwnCommands> {
+    return { commands: this.own_commands };
+  }
+
+  async table(): Promise<ITableAnswer> {
+    return {};
   }
 
   async ticket(): Promise<string> {
@@ -614,7 +644,9 @@ export function surroundings(
     markdown: new ModelMarkdown(),
     renderers: new ToolRenderers(),
     slash: new SlashCommands(),
+    settings: null,
     openNotebook: async () => undefined,
+    openTable: async () => undefined,
     files: {
       open: async () => undefined,
       url: async path => `/files/${path}`,

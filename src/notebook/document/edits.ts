@@ -9,8 +9,8 @@ const NOT_EDITS = ['kernelspec', 'language_info', 'codeinterp'];
 /** Cell fields that are never saved. */
 const TRANSIENT = ['execution_state'];
 
-/** The parts of a Yjs event that this module needs. */
-interface IChange {
+/** The parts of a Yjs event that matter here. */
+export interface IChange {
   readonly keysChanged?: ReadonlySet<string>;
   /** From the cells, or the metadata, to what has changed. */
   readonly path: readonly (string | number)[];
@@ -19,13 +19,19 @@ interface IChange {
   };
 }
 
+/** Whether the person did not make these changes. `edited` tells later that they did. */
+export type Ours = (
+  changes?: readonly IChange[],
+  edited?: () => void
+) => boolean | undefined;
+
 /**
- * Call `edited` for each change made while `ours()` is false, with the id of the cell that the
+ * Call `edited` for each change that is not `ours`, with the id of the cell that the
  * person writes into or inserts; '' for any other change.
  */
 export function watchEdits(
   model: INotebookModel,
-  ours: () => boolean,
+  ours: Ours,
   edited: (cellId: string) => void
 ): IDisposable {
   const { sharedModel } = model;
@@ -40,8 +46,8 @@ export function watchEdits(
   const watch =
     (ignored: readonly string[], idOf: (event: IChange) => string) =>
     (events: IChange[]) => {
-      const counting = ours() ? [] : counted(events, ignored);
-      if (counting.length) {
+      const counting = counted(events, ignored);
+      if (counting.length && !ours(counting, () => edited(''))) {
         edited(counting.map(idOf).find(id => id) ?? '');
       }
     };

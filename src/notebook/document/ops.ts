@@ -238,7 +238,9 @@ function remove(target: IOpTarget, index: number, op: Delete): Receipt {
   if (cell.getMetadata('deletable') === false) {
     return lockedCell('deletable');
   }
-  if (source !== op.expect && !target.isHint(op.cell_id, source)) {
+  // A draft that is inserted again lacks the code that was streamed into it.
+  const empty = cell.cell_type === 'raw' && source === '';
+  if (source !== op.expect && !empty && !target.isHint(op.cell_id, source)) {
     return conflict(source);
   }
   const receipt = { ...answer('done'), ...standing(target.model, index) };
@@ -262,6 +264,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
   if (op.expect === null) {
     return unchanged(target);
   }
+  const told = op.tell ? standing(model, index) : {};
   const now = model.cells.get(index);
   if (isCode(now) && !retypes) {
     const trusted = was.metadata['trusted'] === true;
@@ -275,7 +278,7 @@ function restore(target: IOpTarget, index: number, op: Restore): Receipt {
     put.executionCount = was.execution_count ?? null;
     put.executionState = 'idle';
   }
-  return stands(model, index, was.source);
+  return { ...stands(model, index, was.source), ...told };
 }
 
 /** Source, attachments and our metadata as they were; the rest of the cell stays. */

@@ -100,6 +100,54 @@ export function followWriting(notebook: Notebook, end: HTMLElement): void {
   show();
 }
 
+/** Carry out an op. Cells in view stay where they are when it deletes or restores another. */
+export function keepView<T>(
+  panels: Iterable<{ readonly content: Notebook }>,
+  { cell_id, op }: Op,
+  work: () => T
+): T {
+  const moves = op === 'delete' || op === 'restore';
+  const holds = moves
+    ? Array.from(panels, p => anchored(p.content, cell_id))
+    : [];
+  const done = work();
+  holds.forEach(hold => hold());
+  return done;
+}
+
+/** The result restores the place of the first cell in view, also while others get their size. */
+function anchored(notebook: Notebook, cell_id: string): () => void {
+  const { outerNode } = notebook;
+  const frame = outerNode.getBoundingClientRect();
+  const anchor = notebook.widgets.find(({ model, node }) => {
+    const box = node.getBoundingClientRect();
+    const seen = box.bottom > frame.top && box.top < frame.bottom;
+    return seen && node.isConnected && model.id !== cell_id;
+  });
+  if (!anchor) {
+    return () => undefined;
+  }
+  const place = () => anchor.node.getBoundingClientRect().top;
+  let top = place();
+  return () => {
+    const stop = whileLeftAlone(notebook);
+    const hold = () => {
+      if (anchor.isDisposed || !anchor.node.isConnected) {
+        stop.abort();
+        return;
+      }
+      outerNode.scrollTop += place() - top;
+      closeGap(notebook);
+      top = place();
+    };
+    const observer = new ResizeObserver(hold);
+    observer.observe(notebook.viewportNode);
+    stop.signal.addEventListener('abort', () => observer.disconnect());
+    setTimeout(() => stop.abort(), SETTLE_TIME);
+    hold();
+  };
+}
+
 /** Scroll after a change of the notebook that the agent has made. */
 export function followOp(notebook: Notebook, { op, cell_id }: Op): void {
   if (op === 'begin_run' || op === 'finish_run') {

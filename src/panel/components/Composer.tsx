@@ -4,6 +4,7 @@ import type { Mode } from '../../protocol/api';
 import type { ISlashCommand } from '../../tokens';
 import { type IPanelState, modeOf, needsKey } from '../store/panel-state';
 import { IInputRoute, routeInput } from '../view/input-routing';
+import { withoutCommands } from '../view/own-commands';
 import { keyIn } from '../view/pasted-keys';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
@@ -80,7 +81,7 @@ export function Composer(props: {
           : `${now}\n${prefill.text}`.trim()
       );
       const outline = store.notebooks.outline(notebook);
-      for (const reference of prefill.references ?? []) {
+      for (const reference of withoutCommands(prefill.references ?? [])) {
         add(mentionOf(reference, outline, trans), notebook);
       }
       field.current?.focus();
@@ -107,7 +108,8 @@ export function Composer(props: {
     const sent = await store.conversation.send(text, offered, {
       references,
       after,
-      withKey
+      withKey,
+      literal: offers.literal
     });
     if (sent) {
       empty();
@@ -162,6 +164,11 @@ export function Composer(props: {
     caret,
     setCaret,
     run: command => void run(command, ''),
+    call: called => {
+      const call = `/${called} `;
+      setText(call);
+      goTo.current = call.length;
+    },
     name
   });
   const earlier = useEarlier(

@@ -116,6 +116,8 @@ function words(
       return trans.__('%1 removed a queued message.', who);
     case 'undo':
       return trans.__('%1 undid changes of a turn.', who);
+    case 'redo':
+      return trans.__('%1 redid changes of a turn.', who);
     case 'keep':
       return trans.__('%1 kept changes of a turn.', who);
     case 'remove':

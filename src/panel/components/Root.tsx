@@ -1,6 +1,7 @@
 /** The panel's root component and its context, loaded when the panel is first shown. */
 import { Dialog, ReactWidget, showDialog } from '@jupyterlab/apputils';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { type IMarkdownOptions, ModelMarkdown } from '../../markdown/markdown';
@@ -16,9 +17,11 @@ export interface IPanelOptions {
   markdown: Omit<IMarkdownOptions, 'trans'>;
   renderers: IToolRenderers;
   slash: ISlashCommands;
+  settings: ISettingRegistry | null;
   trans: TranslationBundle;
   editors: IEditorServices;
   openNotebook: (path: string) => Promise<void>;
+  openTable: IPanelContext['openTable'];
   fileUrl: (path: string) => Promise<string>;
   fileText: (path: string) => Promise<string>;
 }
@@ -45,8 +48,10 @@ function contextOf(options: IPanelOptions): IPanelContext {
     markdown: new ModelMarkdown({ ...options.markdown, trans }),
     renderers,
     slash,
+    settings: options.settings,
     trans,
     openNotebook,
+    openTable: options.openTable,
     files: {
       open: openNotebook,
       url: options.fileUrl,

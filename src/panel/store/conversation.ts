@@ -25,6 +25,8 @@ export interface ISendOptions {
   readonly after?: string;
   /** Send it even if it looks like a key. */
   readonly withKey?: boolean;
+  /** Whether a slash at the start calls no command. */
+  readonly literal?: boolean;
 }
 
 export class Conversation {
@@ -48,7 +50,12 @@ export class Conversation {
   async send(
     text: string,
     offered: IInputRoute = routeInput(this._view),
-    { references = [], after = '', withKey = false }: ISendOptions = {}
+    {
+      references = [],
+      after = '',
+      withKey = false,
+      literal = false
+    }: ISendOptions = {}
   ): Promise<boolean> {
     const { state, sessions, client, notebooks, drafts, setup, show } =
       this._options;
@@ -69,6 +76,7 @@ export class Conversation {
       const mode = modeOf(state.now);
       const notebook = front || (await notebooks.createNotebook());
       await notebooks.ready(notebook);
+      const named = await this._named(notebook, text, references, literal);
       const info = sessions.get(state.now.shown[notebook] ?? '')?.info;
       const { session_id } = await client.send({
         type: 'send_message',
@@ -79,7 +87,7 @@ export class Conversation {
         model: info?.model ?? model,
         about: offered.about,
         source: drafts.sourceOf(offered.draftId),
-        references: [...references],
+        references: named,
         after,
         rule_files: state.now.ruleFiles,
         with_key: withKey
@@ -120,7 +128,11 @@ export class Conversation {
         type: 'branch',
         session_id: from,
         ...message,
-        references: [...message.references],
+        references: await this._named(
+          notebook,
+          message.text,
+          message.references
+        ),
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles
@@ -188,6 +200,16 @@ export class Conversation {
   undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
+      session_id,
+      turn,
+      cells
+    }));
+  }
+
+  /** Bring back what undoing a turn took back; without ids, all that can be. */
+  redoTurn(turn: number, cells: string[] = []): Promise<boolean> {
+    return this._command(session_id => ({
+      type: 'redo_turn',
       session_id,
       turn,
       cells
@@ -299,6 +321,23 @@ export class Conversation {
     const { state } = this._options;
     const turnsBegun = state.now.turnsBegun + (begun ? 1 : 0);
     state.patch({ sending: false, turnsBegun });
+  }
+
+  /** The references, with the person's own command that the text calls. */
+  private async _named(
+    notebook: string,
+    text: string,
+    references: readonly Reference[],
+    literal = false
+  ): Promise<Reference[]> {
+    if (literal || !text.trim().startsWith('/')) {
+      return [...references];
+    }
+    const { called } = await import('../view/own-commands');
+    return [
+      ...references,
+      ...(await called(text, () => this._options.api.commands(notebook)))
+    ];
   }
 
   private get _view(): ISessionView | null {

@@ -12,6 +12,7 @@ const ONCE_A_TURN: readonly DoneElsewhere['what'][] = [
   'stop',
   'take_back',
   'undo',
+  'redo',
   'keep',
   'remove',
   'rename'

@@ -139,7 +139,7 @@ export class PanelState {
   private _orFail(acts: boolean): boolean {
     if (!acts) {
       const failure = this.trans.__(
-        'A script on this page, not you, pressed a Code Interpreter button. Nothing was done.'
+        'A script, not you, pressed a Code Interpreter button. Nothing was done. The settings can allow browser extensions.'
       );
       this.patch({ failure });
     }

@@ -4,7 +4,13 @@
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { withLinks } from '../../markdown/plain';
-import type { IApi, INames } from '../../protocol/api';
+import type {
+  IApi,
+  INames,
+  IOwnCommands,
+  ITableAnswer,
+  ITableAsked
+} from '../../protocol/api';
 import type {
   Event,
   Reference,
@@ -122,8 +128,18 @@ export class Store {
   }
 
   /** The variables and files that a message can name; null if the request fails. */
-  names(notebook: string): Promise<INames | null> {
-    return this._api.names(notebook).catch(() => null);
+  names(notebook: string, columnsOf = ''): Promise<INames | null> {
+    return this._api.names(notebook, columnsOf).catch(() => null);
+  }
+
+  /** The person's own commands for a notebook; null if the request fails. */
+  ownCommands(notebook: string): Promise<IOwnCommands | null> {
+    return this._api.commands(notebook).catch(() => null);
+  }
+
+  /** A part of a table of the kernel; rejects with a message for people. */
+  table(asked: ITableAsked): Promise<ITableAnswer> {
+    return this._api.table(asked);
   }
 
   // --- the notebook ------------------------------------------------------------------
@@ -151,14 +167,14 @@ export class Store {
    * Run the cells from the top to the last one that the agent ran, except interrupted cells:
    * they may have had effects already, and the model knows that.
    */
-  async runAbove(): Promise<boolean> {
+  async runAbove(cells?: readonly string[]): Promise<boolean> {
     if (!this.state.byPerson()) {
       return false;
     }
     const { notebook } = this.state.now;
     return this.state.attempt(async () => {
       const view = this.shown;
-      const ran = view?.ran ?? [];
+      const ran = cells ?? view?.ran ?? [];
       const but = view ? interruptedCells(view) : [];
       if (!(await this.notebooks.runAbove(notebook, ran, but))) {
         const words = 'This notebook has no cell to run again.';

@@ -80,6 +80,8 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     images: event.images ?? 0,
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
+    needed: event.needed ?? [],
+    installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
 }
@@ -118,6 +120,8 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   detail: '',
   images: 0,
   notes: [],
+  needed: [],
+  installed: [],
   fixed: false,
   leftover: false,
   stopped: false,

@@ -1,10 +1,5 @@
 /** A session's view as a pure function of its events, replayed or live. */
-import type {
-  Event,
-  Reference,
-  SessionInfo,
-  TurnUndone
-} from '../../protocol/protocol';
+import type { Event, Reference, SessionInfo } from '../../protocol/protocol';
 import { card, draftOpened, runStarted, toolDone } from './cards';
 import {
   append,
@@ -15,7 +10,8 @@ import {
   unqueue,
   withInfo
 } from './edit-view';
-import type { ICardItem, ICleared, IEndItem, ISessionView } from './view';
+import { reviewed, stale } from './reviewed';
+import type { ICardItem, ICleared, ISessionView } from './view';
 
 /** The view of a session before its first event. */
 export function emptyView(info: SessionInfo): ISessionView {
@@ -92,25 +88,10 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'turn_ended':
       return endTurn(view, event);
     case 'turn_undone':
-      return replace(
-        view,
-        item => item.kind === 'end' && item.end.turn === event.turn,
-        item => undoneEnd(item as IEndItem, event)
-      );
+    case 'turn_redone':
     case 'changes_kept':
-      return replace(
-        view,
-        item => item.kind === 'end' && item.end.turn === event.turn,
-        item => ({
-          ...item,
-          reviewed: {
-            ...(item as IEndItem).reviewed,
-            ...marked(event.cells, 'kept')
-          }
-        })
-      );
     case 'cell_removed':
-      return removed(view, event.cell_id);
+      return reviewed(view, event);
 
     case 'text_delta':
     case 'text_done':
@@ -303,7 +284,8 @@ function endTurn(
         : { ...item, phase: 'done' as const, status, leftover, stopped };
     })
     .reverse();
-  return append(withInfo({ ...view, items }, { running: false }), key => ({
+  const closed = stale(withInfo({ ...view, items }, { running: false }), end);
+  return append(closed, key => ({
     kind: 'end',
     key,
     end,
@@ -311,6 +293,8 @@ function endTurn(
     pictured: cellsWithImages(view),
     reviewed: {},
     withoutOutputs: [],
+    redoable: [],
+    redone: [],
     left: {}
   }));
 }
@@ -354,43 +338,4 @@ function cleared(
       detail: card?.detail ?? ''
     };
   });
-}
-
-function undoneEnd(item: IEndItem, event: TurnUndone): IEndItem {
-  const left = { ...item.left };
-  event.restored.forEach(cellId => delete left[cellId]);
-  event.kept.forEach(kept => (left[kept.cell_id] = kept.why));
-  const reviewed = { ...item.reviewed, ...marked(event.restored, 'undone') };
-  const withoutOutputs = [
-    ...item.withoutOutputs,
-    ...(event.without_outputs ?? [])
-  ];
-  return { ...item, reviewed, left, withoutOutputs };
-}
-
-/** The card of a removed cell needs nothing more, and its turn no longer counts the cell. */
-function removed(view: ISessionView, cellId: string): ISessionView {
-  const counted = replace(
-    view,
-    item => item.kind === 'end' && item.end.added.includes(cellId),
-    item => ({
-      ...item,
-      reviewed: {
-        ...(item as IEndItem).reviewed,
-        ...marked([cellId], 'undone')
-      }
-    })
-  );
-  return replace(
-    counted,
-    item => item.kind === 'card' && item.cellId === cellId,
-    item => ({ ...item, leftover: false })
-  );
-}
-
-function marked(
-  cellIds: readonly string[],
-  decision: 'undone' | 'kept'
-): IEndItem['reviewed'] {
-  return Object.fromEntries(cellIds.map(cellId => [cellId, decision]));
 }

@@ -108,6 +108,10 @@ export interface ICardItem {
   readonly stopped: boolean;
   /** The person's comment on a rejection. */
   readonly comment: string;
+  /** Cells that define variables lost with the kernel. */
+  readonly needed: readonly string[];
+  /** Requirements that its run has installed. */
+  readonly installed: readonly string[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }
@@ -156,7 +160,11 @@ export interface IEndItem {
   readonly reviewed: Readonly<Record<string, 'undone' | 'kept'>>;
   /** Restored cells whose outputs could not be restored. */
   readonly withoutOutputs: readonly string[];
-  /** Why an undo did not change a cell, by cell id. */
+  /** Undone cells that a redo can bring back. */
+  readonly redoable: readonly string[];
+  /** The cells that the last redo brought back, unless an undo followed. */
+  readonly redone: readonly string[];
+  /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }
 

@@ -16,6 +16,7 @@ from ....core.document.ops import (
     joined,
     run_id_of,
     shaped,
+    tags_of,
 )
 from ....core.redaction.assigned import assigned
 
@@ -45,15 +46,6 @@ def _view(cell: Cell) -> CellView:
         assigns=assigned(cell["source"]) if hidden else (),
         run_id=run_id_of(cell),
     )
-
-
-def tags_of(cell: Cell) -> tuple[str, ...]:
-    """The tags that are strings. A single string counts as a list of its words: whoever marked a
-    cell private meant it."""
-    tags = cell["metadata"].get("tags")
-    if isinstance(tags, str):
-        return tuple(tags.replace(",", " ").split())
-    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
 def _bounded(output: Output) -> Output:

@@ -61,6 +61,8 @@ class LiveNotebook:
         self.acts = 0
         """Rises when the person runs or changes cells, at most once between two full reads."""
         self.cells: dict[str, str] = {}
+        self.kept_runs = 0
+        """Runs of the person's whose outputs are being kept."""
         self._owner = owner
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
@@ -99,6 +101,7 @@ class LiveNotebook:
     def idle(self) -> bool:
         """Whether it can be dropped without loss."""
         used = self.has_window or self.waits or self._preview or self._outbox.in_use
+        used = used or self.kept_runs > 0
         return not used and self._hand_over.idle
 
     @property
@@ -167,6 +170,10 @@ class LiveNotebook:
         if self.opened_by(window):
             self._hand_over.windows[window].kernel_id = kernel_id
 
+    def keeps_outputs(self, window: Window) -> bool:
+        """Whether the person wants the outputs of their own runs kept."""
+        return self.opened_by(window) and self._hand_over.windows[window].keep_outputs
+
     def person_acted(self, window: Window) -> None:
         if self.held_by(window):
             self.acts += 1
@@ -224,6 +231,11 @@ class LiveNotebook:
         self._outbox.resend(applied)
         for frame in self._preview.frames(self.path, self.epoch):
             self._post(frame)
+
+    def tell(self, frame: ServerFrame) -> None:
+        """Send a frame to all windows that have the notebook open."""
+        for window in self._hand_over.windows:
+            window.send(frame)
 
     def _post(self, frame: ServerFrame) -> None:
         if self._hand_over.holder is not None:

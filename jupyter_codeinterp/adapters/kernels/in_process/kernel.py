@@ -34,6 +34,7 @@ class InProcessKernel:
         """Makes a context manager that wraps each run on the main thread and directs its
         outputs."""
         self.sees_variables = True
+        self.control = None
         self._shell = shell
         self._main = main
         self._idle = asyncio.Lock()

@@ -1,9 +1,12 @@
 """Executes code in a running kernel through the server's kernel manager.
 
-``kernel`` what the core sees ← ``run`` one execution, ``variables`` ← ``link`` the connection to
-a kernel, idle and start ← ``widgets`` captured outputs ← ``wire`` messages
+``kernel`` what the core sees ← ``run`` one execution, ``control`` its restart, ``variables`` ←
+``link`` the connection to a kernel, idle and start ← ``widgets`` captured outputs, ``other_runs``
+of a person ← ``wire`` messages
 """
 
 from .kernel import KernelPool, ZmqKernel
+from .link import KernelLink
+from .other_runs import GatheredRun
 
-__all__ = ["KernelPool", "ZmqKernel"]
+__all__ = ["GatheredRun", "KernelLink", "KernelPool", "ZmqKernel"]

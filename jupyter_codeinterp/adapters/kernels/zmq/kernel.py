@@ -13,8 +13,10 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from .control import Control, KernelSpecs
 from .link import KernelLink
 from .run import Run
+from .tables import Tables
 from .variables import Variables
 from .wire import new_context
 
@@ -32,6 +34,7 @@ class KernelPool:
         self.kernels = kernels
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
+        self._tables: dict[str, Tables] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -55,12 +58,20 @@ class KernelPool:
         self._links[kernel_id] = (link, Variables(link))
         return self._links[kernel_id]
 
+    def tables(self, link: KernelLink, variables: Variables) -> Tables:
+        """The tables behind a pair that ``get`` gave."""
+        known = self._tables.get(link.kernel_id)
+        if known is None or known.link is not link:
+            known = self._tables[link.kernel_id] = Tables(link, variables)
+        return known
+
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
             if link.closed:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
+                self._tables.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -71,7 +82,11 @@ class KernelPool:
 class ZmqKernel:
     """The current kernel of one notebook."""
 
-    def __init__(self, pool: KernelPool, current_id: CurrentKernelId) -> None:
+    def __init__(
+        self, pool: KernelPool, current_id: CurrentKernelId, specs: KernelSpecs | None = None
+    ) -> None:
+        """Without ``specs`` the kernel has no ``control``."""
+        self.control = Control(self._current_link, specs) if specs is not None else None
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
@@ -114,11 +129,22 @@ class ZmqKernel:
         _, variables = await self._current()
         return await variables.read(names)
 
-    async def outline(self) -> list[dict[str, Any]] | None:
-        """Name, type, and length or shape of at most 2,000 variables, within 1 s; None where not
-        available. Raises KernelError ``no_kernel``."""
+    async def outline(
+        self, names: tuple[str, ...] = (), keys: bool = False
+    ) -> list[dict[str, Any]] | None:
+        """Name, type, and length or shape of at most 2,000 variables, or of these, within 1 s;
+        with ``keys`` also columns. None where not available. Raises KernelError ``no_kernel``."""
         _, variables = await self._current()
-        return await variables.outline()
+        return await variables.outline(names, keys)
+
+    async def _current_link(self) -> KernelLink:
+        return (await self._current())[0]
+
+    async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """A page or profiles of a table, within 1 s; see ``Tables``. Raises KernelError
+        ``no_kernel`` or ``kernel_dead``."""
+        link, variables = await self._current()
+        return await self._pool.tables(link, variables).ask(asked)
 
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()

@@ -29,6 +29,7 @@ from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
 from .counting import Counter
+from .other_runs import OtherRuns
 from .widgets import OutputWidgets
 from .wire import Message, Wire
 
@@ -78,6 +79,7 @@ class KernelLink:
         self.features: list[str] = []
         self.listeners: dict[str, Listener] = {}
         self.counter = Counter()
+        self.others = OtherRuns()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._kernels = kernels
         self._km: KernelManager = kernels.get_kernel(kernel_id)
@@ -114,6 +116,12 @@ class KernelLink:
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
         )
+
+    @property
+    def spec_name(self) -> str:
+        """The display name of its kernelspec; "" if unknown."""
+        spec = self._km.kernel_spec
+        return str(spec.display_name) if spec else ""
 
     @property
     def language(self) -> str:
@@ -250,6 +258,7 @@ class KernelLink:
         listener = self.listeners.get(message.parent_id)
         if listener is not None:
             listener.handle(message)
+        self.others.handle(message, ours=listener is not None)
 
     def _on_status(self, message: Message) -> None:
         """Count the main shell only: control and subshells work beside a running cell."""
@@ -378,6 +387,7 @@ class KernelLink:
         for listener in list(self.listeners.values()):
             listener.lost()
         self.listeners.clear()
+        self.others.lost()
         for answer in self.comm_answers.values():
             answer.cancel()
         self._new_widgets()
@@ -389,6 +399,13 @@ class KernelLink:
             self.observe()
             if self._wire is not None and not await ensure_async(self._km.is_alive()):
                 self._disconnect()
+            if (
+                self.others.active
+                and self._wire is None
+                and await ensure_async(self._km.is_alive())
+            ):
+                # A new process: hear the next run of a person from its beginning.
+                self.connect()
             if self.listeners and self._process is None and now() >= asked + SESSION_CHECK:
                 # A remote kernel: a new process has a new session id.
                 asked = now()

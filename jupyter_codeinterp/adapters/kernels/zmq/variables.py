@@ -23,7 +23,8 @@ from .wire import execute_request
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""
 TARGET = "jupyter_codeinterp.variables"
-_FOLDER = Path(kernel_side.__file__).parent
+FOLDER = Path(kernel_side.__file__).parent
+"""Where the files are that run in the kernel."""
 
 
 class Variables:
@@ -38,9 +39,10 @@ class Variables:
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
         return await self._within_limit({"names": list(names)})
 
-    async def outline(self) -> list[dict[str, Any]] | None:
-        """Name, type, and length or shape of at most 2,000 variables."""
-        return await self._within_limit({"outline": True})
+    async def outline(self, names: tuple[str, ...], keys: bool) -> list[dict[str, Any]] | None:
+        """Name, type, and length or shape of at most 2,000 variables, or of these; with ``keys``
+        also the columns of tables and dictionaries."""
+        return await self._within_limit({"outline": True, "names": list(names), "keys": keys})
 
     async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         try:
@@ -56,10 +58,15 @@ class Variables:
             return None
         if self._link.busy and self._subshell is None:
             return None
-        answer = await self._ask(asked)
+        answer = (await self.ask(asked, TARGET)).get("variables")
         if answer is None:
             self._registered_at = 0
         return answer
+
+    @property
+    def subshell(self) -> str | None:
+        """The thread that answers while a cell runs; None if the kernel has none."""
+        return self._subshell
 
     async def prepare(self) -> None:
         """Install the guard before code runs."""
@@ -92,19 +99,20 @@ class Variables:
         self._registered_at = start
         return True
 
-    async def _ask(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+    async def ask(self, asked: dict[str, Any], target: str) -> dict[str, Any]:
+        """The answer of a comm target of ours; {} if the kernel has lost the target."""
         comm_id = uuid.uuid4().hex
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._link.comm_answers[comm_id] = answer
-        opening = {"comm_id": comm_id, "target_name": TARGET, "data": asked}
+        opening = {"comm_id": comm_id, "target_name": target, "data": asked}
         try:
             await self._link.wire.send("shell", "comm_open", opening, subshell=self._subshell)
-            return (await answer).get("variables")
+            return await answer
         finally:
             del self._link.comm_answers[comm_id]
 
 
 def _exec(name: str, **names: str) -> str:
     """Code that runs one of our files in its own namespace, which adds no name to the person's."""
-    source = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     return f"__import__('builtins').exec({source!r}, {names!r})"

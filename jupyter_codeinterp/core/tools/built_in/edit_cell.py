@@ -9,7 +9,7 @@ import msgspec
 
 from ...events import Event
 from ...messages import ToolUse
-from ..shared.base import STRING, TITLE, Tool
+from ..shared.base import STRING, Tool
 from ..shared.drafting import Drafting
 
 
@@ -30,7 +30,7 @@ EDIT_CELL = Tool(
     "code. Fix a failed cell with it.",
     EditCell,
     {
-        "title": TITLE,
+        "title": STRING,
         "cell_id": STRING,
         "source": STRING,
     },

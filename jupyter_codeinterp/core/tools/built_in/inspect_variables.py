@@ -9,7 +9,7 @@ import msgspec
 
 from ...model_view import outputs
 from ...model_view.outputs import Seen
-from ..shared.base import Tool, ToolContext
+from ..shared.base import STRING, Tool, ToolContext
 
 _MOST_VARIABLES = 1_000
 
@@ -42,6 +42,6 @@ INSPECT_VARIABLES = Tool(
     "Look at the variables",
     "Types, shapes, columns and short values of the kernel's variables, without running code.",
     InspectVariables,
-    {"names": {"type": "array", "items": {"type": "string"}, "description": "Default: all."}},
+    {"names": {"type": "array", "items": STRING}},
     run=_run,
 )

@@ -15,7 +15,7 @@ from ...model_view.plain_text import cut
 from ...model_view.untrusted import Untrusted, escaped
 from ...off_loop import off_loop
 from ...turn.results import UNREADABLE
-from ..shared.base import Tool, ToolContext
+from ..shared.base import STRING, Tool, ToolContext
 
 _OUTPUTS = 2_000
 """Characters of a cell's outputs beside its source."""
@@ -41,14 +41,10 @@ async def _run(context: ToolContext, arguments: ReadNotebook) -> Seen:
 READ_NOTEBOOK = Tool(
     "read_notebook",
     "Read the notebook",
-    "Read the current cells: ids, types, sources, and outputs on request.",
+    "Read all or some current cells: ids, types, sources, and outputs on request.",
     ReadNotebook,
     {
-        "cell_ids": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Default: all.",
-        },
+        "cell_ids": {"type": "array", "items": STRING},
         "include_outputs": {"type": "boolean"},
     },
     run=_run,

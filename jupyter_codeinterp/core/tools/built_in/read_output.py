@@ -11,6 +11,7 @@ from ...document.ops import PRIVATE
 from ...model_view import outputs
 from ...model_view.outputs import Seen
 from ...off_loop import off_loop
+from ...own_commands.for_model import SKILL, skill_text
 from ...turn.results import UNREADABLE
 from ..shared.base import Tool, ToolContext
 
@@ -21,8 +22,20 @@ class ReadOutput(msgspec.Struct, frozen=True):
     length: Union[int, None] = None
 
 
+def _skill(context: ToolContext, name: str) -> Seen:
+    """A skill of the person's (``own_commands/for_model.py``)."""
+    skill = next((one for one in context.turn.skills if one.name == name), None)
+    if skill is None:
+        names = ", ".join(one.name for one in context.turn.skills) or "none"
+        raise LookupError(f"There is no skill {name!r}. Skills: {names}.")
+    text = skill_text(skill, context.turn.untrusted)
+    return Seen(text, title=f"Read the skill {name}", is_delimited=True)
+
+
 async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
     turn = context.turn
+    if arguments.cell_id.startswith(SKILL):
+        return _skill(context, arguments.cell_id.removeprefix(SKILL))
     (cell,) = await context.cells([arguments.cell_id])
     if PRIVATE in cell.tags:
         raise LookupError(f"The person keeps the cell {cell.cell_id!r} private.")
@@ -46,8 +59,8 @@ READ_OUTPUT = Tool(
     ReadOutput,
     {
         "cell_id": {"type": "string"},
-        "start": {"type": "integer", "description": "First character, from 0."},
-        "length": {"type": "integer", "description": "Characters, at most 10000."},
+        "start": {"type": "integer"},
+        "length": {"type": "integer"},
     },
     ("cell_id",),
     run=_run,

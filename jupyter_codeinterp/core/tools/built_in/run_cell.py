@@ -9,7 +9,7 @@ import msgspec
 
 from ...events import Event
 from ...messages import ToolUse
-from ..shared.base import STRING, TITLE, Tool
+from ..shared.base import STRING, Tool
 from ..shared.drafting import Drafting
 
 
@@ -26,12 +26,11 @@ def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterato
 RUN_CELL = Tool(
     "run_cell",
     "",
-    "Insert a code cell, have it reviewed, run it, and get its outputs. It goes after your "
-    "last new cell, at first where the person works, unless after_cell_id says otherwise; "
-    "always below cells that define what it uses.",
+    "Insert a code cell, have it reviewed, run it, and get its outputs. Without after_cell_id "
+    "it goes after your last cell; always below cells that define what it uses.",
     RunCell,
     {
-        "title": TITLE,
+        "title": STRING,
         "after_cell_id": STRING,
         "source": STRING,
     },

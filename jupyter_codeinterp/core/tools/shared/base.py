@@ -30,7 +30,6 @@ Effect = Literal["looks", "changes", "asks"]
 
 STRING = {"type": "string"}
 """For self-explaining names: each request carries the descriptions."""
-TITLE = {"type": "string", "description": "At most 60 characters."}
 LOOKS = 'This tool only looks: it runs nothing (effect="changes").'
 
 

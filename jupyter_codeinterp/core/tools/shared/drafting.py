@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from ...approval import policy
+from ...approval.installs import requirements
 from ...cells.cell_run import CellRun
 from ...cells.draft import ACTIONS, DraftCell, Kind
 from ...document.ops import PRIVATE, normalise
@@ -42,9 +43,19 @@ class Drafting:
             self.step.runs[call_id].draft.write(source)
         return events
 
-    def _open(self, call_id: str, tool: Tool, given: dict[str, object], source: str) -> list[Event]:
-        """Show the draft, if the call is possible at all."""
-        place = self._where(tool, given)
+    def _open(
+        self,
+        call_id: str,
+        tool: Tool,
+        given: dict[str, object],
+        source: str,
+        *,
+        whole: bool = False,
+    ) -> list[Event]:
+        """Show the draft, if the call is possible at all. ``whole``: the source is complete."""
+        if not whole and self._may_install(tool, source):
+            return []
+        place = self._where(tool, given, source)
         if place is None or not self.turn.allowed.changes:
             return []
         kind, cell_id, old_source, spot = place
@@ -56,7 +67,16 @@ class Drafting:
             draft.replace_empty(spot.instead)
         return [draft.opened()]
 
-    def _where(self, tool: Tool, given: dict[str, object]) -> tuple[Kind, str, str, Place] | None:
+    def _may_install(self, tool: Tool, source: str) -> bool:
+        """Whether the beginning of a source may become a command that installs packages: until
+        this is known, nobody knows whether the cell replaces the failed one."""
+        first = source.lstrip()
+        begins = not first or (first[0] in "%!" and "\n" not in first)
+        return tool.draft == "insert" and begins and self._failed_cell() is not None
+
+    def _where(
+        self, tool: Tool, given: dict[str, object], source: str
+    ) -> tuple[Kind, str, str, Place] | None:
         """Kind, cell, source as the model last saw it, and place; None for a stale id."""
         turn = self.turn
         if tool.draft == "edit":
@@ -70,22 +90,26 @@ class Drafting:
             spot = Place(after)
         else:
             failed = self._failed_cell() if tool.draft == "insert" else None
-            if failed is not None:
+            if failed is None:
+                spot = turn.notebook.place()
+            elif requirements(source):
+                # The failed cell stays, below what it needs.
+                spot = Place(turn.notebook.before(failed[0]))
+            else:
                 return "edit", failed[0], failed[1], Place()
-            spot = turn.notebook.place()
         kind: Kind = "markdown" if tool.draft == "markdown" else "insert"
         return kind, new_cell_id(), "", spot
 
     def _failed_cell(self) -> tuple[str, str] | None:
-        """The cell that the agent ran last, if it failed: a new cell replaces it."""
-        turn = self.turn
-        if not turn.ledger.touched:
-            return None
-        cell_id = turn.ledger.touched[-1]
-        source = turn.ledger.written(cell_id)
-        if source is None or cell_id not in turn.ledger.failed_since(turn.since):
-            return None
-        return cell_id, source
+        """The cell that the agent ran last, if it failed: a new cell replaces it. Cells that
+        install packages do not count."""
+        ledger = self.turn.ledger
+        for cell_id in reversed(ledger.touched):
+            source = ledger.written(cell_id)
+            if source is None or not requirements(source):
+                failed = cell_id in ledger.failed_since(self.turn.since)
+                return (cell_id, source) if failed and source is not None else None
+        return None
 
     async def write(
         self, call: ToolUse, source: str, cell_id: str | None = None
@@ -143,7 +167,7 @@ class Drafting:
     def _open_now(self, call: ToolUse, tool: Tool, source: str) -> list[Event]:
         """Open the draft of a call that had no preview."""
         known = call.id in self.step.runs
-        return [] if known else self._open(call.id, tool, call.input, source)
+        return [] if known else self._open(call.id, tool, call.input, source, whole=True)
 
     async def _is_taken(self, call: ToolUse) -> bool:
         """Whether the person has deleted, edited or run the failed cell to replace. The call

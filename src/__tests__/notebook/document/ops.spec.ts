@@ -209,6 +209,7 @@ describe('outputs that take the place of others', () => {
   const restore: Op = {
     op: 'restore',
     kept: '',
+    tell: false,
     last_run: null,
     cell_id: 'c',
     expect: 'r',
@@ -324,6 +325,7 @@ describe('restore', () => {
   const undo = (cell: unknown, expect: string | null): Op => ({
     op: 'restore',
     kept: '',
+    tell: false,
     last_run: null,
     cell_id: 'c',
     cell: cell as Cell,

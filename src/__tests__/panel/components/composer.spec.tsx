@@ -146,11 +146,13 @@ describe('a word behind a slash', () => {
     const { slash, done } = commands();
     const { client } = await shown({ slash });
     write('/');
+    await act(settled);
     expect(field().getAttribute('aria-haspopup')).toBe('listbox');
     const list = screen.getByRole('listbox', { name: 'Commands' });
     expect(field().getAttribute('aria-controls')).toBe(list.id);
     expect(options()).toHaveLength(4);
     write('/ex');
+    await act(settled);
     expect(options()).toEqual(['/explainDoes explain', '/exportDoes export']);
     expect(chosen()).toBe('/explainDoes explain');
     await press('ArrowDown');
@@ -163,9 +165,11 @@ describe('a word behind a slash', () => {
     expect(field().value).toBe('');
     expect(field().hasAttribute('aria-activedescendant')).toBe(false);
     write('/f');
+    await act(settled);
     await press('Tab');
     expect(done).toEqual(['export', 'fix']);
     write('/h');
+    await act(settled);
     await press('Escape');
     expect(options()).toEqual([]);
     expect(field().value).toBe('/h');
@@ -178,9 +182,11 @@ describe('a word behind a slash', () => {
     const { slash, done } = commands();
     const { client } = await shown({ slash });
     write('/');
+    await act(settled);
     await act(async () => screen.getByRole('option', { name: /help/ }).click());
     expect(done).toEqual(['help']);
     write('/fix only the axis');
+    await act(settled);
     expect(options()).toEqual([]);
     await press('Enter');
     expect(done).toEqual(['help', 'fix']);
@@ -200,6 +206,7 @@ describe('a word behind a slash', () => {
     const { slash, done } = commands();
     const { client } = await shown({ slash });
     write(text);
+    await act(settled);
     if (text === '/') {
       await press('Escape');
     }
@@ -222,18 +229,20 @@ describe('a word behind a slash', () => {
       }
     });
     write('/mi');
+    await act(settled);
     expect(options()).toEqual(['/mineOf an extension']);
     await press('Enter');
     expect(await screen.findByText('It does not work today.')).toBeTruthy();
     added.dispose();
     write('/mi');
+    await act(settled);
     expect(options()).toEqual([]);
   });
 });
 
 describe('a word behind an at-sign', () => {
-  async function nameable() {
-    const made = await shown();
+  async function nameable(own: Parameters<typeof shown>[0] = {}) {
+    const made = await shown(own);
     const cell = { count: null, line: '', isPrivate: false, failed: false };
     made.notebooks.named = {
       cells: [
@@ -245,14 +254,32 @@ describe('a word behind an at-sign', () => {
     };
     made.api.known_names = {
       variables: [
-        { name: 'df', type: 'DataFrame', shape: [3, 2] },
-        { name: 'secret', type: 'str', shape: [9] }
+        { name: 'df', type: 'DataFrame', shape: [3, 2], columns: [] },
+        { name: 'secret', type: 'str', shape: [9], columns: [] }
       ],
       files: [{ name: 'sales.csv', size: 12_345 }],
       earlier: false
     };
     return made;
   }
+
+  it('opens a mentioned table, and nothing else', async () => {
+    const opened: unknown[] = [];
+    const openTable = async (wanted: object) => void opened.push(wanted);
+    await nameable({ openTable });
+    write('Plot @df');
+    await act(settled);
+    await press('Enter');
+    write('Plot df like @cell3');
+    await act(settled);
+    await press('Enter');
+    const table = screen.getByRole('button', { name: 'Open the table df' });
+    await act(async () => table.click());
+    expect(opened).toEqual([{ notebook: 'sales.ipynb', name: 'df' }]);
+    expect(screen.getAllByRole('button', { name: /^Open the/ })).toHaveLength(
+      1
+    );
+  });
 
   it('offers variables, cells, files and the last error, and sends what is chosen along', async () => {
     const { client } = await nameable();

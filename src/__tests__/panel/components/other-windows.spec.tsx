@@ -73,6 +73,7 @@ describe('what another window has done', () => {
     [{ what: 'stop' }, 'Another window stopped a turn.'],
     [{ what: 'answer' }, 'Another window answered a question.'],
     [{ what: 'undo' }, 'Another window undid changes of a turn.'],
+    [{ what: 'redo' }, 'Another window redid changes of a turn.'],
     [{ what: 'delete' }, 'Another window deleted a conversation.'],
     [
       { what: 'rename', name: 'Mine' },

@@ -12,7 +12,13 @@ import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
 import { firstRows } from '../../../panel/components/turn-end/csv';
 import type { IChange } from '../../../protocol/api';
-import type { Event, TurnStarted } from '../../../protocol/protocol';
+import type {
+  Event,
+  Kept,
+  TurnRedone,
+  TurnStarted,
+  TurnUndone
+} from '../../../protocol/protocol';
 import {
   decided,
   done,
@@ -25,6 +31,7 @@ import {
   surroundings
 } from '../panel-fakes';
 
+let tables: unknown[] = [];
 let fileText: (path: string) => Promise<string>;
 
 afterEach(cleanup);
@@ -43,6 +50,7 @@ async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
           url: async path => `/files/${path}`,
           text: path => fileText(path)
         },
+        openTable: async wanted => void tables.push(wanted),
         showDiff: (host, diff) => {
           diffs.push(diff);
           host.textContent = `${diff.before} → ${diff.after}`;
@@ -120,6 +128,7 @@ describe('what a turn changed', () => {
     ]);
     await play(made, {
       type: 'turn_undone',
+      redoable: [],
       turn: 1,
       restored: ['new', 'gone'],
       kept: [{ cell_id: 'cell1', why: 'changed' }],
@@ -146,13 +155,19 @@ describe('what a turn changed', () => {
     document.querySelector('.jp-codeinterp-End-line > span')?.textContent;
   const undone = (...restored: string[]): Event => ({
     type: 'turn_undone',
+    redoable: [],
     turn: 1,
     restored,
     kept: [],
     without_outputs: [],
     window: 1
   });
-  const removed: Event = { type: 'cell_removed', cell_id: 'new', window: 1 };
+  const removed: Event = {
+    type: 'cell_removed',
+    redoable: false,
+    cell_id: 'new',
+    window: 1
+  };
 
   it.each([
     [undone('new'), '1 edited, 1 removed, 1 undone:'],
@@ -163,6 +178,89 @@ describe('what a turn changed', () => {
     expect(count()).toBe(said);
   });
 
+  const undoneAll: Event = {
+    ...(undone('new', 'cell1', 'gone') as TurnUndone),
+    redoable: ['new', 'cell1']
+  };
+  const redone = (more: Partial<TurnRedone>): Event => ({
+    type: 'turn_redone',
+    turn: 1,
+    restored: [],
+    kept: [],
+    without_outputs: [],
+    window: 1,
+    redoable: [],
+    ...more
+  });
+
+  it('is redone as a whole, and the counts are as before', async () => {
+    const made = await panel(CHANGES, started, END, undoneAll);
+    expect(screen.queryByRole('button', { name: 'Undo turn' })).toBeNull();
+    await click('Redo turn');
+    expect(made.client.ofType('redo_turn')).toMatchObject([
+      { session_id: 's1', turn: 1, cells: [] }
+    ]);
+    await play(made, redone({ restored: ['new', 'cell1'] }));
+    expect(count()).toBe('1 added, 1 edited, 1 undone:');
+    expect(text()).toContain(
+      '2 changes redone. Kernel variables do not change.'
+    );
+    expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
+    expect(screen.getByRole('button', { name: 'Undo turn' })).toBeTruthy();
+    await play(made, undoneAll);
+    expect(count()).toBe('3 undone:');
+    expect(text()).not.toContain('redone');
+  });
+
+  it.each([
+    ['changed', '1 cell kept because you changed it.', false],
+    ['run', '1 cell kept because you ran it.', false],
+    ['deleted', '1 cell no longer exists.', false],
+    ['locked', '1 cell kept because it is locked.', true],
+    ['earlier_undone', '1 cell not redone: redo the earlier turn first.', true]
+  ] as [Kept['why'], string, boolean][])(
+    'a redo names what it skipped: %s',
+    async (why, words, again) => {
+      const kept = [{ cell_id: 'cell1', why }];
+      const redoable = again ? ['cell1'] : [];
+      await panel(
+        CHANGES,
+        started,
+        END,
+        undoneAll,
+        redone({ restored: ['new'], kept, redoable })
+      );
+      expect(text()).toContain(`1 change redone. Kernel`);
+      expect(text()).toContain(words);
+      const button = screen.queryByRole('button', { name: 'Redo turn' });
+      expect(button !== null).toBe(again);
+    }
+  );
+
+  it('offers no redo of a cell that a later turn changed', async () => {
+    const second = { ...started, turn: 2 } as TurnStarted;
+    const edits = ended({ turn: 2, edited: ['cell1'] });
+    const made = await panel(CHANGES, started, END, undoneAll, second, edits);
+    await click('Redo turn');
+    expect(made.client.ofType('redo_turn')).toHaveLength(1);
+    const adds = ended({ turn: 2, added: ['new'] });
+    await play(made, { ...second, turn: 3 } as TurnStarted, adds);
+    expect(screen.queryByRole('button', { name: 'Redo turn' })).toBeNull();
+  });
+
+  it('is redone cell by cell in the review', async () => {
+    const made = await panel(CHANGES, started, END, undoneAll);
+    await click('Review changes');
+    expect(screen.queryByRole('button', { name: 'Redo: # Old' })).toBeNull();
+    await click('Redo: a = 2');
+    expect(made.client.ofType('redo_turn')).toMatchObject([
+      { turn: 1, cells: ['cell1'] }
+    ]);
+    await play(made, redone({ restored: ['cell1'] }));
+    expect(screen.queryByRole('button', { name: 'Redo: a = 2' })).toBeNull();
+    expect(screen.getByRole('button', { name: 'Undo: a = 2' })).toBeTruthy();
+  });
+
   it('offers no undo once every cell is put back or kept', async () => {
     await panel(
       CHANGES,
@@ -170,6 +268,7 @@ describe('what a turn changed', () => {
       END,
       {
         type: 'turn_undone',
+        redoable: [],
         turn: 1,
         restored: ['new', 'gone'],
         kept: [],
@@ -257,6 +356,7 @@ describe('the review', () => {
       { type: 'changes_kept', turn: 1, cells: ['new'], window: 1 },
       {
         type: 'turn_undone',
+        redoable: [],
         turn: 1,
         restored: ['cell1'],
         kept: [],
@@ -278,6 +378,7 @@ describe('the review', () => {
   it('says of a cell why it was not put back', async () => {
     await panel(CHANGES, started, END, {
       type: 'turn_undone',
+      redoable: [],
       turn: 1,
       restored: [],
       kept: [{ cell_id: 'cell1', why: 'changed_later' }],
@@ -528,6 +629,18 @@ describe('files of a turn', () => {
     await click('Show 2 more files', tray);
     expect(within(tray).getAllByRole('listitem')).toHaveLength(7);
     expect(tray.textContent).toContain('3 more are not shown.');
+  });
+
+  it('of values open as a table of the notebook', async () => {
+    const files = [file('out.csv'), file('x.png'), file('a.csv', 30_000_000)];
+    await panel([], started, ended({ files }));
+    const tray = await screen.findByRole('group', {
+      name: 'Files of this turn'
+    });
+    tables = [];
+    await click('Open out.csv as a table', tray);
+    expect(tables).toEqual([{ notebook: 'sales.ipynb', file: 'out.csv' }]);
+    expect(within(tray).getAllByText('Open as table')).toHaveLength(1);
   });
 
   it('of values show their first rows on request, as text', async () => {

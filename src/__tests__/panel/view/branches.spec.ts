@@ -71,6 +71,7 @@ describe('what a branch leaves behind', () => {
       ...turn(5, ['five']),
       {
         type: 'turn_undone',
+        redoable: [],
         turn: 5,
         restored: ['five'],
         kept: [],

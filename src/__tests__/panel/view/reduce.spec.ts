@@ -58,7 +58,7 @@ function line(item: Item): string {
 const lines = (...events: Event[]) => viewOf(...events).items.map(line);
 
 const aWholeTurn: Event[] = [
-  { type: 'title_changed', title: 'Growth', window: 1 },
+  { type: 'title_changed', title: 'Growth', window: 1, by: 'person' },
   started,
   step(1),
   { type: 'thinking_delta', block: 0, text: 'Let me ' },
@@ -292,13 +292,19 @@ describe('the end of a turn', () => {
       'end: max_steps'
     ]);
     expect(
-      lines(...failed, { type: 'cell_removed', cell_id: 'cell1', window: 0 })
+      lines(...failed, {
+        type: 'cell_removed',
+        redoable: false,
+        cell_id: 'cell1',
+        window: 0
+      })
     ).not.toContain('card: Again error left');
   });
 
   it('says what was put back, what was kept, and what was left and why', () => {
     const undone = (restored: string[], kept: string[] = []): Event => ({
       type: 'turn_undone',
+      redoable: [],
       turn: 1,
       restored,
       kept: kept.map(cell_id => ({ cell_id, why: 'changed' })),
@@ -387,7 +393,7 @@ describe('questions, retries and names', () => {
   it('follows title, mode, model and notebook', () => {
     expect(
       viewOf(
-        { type: 'title_changed', title: 'T', window: 1 },
+        { type: 'title_changed', title: 'T', window: 1, by: 'person' },
         { type: 'mode_changed', mode: 'auto', window: 1 },
         { type: 'model_changed', model: 'm', window: 1 },
         { type: 'notebook_moved', notebook: 'b.ipynb' }

@@ -91,9 +91,10 @@ export function useSure(
     onPointerDown: () => {
       pressed.current = isSure();
     },
-    onClick: ({ detail }) => {
-      // A key presses it without a pointer, and with no count of clicks.
-      if (isSure() && (!detail || pressed.current)) {
+    onClick: ({ detail, isTrusted }) => {
+      // A key presses it without a pointer, and with no count of clicks. Some extensions send a
+      // click alone; whether that counts is the first condition's question.
+      if (isSure() && (!detail || !isTrusted || pressed.current)) {
         onClick();
       } else {
         refused();

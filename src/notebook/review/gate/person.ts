@@ -5,6 +5,11 @@
  * dispatch events and submit forms; the browser trusts none of these events. So whatever may run
  * code, or sends keys anywhere, asks here first. This is a hurdle and no wall: a script that
  * changes the page's own functions can wait for a person's click.
+ *
+ * Extensions that press buttons for people who use no mouse (Vimium, Rango) send such events,
+ * too, and no page can tell them from a script's. A person may allow them in the settings, for
+ * clicks on buttons. Screen readers and voice control of the system need no setting: the browser
+ * trusts their clicks.
  */
 
 /** Where this extension's controls are: the panel, the bars, and the cells whose keys decide. */
@@ -29,6 +34,8 @@ type Meaning = '' | 'act' | 'decide' | `command ${string}`;
 let last: { at: number; meaning: Meaning } = { at: -Infinity, meaning: '' };
 let commands: ReadonlySet<string> = new Set();
 let commandOf: (event: KeyboardEvent) => string = () => '';
+/** Whether clicks on buttons count that the browser does not trust. */
+let anyClicks = false;
 
 /** The command named by the event's keys, in a menu or in the palette. */
 function named(event: Event, target: Element): string {
@@ -83,9 +90,12 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
   window.addEventListener(
     type,
     event => {
-      if (event.isTrusted && event.target instanceof Element) {
-        const meaning = meaningOf(event, event.target);
-        if (meaning) {
+      const { isTrusted, target } = event;
+      const may = isTrusted || (anyClicks && type === 'click');
+      if (may && target instanceof Element) {
+        const meaning = meaningOf(event, target);
+        // A click that is not trusted presses buttons alone, and names no command.
+        if (meaning && (isTrusted || !meaning.includes(' '))) {
           last = { at: now(), meaning };
         }
       }
@@ -100,7 +110,7 @@ export const person = {
     // `submit` is trusted even if a script sent the form: a click or a key must come before.
     const trusted = window.event?.isTrusted ?? true;
     const active = navigator.userActivation?.isActive ?? true;
-    return trusted && active && now() - last.at < SOON;
+    return (anyClicks || (trusted && active)) && now() - last.at < SOON;
   },
 
   /** The same, with a button or a key that decides on code. */
@@ -115,6 +125,11 @@ export const person = {
       last = { ...last, meaning: 'decide' };
     }
     return chosen;
+  },
+
+  /** Whether clicks that the browser does not trust count, too. The person decides that. */
+  anyClicks(allowed: boolean): void {
+    anyClicks = allowed;
   },
 
   /** From now on these commands decide; `keys` tells which of them an event names. */

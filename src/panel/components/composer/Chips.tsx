@@ -4,6 +4,9 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import type { IMention } from './mentions';
 
+/** What the detail of a table's mention begins with: its type. A list may be one of dicts. */
+const TABLE = /^(DataFrame|Series|list|ndarray \d+ × \d+$)/;
+
 function Thumbnail({ picture }: { picture: File }): JSX.Element | null {
   const [url, setUrl] = React.useState('');
   React.useEffect(() => {
@@ -21,7 +24,7 @@ export const Chips = React.memo(function Chips(props: {
   remove: (mention: IMention) => void;
 }): JSX.Element | null {
   const { mentions, remove } = props;
-  const { trans } = usePanel();
+  const { openTable, store, trans } = usePanel();
   if (!mentions.length) {
     return null;
   }
@@ -33,7 +36,24 @@ export const Chips = React.memo(function Chips(props: {
       {mentions.map(mention => (
         <li key={mention.key} title={mention.detail}>
           {mention.picture && <Thumbnail picture={mention.picture} />}
-          <span>{mention.label}</span>
+          {mention.reference.kind === 'variable' &&
+          TABLE.test(mention.detail) ? (
+            <Button
+              look="link"
+              aria-label={trans.__('Open the table %1', mention.label)}
+              title={trans.__('Open the table %1', mention.label)}
+              onClick={() =>
+                void openTable({
+                  notebook: store.state.now.notebook,
+                  name: mention.reference.name
+                })
+              }
+            >
+              {mention.label}
+            </Button>
+          ) : (
+            <span>{mention.label}</span>
+          )}
           <Button
             look="icon"
             aria-label={trans.__('Remove %1', mention.label)}

@@ -1,4 +1,4 @@
-/** The mentions behind an at-sign: variables, cells, files, the last error. */
+/** The mentions behind an at-sign: variables, columns, cells, files, the last error. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { INames } from '../../../protocol/api';
 import type { Reference } from '../../../protocol/protocol';
@@ -11,6 +11,8 @@ export interface IMention extends ISuggestion, INamed {
   readonly text: string;
   /** Label and detail in lower case. */
   readonly searched: string;
+  /** The name of a column in lower case, which people also begin with. */
+  readonly alias?: string;
   /** The attached file, if it is an image that browsers show. */
   readonly picture?: File;
 }
@@ -54,8 +56,9 @@ export function allMentions(
 ): IMention[] {
   const cells = outline?.cells ?? [];
   const found: IMention[] = [];
+  let group = '';
   const add = (reference: Reference, label: string, detail: string) => {
-    found.push(mention({ reference, label, detail }));
+    found.push({ ...mention({ reference, label, detail }), group });
   };
   const failed = cells.filter(cell => cell.failed);
   if (failed.length) {
@@ -63,17 +66,26 @@ export function allMentions(
       failed.length === 1 ? trans.__('cell %1', failed[0].number) : '';
     add({ kind: 'error', name: '' }, trans.__('the last error'), detail);
   }
-  for (const { name, type, shape } of names?.variables ?? []) {
-    if (!outline?.hidden.has(name)) {
-      const size = shape.join(' × ');
-      const detail = [type, size].filter(Boolean).join(' ');
-      add({ kind: 'variable', name }, name, detail);
-    }
+  const variables = (names?.variables ?? []).filter(
+    ({ name }) => !outline?.hidden.has(name)
+  );
+  group = trans.__('Variables');
+  for (const { name, type, shape } of variables) {
+    const size = shape.join(' × ');
+    const detail = [type, size].filter(Boolean).join(' ');
+    add({ kind: 'variable', name }, name, detail);
   }
+  group = trans.__('Columns and keys');
+  // The latest tables first, as the server counts.
+  for (const table of [...variables].reverse()) {
+    found.push(...columnsOf(table, group));
+  }
+  group = trans.__('Cells');
   for (const { id, number, line, isPrivate } of cells) {
     const detail = isPrivate ? trans.__('private') : line;
     add({ kind: 'cell', name: id }, trans.__('cell %1', number), detail);
   }
+  group = trans.__('Files');
   for (const { name, size } of names?.files ?? []) {
     const detail = name.endsWith('/') ? trans.__('folder') : bytes(size);
     add({ kind: 'file', name }, name, detail);
@@ -81,7 +93,55 @@ export function allMentions(
   return found;
 }
 
-/** The mentions that contain the word; those that begin with it first. */
+const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+
+type Table = INames['variables'][number];
+
+/** Made once for each answer of the server: there may be thousands, at each key. */
+const made = new WeakMap<Table['columns'], readonly IMention[]>();
+
+function columnsOf(table: Table, group: string): readonly IMention[] {
+  const known = made.get(table.columns);
+  if (known) {
+    return known;
+  }
+  const columns = table.columns.map(([key, type]) =>
+    column(table, key, type, group)
+  );
+  made.set(table.columns, columns);
+  return columns;
+}
+
+/** A column of a table, or an item of a dictionary, as Python code writes it. */
+function column(
+  table: Table,
+  key: string,
+  type: string,
+  group: string
+): IMention {
+  const isText = key.startsWith("'") || key.startsWith('"');
+  const name = isText ? key.slice(1, -1) : key;
+  const dotted = `${table.name}.${name}`;
+  const code = `${table.name}[${key}]`;
+  const isAttribute =
+    isText && table.type === 'DataFrame' && PLAIN_NAME.test(name);
+  const label = isAttribute ? dotted : code;
+  return {
+    key: `column ${code}`,
+    label,
+    detail: type,
+    text: label,
+    reference: { kind: 'column', name: code },
+    searched: `${dotted} ${code} ${type}`.toLowerCase(),
+    alias: name.toLowerCase(),
+    group
+  };
+}
+
+/**
+ * The mentions that contain the word: by group, in each those first that begin with it. Groups
+ * with one that begins with it come first.
+ */
 export function matching(
   all: readonly IMention[],
   typed: string
@@ -90,18 +150,29 @@ export function matching(
   if (!word) {
     return all;
   }
-  const begin: IMention[] = [];
-  const hold: IMention[] = [];
   // People type "@cell3" without the blank.
   const joined = /^cell\d/.test(word) ? word.replace('cell', 'cell ') : word;
+  const groups = new Map<string, { begin: IMention[]; hold: IMention[] }>();
   for (const mention of all) {
-    if (mention.searched.startsWith(joined)) {
-      begin.push(mention);
-    } else if (mention.searched.includes(joined)) {
-      hold.push(mention);
+    const begins =
+      mention.searched.startsWith(joined) || mention.alias?.startsWith(joined);
+    if (begins || mention.searched.includes(joined)) {
+      const name = mention.group ?? '';
+      const group = groups.get(name) ?? { begin: [], hold: [] };
+      groups.set(name, group);
+      group[begins ? 'begin' : 'hold'].push(mention);
     }
   }
-  return [...begin, ...hold];
+  const found = [...groups.values()];
+  return [
+    ...found.filter(({ begin }) => begin.length),
+    ...found.filter(({ begin }) => !begin.length)
+  ].flatMap(({ begin, hold }) => [...begin, ...hold]);
+}
+
+/** The table in a word such as `frame.reg`; '' if there is none. */
+export function tableIn(typed: string): string {
+  return /^([\p{L}_][\p{L}\p{N}_]*)[.[]/u.exec(typed)?.[1] ?? '';
 }
 
 export function bytes(size: number): string {

@@ -4,7 +4,7 @@ import type { INames } from '../../../protocol/api';
 import type { IOutline } from '../../../tokens';
 import type { INamed } from '../../store/stored-texts';
 import { usePanel } from '../elements/context';
-import { IMention, allMentions, mention } from './mentions';
+import { IMention, allMentions, mention, tableIn } from './mentions';
 
 export interface INameable {
   readonly all: readonly IMention[];
@@ -14,9 +14,13 @@ export interface INameable {
 
 /**
  * The possible mentions, loaded when `asked` becomes true. Shows the last known variables until
- * the current ones arrive.
+ * the current ones arrive. All columns of a table are loaded when its name and a dot are `typed`.
  */
-export function useNameable(notebook: string, asked: boolean): INameable {
+export function useNameable(
+  notebook: string,
+  asked: boolean,
+  typed: string
+): INameable {
   const { store, trans } = usePanel();
   const [names, setNames] = React.useState<{
     notebook: string;
@@ -41,7 +45,8 @@ export function useNameable(notebook: string, asked: boolean): INameable {
       over = true;
     };
   }, [asked, notebook, store]);
-  const known = names.notebook === notebook ? names.names : null;
+  const listed = names.notebook === notebook ? names.names : null;
+  const known = useAllColumns(notebook, asked ? tableIn(typed) : '', listed);
   const all = React.useMemo(
     () => (asked ? allMentions(known, outline, trans) : []),
     [asked, known, outline, trans]
@@ -54,6 +59,46 @@ export function useNameable(notebook: string, asked: boolean): INameable {
         ? trans.__('The kernel is busy. Showing the last known variables.')
         : '';
   return { all, note };
+}
+
+/** `names`, with all columns of the table of this name instead of the first ones. */
+function useAllColumns(
+  notebook: string,
+  table: string,
+  names: INames | null
+): INames | null {
+  const { store } = usePanel();
+  const [all, setAll] = React.useState<INames['variables'][number] | null>(
+    null
+  );
+  const listed = names?.variables.find(({ name }) => name === table);
+  // A table's last length counts its columns, a dictionary's only one its items.
+  const count = listed?.shape[listed.shape.length - 1] ?? 0;
+  const lacksSome =
+    /^(DataFrame|dict)$/.test(listed?.type ?? '') &&
+    listed!.columns.length < count;
+  React.useEffect(() => {
+    let over = false;
+    if (lacksSome) {
+      void store.names(notebook, table).then(found => {
+        if (!over) {
+          setAll(found?.variables[0] ?? null);
+        }
+      });
+    }
+    return () => {
+      over = true;
+    };
+  }, [lacksSome, notebook, store, table, names]);
+  return React.useMemo(() => {
+    if (!names || !lacksSome || all?.name !== table) {
+      return names;
+    }
+    const variables = names.variables.map(one =>
+      one.name === table ? { ...one, columns: all.columns } : one
+    );
+    return { ...names, variables };
+  }, [all, lacksSome, names, table]);
 }
 
 /** The mentions of the unsent message about each notebook, stored with its text. */

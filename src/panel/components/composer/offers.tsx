@@ -4,7 +4,8 @@ import type { ISlashCommand, ISlashCommands } from '../../../tokens';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
 import { useNameable } from './named';
-import { ISuggestion, Suggestions, useList } from './Suggestions';
+import { ownOffers, useOwnCommands } from './own-commands';
+import { ISuggestion, Suggestions, shared, useList } from './Suggestions';
 import { IWord, wordAt } from './word';
 
 interface IOffer extends ISuggestion {
@@ -29,10 +30,12 @@ export function useOffers(options: {
   caret: number;
   setCaret: (caret: number) => void;
   run: (command: ISlashCommand) => void;
+  /** Write the call of the person's own command. */
+  call: (name: string) => void;
   /** Replace the word by the mention. */
   name: (mention: IMention, word: IWord) => void;
 }): IOffers {
-  const { notebook, text, caret, setCaret, run, name } = options;
+  const { notebook, text, caret, setCaret, run, call, name } = options;
   const { slash, trans } = usePanel();
   const id = React.useId();
   const [focused, setFocused] = React.useState(false);
@@ -45,18 +48,29 @@ export function useOffers(options: {
     setPlain('');
   }
   const naming = word?.kind === '@' && plain !== named && focused;
-  const { all, note } = useNameable(notebook, naming);
+  const { all, note } = useNameable(notebook, naming, word?.typed ?? '');
   const mentions = React.useMemo(
     () => (naming ? matching(all, word.typed) : []),
     [all, naming, word?.typed]
   );
-  const found =
+  const calling = word?.kind === '/' && plain !== named && focused;
+  const own = useOwnCommands(notebook, calling);
+  const offered =
     word?.kind === '/'
-      ? commandOffers(word.typed, slash, run)
+      ? [
+          ...commandOffers(word.typed, slash, run),
+          ...ownOffers(word.typed, own ?? [], notebook, slash, trans).map(
+            offer => ({
+              ...offer,
+              take: () => call(offer.name)
+            })
+          )
+        ]
       : mentions.map(mention => ({
           ...mention,
           take: () => name(mention, word!)
         }));
+  const { found, more } = shared(offered);
   const { active, onKey } = useList({
     found,
     choose: index => found[index].take(),
@@ -70,8 +84,15 @@ export function useOffers(options: {
         id={id}
         label={word?.kind === '/' ? trans.__('Commands') : trans.__('Mentions')}
         found={found}
+        more={more}
         active={active}
-        note={naming ? note : ''}
+        note={
+          naming
+            ? note
+            : own === null
+              ? trans.__('Couldn’t list your own commands.')
+              : ''
+        }
         choose={index => found[index].take()}
       />
     ) : null,

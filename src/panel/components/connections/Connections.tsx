@@ -4,6 +4,7 @@ import type { IConnection } from '../../../protocol/api';
 import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { CompletionSwitch } from './CompletionSwitch';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
 
@@ -63,6 +64,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       {mine && adding && status?.looks_around && (
         <LocalServers onDone={close} />
       )}
+      <CompletionSwitch state={state} />
     </section>
   );
 }

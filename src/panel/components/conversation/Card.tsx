@@ -5,11 +5,15 @@ import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
 import { Decision, WaitingCode, useWaiting } from './Decision';
+import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
+
+const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /** Whether the summary is the only reason on the card: the server's stop, or a refusal. */
 function tellsWhy(card: ICardItem): boolean {
@@ -34,13 +38,15 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const source = waiting?.source ?? (card.source || card.draft?.source || '');
   const result = withoutStatus(card.detail);
   const [renderer, onFault] = useRenderer(card);
-  const foldable = Boolean(source || result) && !renderer;
+  const isKernel = card.draft?.kind === 'kernel';
+  const foldable =
+    Boolean(source || result) && !renderer && !(isKernel && waiting);
   return (
     <div
       ref={frame}
       className="jp-codeinterp-Card"
       role="group"
-      aria-label={undecided ? trans.__('Review cell') : title}
+      aria-label={undecided && !isKernel ? trans.__('Review cell') : title}
       data-phase={card.phase}
     >
       <div className="jp-codeinterp-Card-line">
@@ -77,7 +83,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           onFault={onFault}
         />
       )}
-      {open && waiting && <WaitingCode {...waiting} />}
+      {waiting && (open || isKernel) && <WaitingCode {...waiting} />}
       {open && !waiting && !renderer && source && (
         <Pre className="jp-codeinterp-Card-code">
           <LongText text={source} />
@@ -94,6 +100,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
+      {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
+      {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
           {note}

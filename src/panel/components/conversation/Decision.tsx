@@ -128,7 +128,8 @@ export function Decision(
       trans.__('Reject')
     ],
     markdown: [trans.__('Accept'), trans.__('Reject')],
-    delete: [trans.__('Delete'), trans.__('Keep')]
+    delete: [trans.__('Delete'), trans.__('Keep')],
+    kernel: [draft.title, trans.__('Reject')]
   }[draft.kind];
   const hidden = settled && waiting && !sight.seen;
   return (

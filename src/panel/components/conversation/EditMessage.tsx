@@ -2,6 +2,7 @@
 import React from 'react';
 import type { Reference } from '../../../protocol/protocol';
 import type { ILeftBehind } from '../../view/branches';
+import { withoutCommands } from '../../view/own-commands';
 import type { IMessageItem } from '../../view/view';
 import { Chips } from '../composer/Chips';
 import type { IMention } from '../composer/mentions';
@@ -19,7 +20,9 @@ export function EditMessage(props: {
   const { again, blocked, close, item } = props;
   const { store, trans } = usePanel();
   const [text, setText] = React.useState(item.text);
-  const [references, setReferences] = React.useState(item.references);
+  const [references, setReferences] = React.useState(() =>
+    withoutCommands(item.references)
+  );
   const [sending, setSending] = React.useState(false);
   const left = useLeftBehind(item.turn);
   /** The person's choice; null if none yet. */

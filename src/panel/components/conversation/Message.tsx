@@ -4,6 +4,7 @@ import { caretLeftIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Reference, SessionInfo } from '../../../protocol/protocol';
 import { siblings } from '../../view/branches';
+import { withoutCommands } from '../../view/own-commands';
 import type { IInterjectionItem, IMessageItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -42,6 +43,10 @@ export function Said({
   item: IMessageItem | IInterjectionItem;
 }): JSX.Element {
   const { trans } = usePanel();
+  const references = React.useMemo(
+    () => withoutCommands(item.references),
+    [item.references]
+  );
   return (
     <div
       className="jp-codeinterp-Message"
@@ -49,7 +54,7 @@ export function Said({
       aria-label={trans.__('You')}
     >
       <LongText text={item.text} />
-      {item.references.length > 0 && <Mentioned references={item.references} />}
+      {references.length > 0 && <Mentioned references={references} />}
     </div>
   );
 }
@@ -123,7 +128,8 @@ export function Message(props: {
     if (store.conversation.turnsToUndo(item.turn).length) {
       setEditing('again');
     } else {
-      const { references, text, turn } = item;
+      const { text, turn } = item;
+      const references = withoutCommands(item.references);
       void store.conversation.branch({ turn, text, references, undo: false });
     }
   };

@@ -1,4 +1,5 @@
 /** The context of all components of the panel. */
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
@@ -17,14 +18,25 @@ export interface IDiff {
   readonly label: string;
 }
 
+/** A variable (`name`) or a file (its path) of a notebook. */
+export interface IWantedTable {
+  readonly notebook: string;
+  readonly name?: string;
+  readonly file?: string;
+}
+
 export interface IPanelContext {
   readonly store: Store;
   readonly trans: TranslationBundle;
   readonly markdown: ModelMarkdown;
   readonly renderers: IToolRenderers;
   readonly slash: ISlashCommands;
+  /** The settings of JupyterLab; null if the application has none. */
+  readonly settings: ISettingRegistry | null;
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
+  /** Open a variable or a CSV file as a table in a tab. */
+  openTable(wanted: IWantedTable): Promise<void>;
   /** Files of the server, by path. */
   readonly files: {
     /** Open the file as a double click in the file browser does. */

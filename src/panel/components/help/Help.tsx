@@ -9,6 +9,12 @@ export async function showHelp(
   trans: TranslationBundle
 ): Promise<void> {
   const keys = [
+    [
+      trans.__('/ and a name'),
+      trans.__(
+        'Your own command: a file .codeinterp/commands/NAME.md in the notebook’s folder or above it'
+      )
+    ],
     ['@', trans.__('Mention a variable, a cell, a file or the last error')],
     [
       trans.__('Paste, drop'),

@@ -15,6 +15,8 @@ const MOST_OF_PICTURE = 5_000_000;
 /** Table types, and bytes of the largest one fetched. */
 const TABLES = ['.csv', '.tsv'];
 const MOST_OF_TABLE = 2_000_000;
+/** Bytes of the largest table that the server reads. */
+const MOST_OF_OPENED = 20_000_000;
 
 export default function Artefacts(props: {
   files: readonly MadeFile[];
@@ -61,7 +63,7 @@ export default function Artefacts(props: {
 
 function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
   const { file, folder } = props;
-  const { files, trans } = usePanel();
+  const { files, openTable, store, trans } = usePanel();
   const { path, size } = file;
   const inside = folder === '' || path.startsWith(`${folder}/`);
   const name = inside && folder ? path.slice(folder.length + 1) : path;
@@ -127,6 +129,17 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
           onClick={() => setRows(!rows)}
         >
           {rows ? trans.__('Hide rows') : trans.__('Show rows')}
+        </Button>
+      )}
+      {TABLES.includes(ext) && size <= MOST_OF_OPENED && (
+        <Button
+          look="link"
+          aria-label={trans.__('Open %1 as a table', name)}
+          onClick={() =>
+            void openTable({ notebook: store.state.now.notebook, file: path })
+          }
+        >
+          {trans.__('Open as table')}
         </Button>
       )}
       {isTable && rows && <Table path={path} name={name} />}

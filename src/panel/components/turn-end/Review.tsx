@@ -1,19 +1,16 @@
 /** Review of a turn's changes: a diff per cell, with Keep and Undo. */
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretLeftIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import { createPortal } from 'react-dom';
 import type { IChange, IReview } from '../../../protocol/api';
 import type { IViewZone } from '../../../tokens';
-import type { Store } from '../../store/store';
 import type { IEndItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { kindOf, nameOf, stateOf } from './change-words';
 
 /** Changes shown at first and per click: their editors cost time and memory. */
 const ROWS = 20;
-/** Characters of a cell's first line, which names it. */
-const NAME = 60;
 
 export function Review({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
@@ -187,7 +184,7 @@ function Row(props: {
   const held = React.useRef(false);
   React.useEffect(() => {
     if (held.current) {
-      row.current?.focus();
+      row.current?.focus({ preventScroll: true });
     }
   }, [zone]);
   React.useEffect(() => {
@@ -210,7 +207,7 @@ function Row(props: {
     await command.call(store.conversation, item.end.turn, [change.cell_id]);
     setBusy(false);
     // The pressed button may be gone.
-    row.current?.focus();
+    row.current?.focus({ preventScroll: true });
   };
   const kind = kindOf(change, trans);
   const name = nameOf(change, store, trans);
@@ -269,6 +266,15 @@ function Row(props: {
             {trans.__('Undo')}
           </Button>
         )}
+        {item.redoable.includes(change.cell_id) && (
+          <Button
+            disabled={busy}
+            aria-label={trans.__('Redo: %1', name)}
+            onClick={() => void decide(store.conversation.redoTurn)}
+          >
+            {trans.__('Redo')}
+          </Button>
+        )}
       </div>
     </div>
   );
@@ -323,73 +329,4 @@ function mimeTypeOf(cellType: string, code: string): string {
     default:
       return 'text/plain';
   }
-}
-
-function kindOf({ kind }: IChange, trans: TranslationBundle): string {
-  switch (kind) {
-    case 'added':
-      return trans.__('Added');
-    case 'edited':
-      return trans.__('Edited');
-    case 'removed':
-      return trans.__('Removed');
-  }
-}
-
-/** An added cell's title, or else the cell's first line with text. */
-function nameOf(
-  change: IChange,
-  store: Store,
-  trans: TranslationBundle
-): string {
-  const title = change.kind === 'added' && titleOf(change.cell_id, store);
-  if (title) {
-    return title;
-  }
-  const source = change.after ?? change.before ?? '';
-  const lines = source.split('\n').map(line => line.trim());
-  const first = lines.find(Boolean) ?? trans.__('Empty cell');
-  return first.length > NAME ? first.slice(0, NAME - 1) + '…' : first;
-}
-
-/** The title with which the agent added the cell. */
-function titleOf(cellId: string, store: Store): string {
-  for (const item of store.shown?.items ?? []) {
-    if (item.kind === 'card' && item.cellId === cellId) {
-      return item.title;
-    }
-  }
-  return '';
-}
-
-function stateOf(
-  change: IChange,
-  item: IEndItem,
-  trans: TranslationBundle
-): string {
-  const state = item.reviewed[change.cell_id];
-  if (state === 'undone') {
-    return change.kind === 'added' ? trans.__('Removed') : trans.__('Undone');
-  }
-  if (state === 'kept') {
-    return trans.__('Kept');
-  }
-  switch (item.left[change.cell_id]) {
-    case 'changed':
-      return trans.__('Kept: you changed it');
-    case 'changed_later':
-      return trans.__('Kept: a later turn changed it');
-    case 'deleted':
-      return trans.__('Not undone: the cell is gone');
-    case 'locked':
-      return trans.__('Kept: it is locked');
-    case 'unconfirmed':
-      return trans.__('Not confirmed by the notebook');
-    default:
-      break;
-  }
-  if (!change.undoable) {
-    return trans.__('Earlier content unknown');
-  }
-  return change.outputs ? trans.__('Undo restores its outputs') : '';
 }

@@ -2,7 +2,6 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import type { Kept } from '../../../protocol/protocol';
 import { type IEndItem, kernelDied } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -17,6 +16,7 @@ const Figures = lazy(async () => (await import('./Figures')).default);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
+const Outcome = lazy(async () => (await import('./Outcome')).Outcome);
 const Review = lazy(async () => (await import('./Review')).Review);
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
@@ -66,11 +66,17 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
-  const undo = async () => {
+  const act = (redo: boolean) => async () => {
     setBusy(true);
-    await store.conversation.undoTurn(end.turn);
+    const { conversation } = store;
+    await (redo
+      ? conversation.redoTurn(end.turn)
+      : conversation.undoTurn(end.turn));
     setBusy(false);
   };
+  const acted =
+    [item.reviewed, item.left].some(cells => Object.keys(cells).length > 0) ||
+    item.redone.length > 0;
   const isOpen = changedCells(item).some(cellId => !(cellId in reviewed));
   return (
     <>
@@ -84,18 +90,28 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           >
             {trans.__('Review changes')}
           </Button>
-          {isOpen && (
-            <>
-              <span aria-hidden="true">·</span>
-              <Button look="link" disabled={busy} onClick={() => void undo()}>
-                {trans.__('Undo turn')}
-              </Button>
-            </>
+          {[
+            isOpen && trans.__('Undo turn'),
+            item.redoable.length > 0 && trans.__('Redo turn')
+          ].map(
+            (name, redo) =>
+              name && (
+                <React.Fragment key={redo}>
+                  <span aria-hidden="true">·</span>
+                  <Button
+                    look="link"
+                    disabled={busy}
+                    onClick={() => void act(redo > 0)()}
+                  >
+                    {name}
+                  </Button>
+                </React.Fragment>
+              )
           )}
         </span>
       </div>
       <p className="jp-codeinterp-End-result" role="status">
-        {outcome(item, trans).join(' ')}
+        {acted && <Outcome item={item} />}
       </p>
       {open && <Review item={item} />}
     </>
@@ -122,87 +138,4 @@ function counted(item: IEndItem, trans: TranslationBundle): string {
 
 function changedCells({ end }: IEndItem): readonly string[] {
   return [...end.added, ...end.edited, ...end.removed];
-}
-
-/** The results of undoing, as sentences. */
-function outcome(item: IEndItem, trans: TranslationBundle): string[] {
-  const words: string[] = [];
-  const decisions = Object.values(item.reviewed);
-  const undone = decisions.filter(decision => decision === 'undone').length;
-  const removed = item.end.added.filter(
-    cellId => item.reviewed[cellId] === 'undone'
-  ).length;
-  if (removed) {
-    words.push(trans._n('%1 cell removed.', '%1 cells removed.', removed));
-  }
-  if (undone > removed) {
-    const restored = undone - removed;
-    words.push(trans._n('%1 cell restored.', '%1 cells restored.', restored));
-  }
-  const bare = item.withoutOutputs.length;
-  if (bare) {
-    words.push(
-      trans._n(
-        'The outputs of %1 cell could not be put back: they were not kept.',
-        'The outputs of %1 cells could not be put back: they were not kept.',
-        bare
-      )
-    );
-  }
-  if (undone) {
-    words.push(trans.__('Kernel variables do not change.'));
-  }
-  const left = Object.entries(item.left)
-    .filter(([cellId]) => item.reviewed[cellId] !== 'kept')
-    .map(([, why]) => why);
-  for (const why of new Set(left)) {
-    const count = left.filter(other => other === why).length;
-    words.push(whyLeft(why, count, trans));
-  }
-  return words;
-}
-
-function whyLeft(
-  why: Kept['why'],
-  count: number,
-  trans: TranslationBundle
-): string {
-  switch (why) {
-    case 'changed':
-      return trans._n(
-        '%1 cell kept because you changed it.',
-        '%1 cells kept because you changed them.',
-        count
-      );
-    case 'changed_later':
-      return trans._n(
-        '%1 cell kept because a later turn changed it.',
-        '%1 cells kept because a later turn changed them.',
-        count
-      );
-    case 'deleted':
-      return trans._n(
-        '%1 cell no longer exists.',
-        '%1 cells no longer exist.',
-        count
-      );
-    case 'locked':
-      return trans._n(
-        '%1 cell kept because it is locked.',
-        '%1 cells kept because they are locked.',
-        count
-      );
-    case 'unknown':
-      return trans._n(
-        '%1 cell kept: its earlier content is unknown.',
-        '%1 cells kept: their earlier content is unknown.',
-        count
-      );
-    case 'unconfirmed':
-      return trans._n(
-        'The notebook has not confirmed %1 cell.',
-        'The notebook has not confirmed %1 cells.',
-        count
-      );
-  }
 }

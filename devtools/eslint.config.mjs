@@ -1,3 +1,4 @@
+import { URL, fileURLToPath } from 'node:url';
 import js from '@eslint/js';
 import jupyter from '@jupyter/eslint-plugin';
 import prettier from 'eslint-config-prettier';
@@ -40,7 +41,8 @@ export default defineConfig([
     plugins: { jupyter },
     languageOptions: {
       parserOptions: {
-        project: ['tsconfig.test.json', 'ui-tests/tsconfig.json']
+        project: ['tsconfig.test.json', 'ui-tests/tsconfig.json'],
+        tsconfigRootDir: fileURLToPath(new URL('..', import.meta.url))
       }
     },
     rules: {

@@ -23,7 +23,9 @@ const esModules = [
 module.exports = {
   ...jupyterLab,
   reporters: ['default'],
-  roots: ['<rootDir>/src'],
+  roots: ['<rootDir>/../src'],
+  // The packages of this folder are found from src/, too, after those of the front end.
+  modulePaths: ['<rootDir>/node_modules'],
   setupFiles: [...jupyterLab.setupFiles, '<rootDir>/jest.setup.js'],
   setupFilesAfterEnv: [
     ...(jupyterLab.setupFilesAfterEnv ?? []),
@@ -36,7 +38,7 @@ module.exports = {
     // Types are checked by tsc; here they are only stripped.
     '^.+\\.tsx?$': [
       'ts-jest/legacy',
-      { tsconfig: './tsconfig.test.json', diagnostics: false }
+      { tsconfig: '<rootDir>/../tsconfig.test.json', diagnostics: false }
     ]
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esModules})/)`]

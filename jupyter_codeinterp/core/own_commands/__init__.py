@@ -1,0 +1,1 @@
+"""Commands and skills that a person keeps in files next to the notebook."""

@@ -1,0 +1,189 @@
+"""Restart, interrupt or change the kernel, after the person's decision."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Literal, Union
+
+import msgspec
+
+from ...approval import policy
+from ...approval.decisions import Decision, new_nonce
+from ...cells.lost import Lost, lost_variables
+from ...errors import KernelError
+from ...events import Draft, DraftDecided, DraftWaiting, Event
+from ...messages import ToolUse
+from ...model_view.plain_text import cut
+from ...ports import KernelControl
+from ...turn.results import Result
+from ...turn.turn import identity
+from ...visible import visible_line
+from ..shared.base import STRING, Tool
+from ..shared.drafting import Drafting
+
+NOT_AVAILABLE = "Not available here: you work inside of this kernel. Ask the person to do it."
+DIFFERS = "The decision was about something else. Decide again."
+ANOTHER = "The kernel was restarted or changed since you decided."
+CUT_OFF = "The turn ended while this was done. It may have had effects."
+STILL_BUSY = "Interrupted, but the kernel is still busy. A restart ends what it runs."
+_LONGEST_NAME = 100
+
+
+class KernelAction(msgspec.Struct, frozen=True):
+    action: Literal["restart", "interrupt", "change"]
+    kernelspec: Union[str, None] = None
+
+
+async def _work(drafting: Drafting, call: ToolUse, arguments: KernelAction) -> AsyncIterator[Event]:
+    turn = drafting.turn
+    control = turn.kernel.control
+    work = _KernelCall(drafting, call, arguments, control) if control is not None else None
+    try:
+        if not turn.allowed.changes:
+            words = policy.refusal("kernel", turn.mode)
+            drafting.step.results[call.id] = turn.results.rejected(
+                call, words, KERNEL.label, "", summary=policy.refused(turn.mode)
+            )
+        elif work is None:
+            raise KernelError("no_kernel", NOT_AVAILABLE)
+        else:
+            async for event in work.events():
+                yield event
+    except KernelError as error:
+        drafting.step.results[call.id] = turn.results.make(
+            call, "not_started", error.message, title=work.title if work else KERNEL.label
+        )
+
+
+class _KernelCall:
+    def __init__(
+        self, drafting: Drafting, call: ToolUse, given: KernelAction, control: KernelControl
+    ) -> None:
+        self.title = {
+            "restart": "Restart the kernel",
+            "interrupt": "Interrupt the kernel",
+            "change": "Change the kernel",
+        }[given.action]
+        self._turn = drafting.turn
+        self._results = drafting.step.results
+        self._call = call
+        self._given = given
+        self._control = control
+        self._lost = Lost()
+
+    async def events(self) -> AsyncIterator[Event]:
+        turn = self._turn
+        target = await self._target()
+        why = ""
+        while True:
+            info = await turn.kernel_info()
+            if self._given.action != "interrupt":
+                self._lost = await lost_variables(turn)
+            draft = await self._draft(target, why)
+            yield DraftWaiting(draft)
+            decision = await turn.clock.attend(turn.decisions.ask(draft))
+            yield self._decided(draft, decision)
+            if decision.action == "reject":
+                self._results[self._call.id] = turn.results.rejected(
+                    self._call, decision.reason, self.title, ""
+                )
+                return
+            now = await turn.kernel_info()
+            if decision.source != draft.source:
+                why = DIFFERS
+            elif (info and identity(info)) != (now and identity(now)):
+                why = ANOTHER
+            else:
+                break
+        # If Stop comes meanwhile, the result is there.
+        self._results[self._call.id] = self._result("interrupted", CUT_OFF)
+        self._results[self._call.id] = await self._carry_out()
+
+    async def _target(self) -> str:
+        """The display name of the kernel to change to; "" otherwise."""
+        if self._given.action != "change":
+            return ""
+        specs = await self._control.specs()
+        wanted = self._given.kernelspec or ""
+        if wanted not in specs:
+            known = ", ".join(sorted(specs)) or "none"
+            raise KernelError(
+                "no_kernel", f"There is no kernelspec {wanted!r}. Installed: {known}."
+            )
+        name = _line(specs[wanted])
+        self.title = f"Change the kernel to {name}"
+        return name
+
+    async def _draft(self, target: str, why: str) -> Draft:
+        name = _line(await self._control.name()) or "The kernel"
+        happens = {
+            "restart": f"{name} restarts.",
+            "interrupt": f"{name} stops what it runs now.",
+            "change": f"{target} takes the place of {name}.",
+        }[self._given.action]
+        return Draft(
+            draft_id=f"kernel-{self._call.id}",
+            call_id=self._call.id,
+            kind="kernel",
+            cell_id="",
+            title=self.title,
+            source="\n".join(part for part in (happens, self._lost.will_be) if part),
+            nonce=new_nonce(),
+            notices=(why,) if why else (),
+            runs=False,
+        )
+
+    def _decided(self, draft: Draft, decision: Decision) -> DraftDecided:
+        return DraftDecided(
+            self._call.id,
+            draft.draft_id,
+            decision.action,
+            decision.by,
+            reason=decision.reason,
+            window=decision.window,
+            said=decision.said,
+        )
+
+    async def _carry_out(self) -> Result:
+        turn, control = self._turn, self._control
+        if self._given.action == "interrupt":
+            idle = await control.interrupt()
+            return self._result("ok", "Interrupted; the kernel is idle." if idle else STILL_BUSY)
+        if self._given.action == "restart":
+            await control.restart()
+        else:
+            await control.change(self._given.kernelspec or "")
+        info = await turn.kernel_info()
+        # The result says it, so that the next run does not repeat it.
+        turn.kernel_start = identity(info) if info is not None else None
+        done = "The kernel has restarted." if self._given.action == "restart" else "Changed."
+        language = f" Its language is {info.language}." if info is not None else ""
+        return self._result("ok", f"{done}{language} {self._lost.for_model}", self._lost)
+
+    def _result(
+        self, status: Literal["ok", "interrupted"], words: str, lost: Lost | None = None
+    ) -> Result:
+        summary = lost.are if lost is not None else words
+        result = self._turn.results.make(
+            self._call, status, words, title=self.title, summary=summary
+        )
+        if lost is None:
+            return result
+        done = msgspec.structs.replace(result.done, needed=lost.cells)
+        return msgspec.structs.replace(result, done=done)
+
+
+def _line(name: str) -> str:
+    return cut(visible_line(name), _LONGEST_NAME)
+
+
+KERNEL = Tool(
+    "kernel",
+    "Manage the kernel",
+    "Restart, interrupt or change the kernel. Restart and change lose all variables.",
+    KernelAction,
+    {"action": {"enum": ["restart", "interrupt", "change"]}, "kernelspec": STRING},
+    ("action",),
+    effect="changes",
+    work=_work,
+)

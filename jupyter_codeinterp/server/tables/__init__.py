@@ -1,0 +1,1 @@
+"""Tables that a person looks at: variables of a notebook's kernel, and CSV files."""

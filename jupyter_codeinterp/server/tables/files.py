@@ -1,0 +1,115 @@
+"""Tables that are CSV or TSV files, read through the contents manager. No kernel takes part."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from jupyter_core.utils import ensure_async
+from tornado import web
+
+from ...kernel_side.columns import Column
+from ...kernel_side.tables import Pages, Table
+from ..files.paths import normalize
+from ..files.siblings import read_file
+from .shapes import TableAnswer, TableAsked, answer_from, refusal
+
+MAX_FILE = 20_000_000
+"""Bytes."""
+MAX_COLUMNS = 1_000
+KEPT = 2
+"""Files that we keep as read."""
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+class CsvTable:
+    """``columns``: by column, numbers or texts; None for an empty cell."""
+
+    def __init__(self, labels: list[str], columns: list[list[Any]], rows: int) -> None:
+        self.labels = labels
+        self.columns = columns
+        self.rows = rows
+
+
+class FileTables:
+    def __init__(self, contents: Any) -> None:
+        """``contents``: jupyter_server's manager."""
+        self._contents = contents
+        self._kept: OrderedDict[str, tuple[Any, Pages]] = OrderedDict()
+
+    async def of(self, asked: TableAsked) -> TableAnswer:
+        """Raises CommandError ``table_…``."""
+        path = normalize(asked.file)
+        pages = await self._pages(path)
+        sent = msgspec.to_builtins(asked)
+        sent["name"] = "file"
+        return answer_from(await asyncio.to_thread(pages.answer, sent))
+
+    async def _pages(self, path: str) -> Pages:
+        delimiter = _DELIMITERS.get(path[-4:].lower())
+        if delimiter is None:
+            raise refusal({"refused": "not_a_table", "detail": path})
+        try:
+            about = await ensure_async(self._contents.get(path, content=False, type="file"))
+            state = (about["last_modified"], about.get("size"))
+            kept, pages = self._kept.get(path, (None, None))
+            if pages is not None and kept == state:
+                return pages
+            data = await read_file(self._contents, path, MAX_FILE)
+        except (web.HTTPError, OSError):
+            data = None
+        if data is None:
+            raise refusal({"refused": "no_file", "detail": path})
+        table = await asyncio.to_thread(parsed, data, delimiter)
+        pages = Pages({"file": table}, lambda: 0, _table_of)
+        self._kept[path] = (state, pages)
+        self._kept.move_to_end(path)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return pages
+
+
+def parsed(data: bytes, delimiter: str) -> CsvTable:
+    text = data.decode("utf-8-sig", "replace")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        records = [row for row in reader if row]
+    except csv.Error as error:
+        raise refusal({"refused": "failed", "detail": str(error)}) from None
+    labels = records[0][:MAX_COLUMNS] if records else []
+    body = records[1:]
+    columns = []
+    for place in range(len(labels)):
+        texts = [row[place] if place < len(row) else "" for row in body]
+        columns.append(_typed(texts))
+    return CsvTable(labels, columns, len(body))
+
+
+def _typed(texts: list[str]) -> list[Any]:
+    """As numbers, if all that are not empty are numbers."""
+    for kind in (int, float):
+        try:
+            return [kind(text) if text else None for text in texts]
+        except ValueError:
+            continue
+    return [text or None for text in texts]
+
+
+def _table_of(value: CsvTable) -> Table:
+    def column(place: int) -> Column:
+        values = value.columns[place]
+        sample = next((one for one in values if one is not None), "")
+        is_text = type(sample) is str
+
+        def take(positions: Sequence[int]) -> list[Any]:
+            return [values[position] for position in positions]
+
+        label = value.labels[place][:120]
+        return Column(label, "text" if is_text else "number", take, is_number=not is_text)
+
+    return Table(value.rows, value.labels, column, lambda places: [one + 1 for one in places])

@@ -1,0 +1,1 @@
+"""Checks of the built wheel, for ``scripts/package``."""

@@ -1,0 +1,138 @@
+/** The cards of a kernel's restart and of an installation. */
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen
+} from '@testing-library/react';
+import { NotebookModel } from '@jupyterlab/notebook';
+import React from 'react';
+import { person } from '../../../notebook/review/gate/person';
+import { Panel } from '../../../panel/components/Panel';
+import { PanelContext } from '../../../panel/components/elements/context';
+import type { Event } from '../../../protocol/protocol';
+import {
+  draft,
+  done,
+  ended,
+  makeStore,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+afterEach(cleanup);
+
+type Made = ReturnType<typeof makeStore>;
+
+async function play(made: Made, ...events: Event[]): Promise<void> {
+  await act(async () => {
+    made.client.play('s1', ...events);
+    await settled();
+  });
+  await act(async () => {
+    await new Promise(resolve => requestAnimationFrame(resolve));
+    await settled();
+  });
+}
+
+async function panel(...events: Event[]): Promise<Made> {
+  const made = makeStore();
+  render(
+    <PanelContext.Provider value={surroundings(made.store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  made.client.session();
+  made.store.openSession('s1');
+  await play(made, ...events);
+  return made;
+}
+
+const ASKED: Event = {
+  type: 'draft_waiting',
+  draft: draft({
+    kind: 'kernel',
+    cell_id: '',
+    title: 'Restart the kernel',
+    source: 'Python 3 restarts.\n1 variable will be gone: df.',
+    runs: false,
+    can_run_all: false
+  })
+};
+const RESTARTED = done({
+  name: 'kernel',
+  cell_id: '',
+  title: 'Restart the kernel',
+  summary: '1 variable gone: df.',
+  needed: ['cell1']
+});
+
+describe('a restart', () => {
+  it('shows what will be gone, without a click', async () => {
+    await panel(started, ASKED);
+    const card = screen.getByRole('group', { name: 'Restart the kernel' });
+    expect(card.textContent).toContain('1 variable will be gone: df.');
+    screen.getByRole('button', { name: 'Restart the kernel' });
+    screen.getByRole('button', { name: 'Reject' });
+  });
+
+  it('lets the notebook follow, and offers its cells in this turn alone', async () => {
+    const made = await panel(started, ASKED, RESTARTED);
+    expect(made.notebooks.followed).toEqual(['sales.ipynb']);
+    screen.getByText('1 variable gone: df.');
+    screen.getByRole('button', { name: 'Run the cells above again' });
+    await play(made, ended(), {
+      ...started,
+      turn: 2,
+      text: 'And now?'
+    } as Event);
+    expect(
+      screen.queryByRole('button', { name: 'Run the cells above again' })
+    ).toBeNull();
+  });
+
+  it('runs the cells that are needed', async () => {
+    const made = await panel(started, ASKED, RESTARTED, ended());
+    fireEvent.click(
+      screen.getByRole('button', { name: 'Run the cells above again' })
+    );
+    await act(settled);
+    expect(made.notebooks.ranAbove).toEqual([['cell1']]);
+  });
+
+  it('offers nothing where no cell defines what is lost', async () => {
+    await panel(started, ASKED, { ...RESTARTED, needed: [] });
+    expect(
+      screen.queryByRole('button', { name: 'Run the cells above again' })
+    ).toBeNull();
+  });
+});
+
+describe('an installation', () => {
+  const INSTALLED = done({ installed: ['scikit-learn'] });
+  const write = () =>
+    screen.findByRole('button', { name: 'Write down in the notebook' });
+
+  it('is written down on a click', async () => {
+    const made = await panel(started, INSTALLED);
+    made.notebooks.model = new NotebookModel();
+    fireEvent.click(await write());
+    await act(settled);
+    const [first] = made.notebooks.model.sharedModel.cells;
+    expect(first.getSource()).toContain('#     "scikit-learn",');
+    screen.getByText('Written into the notebook’s first cell, for juv and uv.');
+  });
+
+  it('is not written down by a script', async () => {
+    const made = await panel(started, INSTALLED);
+    made.notebooks.model = new NotebookModel();
+    const before = made.notebooks.model.sharedModel.cells.length;
+    jest.spyOn(person, 'acts').mockReturnValue(false);
+    fireEvent.click(await write());
+    await act(settled);
+    jest.restoreAllMocks();
+    expect(made.notebooks.model.sharedModel.cells).toHaveLength(before);
+  });
+});

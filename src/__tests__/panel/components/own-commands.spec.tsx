@@ -1,0 +1,187 @@
+/** The person's own commands behind the slash, from files. */
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import { SlashCommands } from '../../../panel/slash';
+import {
+  called,
+  calledIn,
+  withoutCommands
+} from '../../../panel/view/own-commands';
+import type { IOwnCommand } from '../../../protocol/api';
+import type { Event } from '../../../protocol/protocol';
+import {
+  ended,
+  makeStore,
+  settled,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+const review: IOwnCommand = {
+  kind: 'command',
+  name: 'review',
+  path: '.codeinterp/commands/review.md',
+  description: 'Review a table',
+  hint: '[table]',
+  trouble: ''
+};
+const broken: IOwnCommand = {
+  ...review,
+  name: 'retired',
+  path: '.codeinterp/commands/retired.md',
+  hint: '',
+  description: '',
+  trouble: 'Not used: the file is empty.'
+};
+const fix: IOwnCommand = {
+  ...review,
+  name: 'fix',
+  path: '.codeinterp/commands/fix.md',
+  hint: ''
+};
+
+const field = () =>
+  document.querySelector<HTMLTextAreaElement>(
+    '.jp-codeinterp-Composer textarea'
+  )!;
+const options = () =>
+  [
+    ...document.querySelectorAll('.jp-codeinterp-Suggestions [role="option"]')
+  ].map(option => option.textContent);
+
+function write(text: string): void {
+  fireEvent.change(field(), { target: { value: text } });
+  field().setSelectionRange(text.length, text.length);
+  fireEvent.select(field());
+}
+
+const press = (key: string) =>
+  act(async () => {
+    fireEvent.keyDown(field(), { key });
+    await settled();
+  });
+
+async function shown() {
+  const made = makeStore();
+  made.api.own_commands = [fix, broken, review];
+  const slash = new SlashCommands();
+  const done: string[] = [];
+  slash.add({
+    name: 'fix',
+    caption: 'Fix the failed cell',
+    execute: () => void done.push('fix')
+  });
+  render(
+    <PanelContext.Provider value={surroundings(made.store, { slash })}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  await act(settled);
+  act(() => field().focus());
+  return { ...made, done };
+}
+
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+});
+
+it('are listed after ours, with what they do, their file and what is wrong with it', async () => {
+  await shown();
+  write('/');
+  await act(settled);
+  expect(options()).toEqual([
+    '/fixFix the failed cell',
+    '/fixNot used: /fix is a built-in command. · .codeinterp/commands/fix.md',
+    '/retiredNot used: the file is empty. · .codeinterp/commands/retired.md',
+    '/review [table]Review a table · .codeinterp/commands/review.md'
+  ]);
+  write('/rev');
+  expect(options()).toHaveLength(1);
+});
+
+it('are written out when chosen, and sent as they were written', async () => {
+  const { client } = await shown();
+  write('/rev');
+  await act(settled);
+  await press('Enter');
+  expect(field().value).toBe('/review ');
+  expect(client.ofType('send_message')).toEqual([]);
+  write('/review sales');
+  await press('Enter');
+  expect(client.ofType('send_message')[0]).toMatchObject({
+    text: '/review sales',
+    references: [{ kind: 'command', name: 'review' }]
+  });
+});
+
+it('are not sent where their file has a defect, and the reason is shown', async () => {
+  const { client } = await shown();
+  write('/retired now');
+  await press('Enter');
+  expect(client.ofType('send_message')).toEqual([]);
+  expect(field().value).toBe('/retired now');
+  expect(screen.getByText(/the file is empty/)).toBeTruthy();
+});
+
+it('give way to a built-in command', async () => {
+  const { client, done } = await shown();
+  write('/fix it');
+  await press('Enter');
+  expect(done).toEqual(['fix']);
+  expect(client.ofType('send_message')).toEqual([]);
+});
+
+it('are text where the person closed the list with Escape', async () => {
+  const { client } = await shown();
+  write('/review');
+  await act(settled);
+  await press('Escape');
+  await press('Enter');
+  expect(client.ofType('send_message')[0]).toMatchObject({
+    text: '/review',
+    references: []
+  });
+});
+
+it('are called by an edited message as by a new one', async () => {
+  const { client, store } = await shown();
+  await act(async () => {
+    await store.conversation.send('Review');
+    client.session({});
+    client.play('s1', { ...started, text: 'Review' } as Event, ended());
+    await settled();
+    await store.conversation.branch({
+      turn: 1,
+      text: '/review costs',
+      references: [],
+      undo: false
+    });
+  });
+  expect(client.ofType('branch')[0].references).toEqual([
+    { kind: 'command', name: 'review' }
+  ]);
+});
+
+it('are known again when a sent message is edited or queued', async () => {
+  const list = async () => ({ commands: [review] });
+  const before = [
+    { kind: 'command', name: 'review sales' },
+    { kind: 'variable', name: 'df' }
+  ] as const;
+  expect(withoutCommands(before)).toEqual([before[1]]);
+  expect(await called('/review costs', list)).toEqual([
+    { kind: 'command', name: 'review' }
+  ]);
+  expect(await called('/other costs', list)).toEqual([]);
+  expect(calledIn(' /review\nx')).toBe('review');
+  expect(calledIn('/tmp/x.csv')).toBe('');
+});

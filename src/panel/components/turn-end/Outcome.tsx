@@ -1,0 +1,108 @@
+/** The results of undo and redo, as sentences. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { Kept } from '../../../protocol/protocol';
+import type { IEndItem } from '../../view/view';
+import { usePanel } from '../elements/context';
+
+export function Outcome({ item }: { item: IEndItem }): JSX.Element {
+  const { trans } = usePanel();
+  return <>{outcome(item, trans).join(' ')}</>;
+}
+
+function outcome(item: IEndItem, trans: TranslationBundle): string[] {
+  const words: string[] = [];
+  const decisions = Object.values(item.reviewed);
+  const undone = decisions.filter(decision => decision === 'undone').length;
+  const removed = item.end.added.filter(
+    cellId => item.reviewed[cellId] === 'undone'
+  ).length;
+  const redone = item.redone.length;
+  if (redone) {
+    words.push(trans._n('%1 change redone.', '%1 changes redone.', redone));
+  } else if (removed) {
+    words.push(trans._n('%1 cell removed.', '%1 cells removed.', removed));
+  }
+  if (!redone && undone > removed) {
+    const restored = undone - removed;
+    words.push(trans._n('%1 cell restored.', '%1 cells restored.', restored));
+  }
+  const bare = item.withoutOutputs.length;
+  if (bare) {
+    words.push(
+      trans._n(
+        'The outputs of %1 cell could not be put back: they were not kept.',
+        'The outputs of %1 cells could not be put back: they were not kept.',
+        bare
+      )
+    );
+  }
+  if (undone || redone) {
+    words.push(trans.__('Kernel variables do not change.'));
+  }
+  const left = Object.entries(item.left)
+    .filter(([cellId]) => item.reviewed[cellId] !== 'kept')
+    .map(([, why]) => why);
+  for (const why of new Set(left)) {
+    const count = left.filter(other => other === why).length;
+    words.push(whyLeft(why, count, trans));
+  }
+  return words;
+}
+
+function whyLeft(
+  why: Kept['why'],
+  count: number,
+  trans: TranslationBundle
+): string {
+  switch (why) {
+    case 'changed':
+      return trans._n(
+        '%1 cell kept because you changed it.',
+        '%1 cells kept because you changed them.',
+        count
+      );
+    case 'changed_later':
+      return trans._n(
+        '%1 cell kept because a later turn changed it.',
+        '%1 cells kept because a later turn changed them.',
+        count
+      );
+    case 'deleted':
+      return trans._n(
+        '%1 cell no longer exists.',
+        '%1 cells no longer exist.',
+        count
+      );
+    case 'locked':
+      return trans._n(
+        '%1 cell kept because it is locked.',
+        '%1 cells kept because they are locked.',
+        count
+      );
+    case 'unknown':
+      return trans._n(
+        '%1 cell kept: its earlier content is unknown.',
+        '%1 cells kept: their earlier content is unknown.',
+        count
+      );
+    case 'unconfirmed':
+      return trans._n(
+        'The notebook has not confirmed %1 cell.',
+        'The notebook has not confirmed %1 cells.',
+        count
+      );
+    case 'run':
+      return trans._n(
+        '%1 cell kept because you ran it.',
+        '%1 cells kept because you ran them.',
+        count
+      );
+    case 'earlier_undone':
+      return trans._n(
+        '%1 cell not redone: redo the earlier turn first.',
+        '%1 cells not redone: redo the earlier turn first.',
+        count
+      );
+  }
+}

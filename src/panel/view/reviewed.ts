@@ -1,0 +1,128 @@
+/** The person's decisions on the changes of finished turns: undone, redone, kept. */
+import type {
+  CellRemoved,
+  ChangesKept,
+  TurnEnded,
+  TurnRedone,
+  TurnUndone
+} from '../../protocol/protocol';
+import { replace } from './edit-view';
+import type { IEndItem, ISessionView } from './view';
+
+type Decision = TurnUndone | TurnRedone | ChangesKept | CellRemoved;
+
+export function reviewed(view: ISessionView, event: Decision): ISessionView {
+  if (event.type === 'cell_removed') {
+    return removed(view, event);
+  }
+  return ends(
+    view,
+    item => item.end.turn === event.turn,
+    item => {
+      switch (event.type) {
+        case 'turn_undone':
+          return undone(item, event);
+        case 'turn_redone':
+          return redone(item, event);
+        case 'changes_kept':
+          return marked(item, event.cells, 'kept');
+      }
+    }
+  );
+}
+
+/** A redo cannot bring back a cell that a later turn has changed. */
+export function stale(view: ISessionView, end: TurnEnded): ISessionView {
+  const changed = [...end.added, ...end.edited, ...end.removed];
+  return ends(
+    view,
+    ({ redoable }) => redoable.some(cellId => changed.includes(cellId)),
+    item => ({ ...item, redoable: without(item.redoable, changed) })
+  );
+}
+
+function undone(item: IEndItem, event: TurnUndone): IEndItem {
+  const { redoable = [] } = event; // Older journals have none.
+  const others = without(item.redoable, event.restored);
+  return {
+    ...marked(acted(item, event), event.restored, 'undone'),
+    redoable: [...others, ...redoable],
+    redone: []
+  };
+}
+
+function redone(item: IEndItem, event: TurnRedone): IEndItem {
+  const { kept, redoable, restored } = event;
+  const over = kept
+    .map(({ cell_id }) => cell_id)
+    .filter(cellId => !redoable.includes(cellId));
+  const decisions = Object.entries(item.reviewed);
+  return {
+    ...acted(item, event),
+    reviewed: Object.fromEntries(
+      decisions.filter(([cellId]) => !restored.includes(cellId))
+    ),
+    redoable: without(item.redoable, [...restored, ...over]),
+    redone: restored
+  };
+}
+
+/** The cells that the undo or redo changed, and the reasons why it skipped others. */
+function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
+  const left = { ...item.left };
+  event.restored.forEach(cellId => delete left[cellId]);
+  event.kept.forEach(kept => (left[kept.cell_id] = kept.why));
+  const withoutOutputs = [
+    ...without(item.withoutOutputs, event.restored),
+    ...(event.without_outputs ?? [])
+  ];
+  return { ...item, left, withoutOutputs };
+}
+
+/** The card of a removed cell needs nothing more, and its turn no longer counts the cell. */
+function removed(view: ISessionView, event: CellRemoved): ISessionView {
+  const { cell_id } = event;
+  const counted = ends(
+    view,
+    item => item.end.added.includes(cell_id),
+    item => ({
+      ...marked(item, [cell_id], 'undone'),
+      redoable: [...item.redoable, ...(event.redoable ? [cell_id] : [])],
+      redone: []
+    })
+  );
+  return replace(
+    counted,
+    item => item.kind === 'card' && item.cellId === cell_id,
+    item => ({ ...item, leftover: false })
+  );
+}
+
+function marked(
+  item: IEndItem,
+  cellIds: readonly string[],
+  decision: 'undone' | 'kept'
+): IEndItem {
+  const decisions = cellIds.map(cellId => [cellId, decision]);
+  const now = { ...item.reviewed, ...Object.fromEntries(decisions) };
+  return { ...item, reviewed: now };
+}
+
+function ends(
+  view: ISessionView,
+  which: (item: IEndItem) => boolean,
+  change: (item: IEndItem) => IEndItem
+): ISessionView {
+  return replace(
+    view,
+    item => item.kind === 'end' && which(item),
+    item => change(item as IEndItem)
+  );
+}
+
+function without(
+  cells: readonly string[],
+  gone: readonly string[]
+): readonly string[] {
+  return cells.filter(cellId => !gone.includes(cellId));
+}

@@ -1,0 +1,202 @@
+/** The strip for one column: its profile, sorting, a filter, and a question about it. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import { Button } from '../panel/components/elements/Button';
+import type {
+  ITableHead,
+  ITableProfile,
+  TableFilter,
+  TableOp
+} from '../protocol/rest';
+import { Histogram } from './Histogram';
+import type { TableModel } from './model';
+
+export function ColumnDetails(props: {
+  model: TableModel;
+  column: number;
+  head: ITableHead;
+  trans: TranslationBundle;
+  /** Put a question about the column into the message field; null if that is not possible. */
+  ask: ((head: ITableHead) => void) | null;
+}): JSX.Element {
+  const { model, column, head, trans, ask } = props;
+  const { sort, filters, profiles } = model.state;
+  const profile = profiles.get(column);
+  const sorted = sort?.[0] === column ? sort[1] : null;
+  const sortButton = (descending: boolean, text: string, label: string) => (
+    <Button
+      aria-label={label}
+      title={label}
+      aria-pressed={sorted === descending}
+      onClick={() =>
+        void model.sortBy(column, sorted === descending ? null : descending)
+      }
+    >
+      {text}
+    </Button>
+  );
+  return (
+    <aside
+      className="jp-codeinterp-ColumnDetails"
+      aria-label={trans.__('Column %1', head.label)}
+    >
+      <h3>
+        <bdi>{head.label || trans.__('(no name)')}</bdi>
+        {head.dtype && <small>{head.dtype}</small>}
+      </h3>
+      {profile ? (
+        <Facts profile={profile} trans={trans} />
+      ) : (
+        <p>{trans.__('Reading the column…')}</p>
+      )}
+      <div
+        className="jp-codeinterp-ColumnDetails-row"
+        role="group"
+        aria-label={trans.__('Sort')}
+      >
+        {sortButton(false, trans.__('Ascending'), trans.__('Sort ascending'))}
+        {sortButton(true, trans.__('Descending'), trans.__('Sort descending'))}
+      </div>
+      <FilterForm
+        // A new column has a form of its own.
+        key={column}
+        kind={head.kind}
+        trans={trans}
+        add={(op, value) =>
+          void model.filterBy([
+            ...filters.filter(([of, is]) => of !== column || is !== op),
+            [column, op, value]
+          ])
+        }
+      />
+      {ask && (
+        <Button onClick={() => ask(head)}>
+          {trans.__('Ask about this column')}
+        </Button>
+      )}
+    </aside>
+  );
+}
+
+function Facts(props: {
+  profile: ITableProfile;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const { profile, trans } = props;
+  const { read, missing, top, distinct } = profile;
+  const facts: readonly (readonly [string, string])[] = [
+    [trans.__('Missing'), share(missing, read)],
+    [trans.__('Minimum'), profile.min],
+    [trans.__('Median'), profile.median],
+    [trans.__('Maximum'), profile.max],
+    [trans.__('Different values'), distinct ? distinct.toLocaleString() : '']
+  ];
+  return (
+    <>
+      {profile.bins.length > 0 && (
+        <Histogram profile={profile} width={200} height={48} />
+      )}
+      <dl>
+        {facts
+          .filter(([, value]) => value)
+          .map(([name, value]) => (
+            <React.Fragment key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{value}</bdi>
+              </dd>
+            </React.Fragment>
+          ))}
+      </dl>
+      {top.length > 0 && (
+        <ul aria-label={trans.__('Most frequent values')}>
+          {top.map(([value, count], place) => (
+            <li key={place}>
+              <bdi>{value || trans.__('(empty)')}</bdi>
+              <span>{share(count, read)}</span>
+              <div
+                className="jp-codeinterp-ColumnDetails-bar"
+                style={{ width: `${(100 * count) / read}%` }}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** In percent; never 0 % or 100 % for what is more or less. */
+export function share(part: number, whole: number): string {
+  const percent = whole ? (100 * part) / whole : 0;
+  if (percent > 0 && percent < 0.1) {
+    return '< 0.1 %';
+  }
+  if (percent < 100 && percent > 99.9) {
+    return '> 99.9 %';
+  }
+  return `${percent.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;
+}
+
+export function words(op: TableOp, trans: TranslationBundle): string {
+  return {
+    contains: trans.__('contains'),
+    '=': '=',
+    '<': '<',
+    '<=': '≤',
+    '>': '>',
+    '>=': '≥',
+    missing: trans.__('is missing'),
+    present: trans.__('is not missing')
+  }[op];
+}
+
+function FilterForm(props: {
+  kind: ITableHead['kind'];
+  trans: TranslationBundle;
+  add: (op: TableFilter[1], value: string) => void;
+}): JSX.Element {
+  const { kind, trans, add } = props;
+  const ops: readonly TableOp[] =
+    kind === 'truth'
+      ? ['=', 'missing', 'present']
+      : kind === 'text'
+        ? ['contains', '=', '<', '<=', '>', '>=', 'missing', 'present']
+        : ['>', '>=', '<', '<=', '=', 'contains', 'missing', 'present'];
+  const [op, setOp] = React.useState<TableOp>(ops[0]);
+  const [value, setValue] = React.useState('');
+  const compares = op !== 'missing' && op !== 'present';
+  return (
+    <form
+      className="jp-codeinterp-ColumnDetails-row"
+      aria-label={trans.__('Filter')}
+      onSubmit={event => {
+        event.preventDefault();
+        add(op, compares ? value : '');
+      }}
+    >
+      <select
+        aria-label={trans.__('Comparison')}
+        value={op}
+        onChange={event => setOp(event.target.value as TableOp)}
+      >
+        {ops.map(one => (
+          <option key={one} value={one}>
+            {words(one, trans)}
+          </option>
+        ))}
+      </select>
+      {compares && (
+        <input
+          aria-label={trans.__('Compare with')}
+          value={value}
+          maxLength={200}
+          required
+          spellCheck={false}
+          onChange={event => setValue(event.target.value)}
+        />
+      )}
+      <Button type="submit">{trans.__('Filter')}</Button>
+    </form>
+  );
+}

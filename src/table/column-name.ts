@@ -1,0 +1,11 @@
+/** Characters of a column's name in a message. */
+const LONGEST = 80;
+
+/** A column as code would name it, in one short line. */
+export function columnIn(table: string, label: string): string {
+  const line = label.replace(/[\p{Cc}`]+/gu, ' ');
+  const short = line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  return /^[A-Za-z_]\w*$/.test(short)
+    ? `\`${table}.${short}\``
+    : `\`${table}[${JSON.stringify(short)}]\``;
+}

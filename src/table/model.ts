@@ -1,0 +1,290 @@
+/** What a view of a table shows: pages of rows, the sort order, filters and profiles. */
+import { Signal } from '@lumino/signaling';
+import type {
+  ITableAnswer,
+  ITableAsked,
+  ITableHead,
+  ITablePage,
+  ITableProfile,
+  TableFilter
+} from '../protocol/rest';
+
+/** Rows of one request. */
+const BLOCK = 100;
+/** Blocks that we keep. */
+const MOST_BLOCKS = 30;
+/** Columns of one request; the server's limit. */
+export const COLUMNS = 50;
+/** How often, and after how many milliseconds, we ask again for what takes over a second. */
+const PATIENCE = 8;
+const PAUSE = 700;
+
+export type Query = Omit<ITableAsked, 'notebook' | 'name' | 'file'>;
+
+interface IBlock {
+  readonly index: readonly string[];
+  readonly cells: ITablePage['cells'];
+}
+
+export interface IRow {
+  readonly label: string;
+  /** Of the shown columns; null is a missing value. */
+  readonly cells: readonly (string | null)[];
+}
+
+export interface ITableState {
+  /** The page that arrived last; null before the first. */
+  readonly page: Omit<ITablePage, 'index' | 'cells' | 'start'> | null;
+  readonly heads: readonly ITableHead[];
+  readonly sort: readonly [column: number, descending: boolean] | null;
+  readonly filters: readonly TableFilter[];
+  /** The first of the shown columns. */
+  readonly first: number;
+  readonly loading: boolean;
+  /** Why the last request failed; '' if it did not. */
+  readonly failure: string;
+  readonly profiles: ReadonlyMap<number, ITableProfile>;
+}
+
+export class TableModel {
+  /** `ask` rejects with an error whose message is for people, and whose `code` is the server's. */
+  constructor(private readonly _ask: (query: Query) => Promise<ITableAnswer>) {}
+
+  readonly changed = new Signal<this, void>(this);
+
+  get state(): ITableState {
+    return this._state;
+  }
+
+  /** A row that is here, by its place among the found rows. */
+  row(place: number): IRow | null {
+    const block = this._blocks.get(Math.floor(place / BLOCK));
+    const offset = place % BLOCK;
+    return block && offset < block.index.length
+      ? {
+          label: block.index[offset],
+          cells: block.cells.map(column => column[offset])
+        }
+      : null;
+  }
+
+  /** Ask for the rows from one place up to another that are not here yet. */
+  need(from: number, to: number): void {
+    this._from = from;
+    this._to = to;
+    if (!this._asking && !this._state.failure) {
+      void this._fetch();
+    }
+  }
+
+  /** Get everything again. */
+  async refresh(): Promise<void> {
+    this._fresh = true;
+    await this._restart({});
+  }
+
+  sortBy(column: number, descending: boolean | null): Promise<void> {
+    const sort = descending === null ? null : ([column, descending] as const);
+    return this._restart({ sort });
+  }
+
+  filterBy(filters: readonly TableFilter[]): Promise<void> {
+    return this._restart({ filters });
+  }
+
+  showColumns(first: number): Promise<void> {
+    return this._restart({ first });
+  }
+
+  dispose(): void {
+    this._round++;
+    this._disposed = true;
+    Signal.clearData(this);
+  }
+
+  private async _restart(change: Partial<ITableState>): Promise<void> {
+    this._round++;
+    this._blocks.clear();
+    this._asking = false;
+    this._patch({ ...change, failure: '' });
+    await this._fetch();
+  }
+
+  private async _fetch(): Promise<void> {
+    const round = this._round;
+    const wanted = () => round === this._round;
+    this._asking = true;
+    this._patch({ loading: true });
+    try {
+      for (
+        let block = this._missing();
+        block !== null;
+        block = this._missing()
+      ) {
+        const answer = await this._patiently(wanted, this._query(block));
+        if (!wanted() || !answer?.table) {
+          return;
+        }
+        this._fresh = false;
+        if (!this._take(block, answer.table)) {
+          return;
+        }
+      }
+    } catch (reason) {
+      if (wanted()) {
+        this._fail(reason);
+      }
+      return;
+    } finally {
+      if (wanted()) {
+        this._asking = false;
+        this._patch({ loading: false });
+      }
+    }
+    await this._profile();
+  }
+
+  private _query(block: number): Query {
+    const { sort, filters, first } = this._state;
+    return {
+      start: block * BLOCK,
+      rows: BLOCK,
+      column: first,
+      sort,
+      filters,
+      fresh: this._fresh
+    };
+  }
+
+  /** Ask again while the kernel works on the answer. */
+  private async _patiently(
+    wanted: () => boolean,
+    query: Query
+  ): Promise<ITableAnswer | null> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const answer = await this._ask({ ...query, kernel: this._kernel });
+        this._kernel = answer.kernel ?? '';
+        return answer;
+      } catch (reason) {
+        const { code } = reason as { code?: string };
+        if (code !== 'table_slow' || attempt >= PATIENCE) {
+          throw reason;
+        }
+        // The kernel keeps what it has sorted: the next request only reads it.
+        query = { ...query, fresh: false };
+        await new Promise(resolve => setTimeout(resolve, PAUSE));
+        if (!wanted()) {
+          return null;
+        }
+      }
+    }
+  }
+
+  /** False if the columns have changed, and we begin again. */
+  private _take(block: number, table: ITablePage): boolean {
+    const { index, cells, start: _, ...page } = table;
+    const { heads, first, page: known } = this._state;
+    if (known && known.version !== page.version) {
+      this._blocks.clear();
+      this._patch({ profiles: new Map() });
+      const moved =
+        known.first === page.first &&
+        heads.some(({ label }, place) => label !== page.heads[place]?.label);
+      if (moved || first >= page.columns) {
+        this._patch({ page });
+        void this._restart({ sort: null, filters: [], first: 0 });
+        return false;
+      }
+    }
+    this._blocks.set(block, { index, cells });
+    const oldest = this._blocks.keys().next();
+    if (this._blocks.size > MOST_BLOCKS && !oldest.done) {
+      this._blocks.delete(oldest.value);
+    }
+    this._patch({ page, heads: page.heads, failure: '' });
+    return true;
+  }
+
+  /** The first block that the view needs and that is not here; null if there is none. */
+  private _missing(): number | null {
+    const { page } = this._state;
+    if (!page || !this._blocks.size) {
+      return Math.floor(this._from / BLOCK);
+    }
+    const to = Math.min(this._to, page.found);
+    for (let place = this._from; place < to; place += BLOCK) {
+      const block = Math.floor(place / BLOCK);
+      if (!this._blocks.has(block)) {
+        return block;
+      }
+    }
+    const last = Math.floor((to - 1) / BLOCK);
+    return to > this._from && !this._blocks.has(last) ? last : null;
+  }
+
+  /** Get the profiles of the shown columns, as many at a time as the kernel makes in time. */
+  private async _profile(): Promise<void> {
+    if (this._profiling) {
+      return;
+    }
+    this._profiling = true;
+    const open = () => !this._disposed && !this._state.failure;
+    try {
+      while (open()) {
+        const { first, heads, page, profiles } = this._state;
+        const shown = heads.map((_, place) => first + place);
+        const missing = shown.filter(one => !profiles.has(one));
+        if (!missing.length) {
+          return;
+        }
+        const answer = await this._patiently(open, { profiles: missing });
+        if (!answer?.profiles?.length) {
+          return;
+        }
+        if (page?.version === this._state.page?.version) {
+          const known = new Map(this._state.profiles);
+          answer.profiles.forEach(one => known.set(one.column, one));
+          this._patch({ profiles: known });
+        }
+      }
+    } catch (reason) {
+      this._fail(reason);
+    } finally {
+      this._profiling = false;
+    }
+  }
+
+  private _fail(reason: unknown): void {
+    this._patch({ failure: (reason as Error).message });
+  }
+
+  private _patch(change: Partial<ITableState>): void {
+    this._state = { ...this._state, ...change };
+    if (!this._disposed) {
+      this.changed.emit();
+    }
+  }
+
+  private _state: ITableState = {
+    page: null,
+    heads: [],
+    sort: null,
+    filters: [],
+    first: 0,
+    loading: true,
+    failure: '',
+    profiles: new Map()
+  };
+  /** Increases with each query: answers to earlier ones are dropped. */
+  private _round = 0;
+  private readonly _blocks = new Map<number, IBlock>();
+  private _from = 0;
+  private _to = BLOCK;
+  private _asking = false;
+  private _profiling = false;
+  private _fresh = false;
+  /** Of the last answer. */
+  private _kernel = '';
+  private _disposed = false;
+}

@@ -1,0 +1,165 @@
+/** Opens a table in a tab next to its notebook, and closes the tab with it. */
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { InputDialog, MainAreaWidget } from '@jupyterlab/apputils';
+import { PathExt } from '@jupyterlab/coreutils';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { spreadsheetIcon } from '@jupyterlab/ui-components';
+import '../../style/table.css';
+import type { Store } from '../panel/store/store';
+import type { ITableHead } from '../protocol/rest';
+import { columnIn } from './column-name';
+import { TableModel } from './model';
+import { TableWidget } from './widget';
+
+/** Types of variables that can be tables. */
+const TYPES = ['DataFrame', 'Series', 'ndarray', 'list'];
+
+export interface ITableTabs {
+  readonly app: JupyterFrontEnd;
+  readonly tracker: INotebookTracker;
+  readonly store: Store;
+  readonly trans: TranslationBundle;
+  /** Open the panel. */
+  readonly open: () => void;
+}
+
+export interface IWanted {
+  /** The notebook's path; by default the one in front. */
+  readonly notebook?: string;
+  /** A variable; by default the person chooses. */
+  readonly name?: string;
+  /** Or the path of a CSV file. */
+  readonly file?: string;
+}
+
+export async function openTable(
+  tabs: ITableTabs,
+  wanted: IWanted
+): Promise<void> {
+  const { tracker } = tabs;
+  const panel = wanted.notebook
+    ? tracker.find(({ context }) => context.path === wanted.notebook)
+    : tracker.currentWidget;
+  if (!panel) {
+    return;
+  }
+  const { file } = wanted;
+  const name = file
+    ? PathExt.basename(file)
+    : (wanted.name ?? (await chosen(tabs, panel.context.path)));
+  if (name && !panel.isDisposed) {
+    show(tabs, panel, name, file);
+  }
+}
+
+/** The name of a variable that the person chooses or types; '' if none. */
+async function chosen(tabs: ITableTabs, notebook: string): Promise<string> {
+  const { trans } = tabs;
+  const names = await tabs.store.names(notebook);
+  const items = (names?.variables ?? [])
+    .filter(({ type }) => TYPES.includes(type))
+    .map(({ name }) => name)
+    .reverse();
+  const { value } = await InputDialog.getItem({
+    title: trans.__('Open Table'),
+    label: trans.__('A DataFrame, array or list of dicts of this notebook:'),
+    items,
+    editable: true,
+    okLabel: trans.__('Open')
+  });
+  return value?.trim() ?? '';
+}
+
+interface ITab {
+  readonly widget: MainAreaWidget;
+  readonly model: TableModel;
+}
+
+/** The open tabs, by the id of their notebook's widget and what they show. */
+const open = new Map<string, ITab>();
+
+function show(
+  tabs: ITableTabs,
+  panel: NotebookPanel,
+  name: string,
+  file: string | undefined
+): void {
+  const { app } = tabs;
+  const key = JSON.stringify([panel.id, file ?? null, name]);
+  const known = open.get(key);
+  if (known) {
+    app.shell.activateById(known.widget.id);
+    void known.model.refresh();
+    return;
+  }
+  const made = makeTab(tabs, panel, name, file);
+  open.set(key, made);
+  const { widget } = made;
+  widget.disposed.connect(() => open.delete(key));
+  // Notebook 7 has one widget in its main area, the notebook.
+  const inLab = 'currentChanged' in app.shell && app.name === 'JupyterLab';
+  app.shell.add(widget, inLab ? 'main' : 'down', {
+    ref: panel.id,
+    mode: 'tab-after'
+  });
+  app.shell.activateById(widget.id);
+  void made.model.refresh();
+}
+
+let count = 0;
+
+function makeTab(
+  tabs: ITableTabs,
+  panel: NotebookPanel,
+  name: string,
+  file: string | undefined
+): ITab {
+  const { store, trans } = tabs;
+  const { context, sessionContext } = panel;
+  const model = new TableModel(query =>
+    store.table({
+      notebook: context.path,
+      ...(file ? { file } : { name }),
+      ...query
+    })
+  );
+  // The model may not learn the values of variables that private cells assign.
+  const hidden = store.notebooks.outline(context.path)?.hidden;
+  const ask = ({ label }: ITableHead) =>
+    void askAbout(tabs, panel, name, label);
+  const content = new TableWidget(
+    { model, name, trans, ask: !file && hidden?.has(name) ? null : ask },
+    file ? null : sessionContext
+  );
+  const widget = new MainAreaWidget({ content });
+  widget.id = `codeinterp-table-${++count}`;
+  widget.title.label = name;
+  widget.title.caption = trans.__('%1 in %2', name, context.path);
+  widget.title.icon = spreadsheetIcon;
+  widget.title.closable = true;
+  widget.toolbar.hide();
+
+  const close = () => widget.dispose();
+  panel.disposed.connect(close);
+  widget.disposed.connect(() => panel.disposed.disconnect(close));
+  return { widget, model };
+}
+
+/** Put the beginning of a question into the message field; the person goes on and sends it. */
+async function askAbout(
+  { store, open, trans }: ITableTabs,
+  panel: NotebookPanel,
+  name: string,
+  label: string
+): Promise<void> {
+  const notebook = panel.context.path;
+  if (store.state.now.notebook !== notebook) {
+    await store.notebooks.goTo(notebook);
+  }
+  const text = trans.__('About %1: ', columnIn(name, label));
+  store.state.patch({
+    prefill: { text, references: [{ kind: 'variable', name }], notebook }
+  });
+  open();
+}

@@ -1,0 +1,81 @@
+/** The content of a table's tab; it follows the kernel. */
+import { type ISessionContext, ReactWidget } from '@jupyterlab/apputils';
+import type { KernelMessage } from '@jupyterlab/services';
+import type { Message } from '@lumino/messaging';
+import React from 'react';
+import { type ITableViewProps, TableView } from './TableView';
+
+/** Milliseconds after a cell's end: in a row of cells, one look is enough. */
+const SETTLED = 200;
+
+export class TableWidget extends ReactWidget {
+  constructor(
+    private readonly _props: ITableViewProps,
+    /** The kernel whose cells may change the table; null for a file. */
+    private readonly _kernel: ISessionContext | null
+  ) {
+    super();
+    _kernel?.iopubMessage.connect(this._onMessage, this);
+    _kernel?.statusChanged.connect(this._onStatus, this);
+  }
+
+  dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    clearTimeout(this._timer);
+    this._kernel?.iopubMessage.disconnect(this._onMessage, this);
+    this._kernel?.statusChanged.disconnect(this._onStatus, this);
+    super.dispose();
+    this._props.model.dispose();
+  }
+
+  protected render(): JSX.Element {
+    return <TableView {...this._props} />;
+  }
+
+  protected onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    if (this._stale) {
+      this._look();
+    }
+  }
+
+  /** Look again once a cell has ended. Our own requests are no cells. */
+  private _onMessage(_: unknown, message: KernelMessage.IMessage): void {
+    const { header, content, parent_header } = message;
+    const cause = 'msg_id' in parent_header ? parent_header.msg_id : '';
+    if (header.msg_type === 'execute_input') {
+      this._running = cause;
+    } else if (
+      header.msg_type === 'status' &&
+      (content as { execution_state?: string }).execution_state === 'idle' &&
+      cause === this._running
+    ) {
+      this._running = '';
+      clearTimeout(this._timer);
+      this._timer = setTimeout(() => this._look(), SETTLED);
+    }
+  }
+
+  private _onStatus(_: unknown, status: string): void {
+    if (status === 'restarting' || status === 'autorestarting') {
+      this._restarted = true;
+    } else if (status === 'idle' && this._restarted) {
+      this._restarted = false;
+      this._look();
+    }
+  }
+
+  private _look(): void {
+    this._stale = !this.isVisible;
+    if (this.isVisible) {
+      void this._props.model.refresh();
+    }
+  }
+
+  private _running = '';
+  private _restarted = false;
+  private _stale = false;
+  private _timer: ReturnType<typeof setTimeout> | undefined;
+}

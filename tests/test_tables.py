@@ -1,0 +1,482 @@
+"""Pages of tables from a real kernel: hostile names and values, bounds, and who may ask."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.server.tables.shapes import answer_from
+from tests.kernels import Gate
+from tests.reference_window import notebook
+from tests.site import Site
+
+pytestmark = pytest.mark.usefixtures("patient")
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a second a page should be there; a busy machine may need longer."""
+    monkeypatch.setattr("jupyter_codeinterp.adapters.kernels.zmq.tables.LIMIT", 60)
+
+
+class Looking:
+    """A person who runs cells in a notebook and looks at its tables."""
+
+    def __init__(self, site: Site, kernel_id: str, person: Any) -> None:
+        self.site, self.kernel_id, self.run = site, kernel_id, person.run
+
+    async def ask(self, name: str, **asked: Any) -> Any:
+        given = {"notebook": "a.ipynb", "name": name, **asked}
+        return await self.site.post("tables", json_body=given)
+
+    async def page(self, name: str, **asked: Any) -> Any:
+        answer = await self.ask(name, **asked)
+        return answer.get("table", answer)
+
+    async def cells(self, name: str, **asked: Any) -> Any:
+        return (await self.page(name, **asked))["cells"]
+
+
+async def look(site: Site) -> Looking:
+    kernel_id = await site.kernel()
+    await site.window("a.ipynb", notebook("x = 1"), kernel_id)
+    await site.guarded(kernel_id)
+    return Looking(site, kernel_id, await site.watch(kernel_id))
+
+
+async def test_pages_of_a_table(site: Site) -> None:
+    looking = await look(site)
+    await looking.run(
+        "import pandas as pd\n"
+        "df = pd.DataFrame({'n': range(1000), 's': ['a', 'b'] * 500}, index=range(5, 1005))"
+    )
+    page = await looking.page("df", start=10, rows=2)
+    version = page.pop("version")
+    assert page == {
+        "type": "DataFrame",
+        "rows": 1000,
+        "columns": 2,
+        "found": 1000,
+        "searched": 1000,
+        "start": 10,
+        "first": 0,
+        "heads": [
+            {"label": "n", "dtype": "int64", "kind": "number"},
+            {"label": "s", "dtype": "str", "kind": "text"},
+        ],
+        "index": ["15", "16"],
+        "cells": [["10", "11"], ["a", "b"]],
+    }
+    assert (await looking.page("df", start=1, rows=1))["version"] == version
+    assert await looking.cells("df", start=999) == [["999"], ["b"]]
+    assert await looking.cells("df", start=5_000) == [[], []]
+    await looking.run("df = df.head(3)")
+    page = await looking.page("df")
+    assert page["rows"] == 3
+    assert page["version"] != version
+
+
+# --- sorting and filtering ---------------------------------------------------------------
+
+FRAME = (
+    "import pandas as pd, numpy as np, decimal, datetime\n"
+    "df = pd.DataFrame({\n"
+    "    'n': [3, 1, 2, 1],\n"
+    "    'f': [0.5, np.nan, -1.0, 0.5],\n"
+    "    's': ['b', None, 'B', 'a'],\n"
+    "    'd': pd.to_datetime(['2026-02-01', None, '2026-01-01', '2026-03-01']),\n"
+    "    'z': pd.to_datetime(['2026-02-01', None, '2026-01-01', '2026-03-01'])"
+    ".tz_localize('Europe/Berlin'),\n"
+    "    't': pd.to_timedelta(['1D', '2D', None, '3D']),\n"
+    "    'b': [True, False, True, True],\n"
+    "    'i': pd.array([7, None, 5, 6], dtype='Int64'),\n"
+    "    'c': pd.Categorical(['low', 'high', None, 'low'], ['low', 'mid', 'high']),\n"
+    "    'o': np.array([decimal.Decimal('2.5'), 'x', 1, None], dtype=object),\n"
+    "}, index=list('pqrs'))\n"
+    "before = df.copy()"
+)
+PLACES = {name: place for place, name in enumerate("nfsdztbico")}
+
+SORTED = {
+    # column: ascending, descending. Missing values come last, and equal values stay in order.
+    "n": ("qsrp", "prqs"),
+    "f": ("rpsq", "psrq"),
+    "s": ("rspq", "psrq"),
+    "d": ("rpsq", "sprq"),
+    "z": ("rpsq", "sprq"),
+    "t": ("pqsr", "sqpr"),
+    "b": ("qprs", "prsq"),
+    "i": ("rspq", "psrq"),
+    "c": ("qpsr", "psqr"),
+    "o": ("rpqs", "qprs"),
+}
+
+FILTERED = [
+    ("n", ">", "1", "pr"),
+    ("n", "=", "1", "qs"),
+    ("n", "=", str(2**70), ""),
+    ("n", "contains", "3", "p"),
+    ("n", "missing", "", ""),
+    ("f", "<=", "0.5", "prs"),
+    ("f", "missing", "", "q"),
+    ("f", "present", "", "prs"),
+    ("f", "=", "nan", ""),
+    ("s", "contains", "B", "pr"),
+    ("s", "=", "B", "r"),
+    ("s", ">", "a", "p"),
+    ("s", "missing", "", "q"),
+    ("d", ">=", "2026-02-01", "ps"),
+    ("d", "missing", "", "q"),
+    ("z", "<", "2026-02-01", "r"),
+    ("t", ">", "1 day", "qs"),
+    ("b", "=", "true", "prs"),
+    ("i", ">", "5", "ps"),
+    ("i", "missing", "", "q"),
+    ("c", "contains", "OW", "ps"),
+    ("c", "missing", "", "r"),
+    ("o", ">", "1", "pq"),
+    ("o", "contains", "x", "q"),
+    ("o", "missing", "", "s"),
+]
+
+REFUSED = [("n", ">", "many"), ("d", "<", "no day"), ("t", "=", "x"), ("b", "=", "maybe")]
+
+
+async def test_sorting_and_filtering(site: Site) -> None:
+    looking = await look(site)
+    await looking.run(FRAME)
+
+    async def shown(**asked: Any) -> str:
+        return "".join((await looking.page("df", **asked))["index"])
+
+    for column, (up, down) in SORTED.items():
+        assert await shown(sort=[PLACES[column], False]) == up, column
+        assert await shown(sort=[PLACES[column], True]) == down, column
+    for column, op, value, rows in FILTERED:
+        assert await shown(filters=[[PLACES[column], op, value]]) == rows, (column, op, value)
+    for column, op, value in REFUSED:
+        asked = await looking.ask("df", filters=[[PLACES[column], op, value]])
+        assert asked["code"] == "table_not_comparable"
+    both = {"sort": [0, True], "filters": [[0, "<", "3"], [2, "present", ""]]}
+    assert await shown(**both) == "rs"
+    assert await shown(**both, start=1) == "s"
+    out_of = await looking.ask("df", sort=[99, False])
+    assert out_of["code"] == "table_no_column"
+    same = "print(df.equals(before), list(df.columns) == list(before.columns))"
+    assert await looking.run(same) == "True True\n"
+
+
+async def test_a_cell_that_changes_the_table_changes_the_order(site: Site) -> None:
+    looking = await look(site)
+    await looking.run("import pandas as pd\ndf = pd.DataFrame({'n': [2, 3, 1]})")
+    assert await looking.cells("df", sort=[0, False]) == [["1", "2", "3"]]
+    await looking.run("df.loc[2, 'n'] = 9")
+    assert await looking.cells("df", sort=[0, False]) == [["2", "3", "9"]]
+
+
+async def test_repeated_and_different_texts_of_large_tables(site: Site) -> None:
+    looking = await look(site)
+    await looking.run(
+        "import pandas as pd\n"
+        "df = pd.DataFrame({'few': ['b', 'a', None, 'c'] * 2500,\n"
+        "    'many': [f'{i:05}' for i in range(9999, -1, -1)]})"
+    )
+    assert (await looking.cells("df", sort=[0, False], start=2500, rows=1))[0] == ["b"]
+    assert (await looking.cells("df", sort=[0, True], start=9999))[0] == [None]
+    page = await looking.page("df", filters=[[0, "contains", "A"]], rows=1)
+    assert (page["found"], page["cells"][0]) == (2500, ["a"])
+    assert (await looking.page("df", filters=[[0, "missing", ""]]))["found"] == 2500
+    assert (await looking.cells("df", sort=[1, False], rows=1))[1] == ["00000"]
+
+
+# --- other tables, and hostile ones ------------------------------------------------------
+
+
+async def test_other_types_of_tables(site: Site) -> None:
+    looking = await look(site)
+    await looking.run(
+        "import pandas as pd, numpy as np\n"
+        "rows = [{'a': 1, 'b': 'x'}, {'a': None, 'c': [1, 2]}]\n"
+        "array = np.arange(6.0).reshape(3, 2)\n"
+        "series = pd.Series([1, 2], name='s')\n"
+        "class Mine(pd.DataFrame): pass\n"
+        "mine = Mine({'a': [1]}); number = 3; empty = pd.DataFrame()\n"
+        "none = []; flat = np.zeros(3); texts = ['a']\n"
+        "headless = pd.DataFrame({'a': []})"
+    )
+    rows = await looking.page("rows")
+    assert [head["label"] for head in rows["heads"]] == ["a", "b", "c"]
+    assert rows["cells"] == [["1", None], ["x", None], [None, "[1, 2]"]]
+    assert await looking.cells("array", sort=[1, True]) == [
+        ["4.0", "2.0", "0.0"],
+        ["5.0", "3.0", "1.0"],
+    ]
+    assert await looking.cells("series") == [["1", "2"]]
+    for name in ("mine", "number", "flat", "texts"):
+        assert (await looking.ask(name))["code"] == "table_not_a_table", name
+    for name, columns in (("empty", 0), ("none", 0), ("headless", 1)):
+        page = await looking.page(name)
+        assert (page["rows"], page["columns"]) == (0, columns), name
+        assert (await looking.ask(name, profiles=list(range(columns))))["profiles"] is not None
+    gone = await looking.ask("nowhere")
+    assert gone["code"] == "table_gone"
+    assert "nowhere" in gone["message"]
+
+
+async def test_names_that_are_no_variable(site: Site) -> None:
+    looking = await look(site)
+    for name in ("", "a.b", "a()", "__import__('os')", "<b>", "a b"):
+        assert (await looking.ask(name))["code"] == "table_gone", name
+    assert (await looking.ask("x" * 101))["code"] == "malformed"
+
+
+async def test_hostile_columns_and_values(site: Site) -> None:
+    looking = await look(site)
+    await looking.run(
+        "import pandas as pd, numpy as np, decimal, datetime\n"
+        "touched = []\n"
+        "class Hostile:\n"
+        "    def __getattribute__(s, n): touched.append(n); raise SystemExit\n"
+        "    def __repr__(s): touched.append('repr'); return ''\n"
+        "    __str__ = __len__ = __hash__ = __lt__ = __float__ = __repr__\n"
+        "    def __eq__(s, o): touched.append('eq'); return True\n"
+        "class Zone(datetime.tzinfo):\n"
+        "    def utcoffset(s, d): touched.append('zone'); return None\n"
+        "class Label:\n"
+        "    def __repr__(s): touched.append('label'); return ''\n"
+        "h = Hostile()\n"
+        "values = [h, decimal.Decimal('1.10'), b'\\xff', {'a': [h]}, [1] * 50, '\\ud800',\n"
+        "    'x' * 10_000, 10**5000, pd.NaT, pd.NA, decimal.Decimal('NaN'), float('inf'),\n"
+        "    np.float32(0.5), datetime.datetime(2026, 1, 1, tzinfo=Zone()), True]\n"
+        "column = pd.Series(values, dtype=object)\n"
+        "hostile = pd.concat([column, column.astype(object), column], axis=1)\n"
+        "hostile.columns = ['<img src=x onerror=alert(1)>', 'y' * 10_000, 5]\n"
+        "twice = pd.DataFrame([[1, 2]], columns=['a', 'a'])\n"
+        "levels = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([('a', 1), ('a', 2)]),\n"
+        "    index=pd.MultiIndex.from_tuples([('p', 1)]))\n"
+        "odd = pd.DataFrame([[1, 2, 3]], columns=pd.Index([Label(), None, b'z'], dtype=object))\n"
+        "touched.clear()"
+    )
+    page = await looking.page("hostile")
+    labels = [head["label"] for head in page["heads"]]
+    assert labels[0] == "<img src=x onerror=alert(1)>"
+    assert (len(labels[1]), labels[2]) == (120, "5")
+    cells = page["cells"][0]
+    assert cells[:6] == ["<Hostile>", "1.10", "b'\\xff'", "dict of 1", "list of 50", "?"]
+    assert len(cells[6]) == 120
+    assert cells[7:] == [
+        "a large number", None, None, None, "inf", "0.5", "datetime", "True",
+    ]  # fmt: skip
+    await looking.page("hostile", sort=[0, False])
+    await looking.page("hostile", filters=[[0, ">", "1"], [0, "contains", "h"]])
+    assert len((await looking.ask("hostile", profiles=[0, 1, 2]))["profiles"]) == 3
+    assert [h["label"] for h in (await looking.page("twice"))["heads"]] == ["a", "a"]
+    assert await looking.cells("twice", sort=[1, True]) == [["1"], ["2"]]
+    levels = await looking.page("levels")
+    assert [h["label"] for h in levels["heads"]] == ["a · 1", "a · 2"]
+    assert levels["index"] == ["p · 1"]
+    assert [h["label"] for h in (await looking.page("odd"))["heads"]] == [
+        "<Label>",
+        "None",
+        "b'z'",
+    ]
+    assert await looking.run("print(touched)") == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        {"table": {}},
+        {"table": 7},
+        {"profiles": [{"column": -1, "read": 0, "missing": 0}]},
+        {"profiles": "many"},
+        {"refused": {"a": 1}, "detail": 5},
+        {"refused": "<b>", "detail": "x" * 10**6},
+    ],
+)
+def test_a_kernel_may_report_anything(reported: dict[str, Any]) -> None:
+    with pytest.raises(CommandError, match="read the table") as error:
+        answer_from(reported)
+    assert error.value.code == "table_failed"
+    assert len(error.value.message) < 300
+
+
+# --- bounds ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"rows": 201},
+        {"start": -1},
+        {"column": -1},
+        {"sort": ["a", False]},
+        {"filters": [[0, "or", "1"]]},
+        {"filters": [[0, "=", "x" * 201]]},
+        {"filters": [[0, "=", "x"]] * 9},
+        {"profiles": list(range(51))},
+        {"unknown": 1},
+        {"notebook": ""},
+    ],
+)
+async def test_requests_out_of_bounds(site: Site, asked: dict[str, Any]) -> None:
+    given = {"notebook": "a.ipynb", "name": "df", **asked}
+    assert (await site.post("tables", json_body=given))["code"] == "malformed"
+
+
+async def test_wide_tables_come_in_parts(site: Site) -> None:
+    looking = await look(site)
+    await looking.run("import numpy as np\nwide = np.zeros((300, 120))")
+    page = await looking.page("wide", column=100)
+    assert (page["columns"], page["first"], len(page["heads"])) == (120, 100, 20)
+    assert len((await looking.page("wide"))["index"]) == 200
+
+
+async def test_five_million_rows(site: Site) -> None:
+    """Pages, an order and a profile take a fraction of the table's own memory."""
+    looking = await look(site)
+    await looking.run(
+        "import numpy as np, pandas as pd, resource\n"
+        "n = 5_000_000\n"
+        "df = pd.DataFrame({f'c{i}': np.arange(n, 0, -1) * 0.5 for i in range(8)})\n"
+        "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024\n"
+        "own = df.memory_usage().sum(); before = peak()"
+    )
+    assert (await looking.page("df", start=4_999_999))["cells"][0] == ["0.5"]
+    assert (await looking.cells("df", sort=[0, False], rows=1))[0] == ["0.5"]
+    assert (await looking.page("df", filters=[[1, "<", "5"]]))["found"] == 9
+    [profile] = (await looking.ask("df", profiles=[2]))["profiles"]
+    assert profile["read"] == 1_000_000
+    assert await looking.run("print(peak() - before < own / 2)") == "True\n"
+
+
+# --- profiles ----------------------------------------------------------------------------
+
+
+async def test_profiles(site: Site) -> None:
+    looking = await look(site)
+    await looking.run(FRAME)
+    found = (await looking.ask("df", profiles=list(range(10))))["profiles"]
+    by_name = {name: found[place] for name, place in PLACES.items()}
+    assert by_name["n"]["min"] == "1"
+    assert by_name["n"]["max"] == "3"
+    assert sum(by_name["n"]["bins"]) == 4
+    assert by_name["f"]["missing"] == 1
+    assert by_name["f"]["median"] == "0.5"
+    assert by_name["s"]["top"][0][1] == 1
+    assert by_name["s"]["distinct"] == 3
+    assert by_name["d"]["max"] == "2026-03-01 00:00:00"
+    assert by_name["z"]["max"] == "2026-03-01 00:00:00+01:00"
+    assert by_name["t"]["max"] == "3 days 00:00:00"
+    assert by_name["b"]["top"] == [["True", 3], ["False", 1]]
+    assert by_name["c"]["top"] == [["low", 2], ["high", 1]]
+    assert by_name["o"]["missing"] == 1
+
+
+# --- who may ask, and when ---------------------------------------------------------------
+
+
+async def test_a_busy_kernel_a_restart_and_no_kernel(site: Site, tmp_path: Path) -> None:
+    nothing = await site.post("tables", json_body={"notebook": "b.ipynb", "name": "df"})
+    assert nothing["code"] == "no_kernel"
+    looking = await look(site)
+    await looking.run("import pandas as pd\ndf = pd.DataFrame({'n': [1]})")
+    first = (await looking.ask("df"))["kernel"]
+    # A cell runs: the subshell answers.
+    gate = Gate(tmp_path / "open")
+    running = asyncio.ensure_future(looking.run(gate.source))
+    link, _ = site.extension.workbench._kernels.get(looking.kernel_id)
+    await site.until(lambda: link.busy)
+    assert await looking.cells("df") == [["1"]]
+    gate.open()
+    await running
+    await site.restart(looking.kernel_id)
+    await site.until(lambda: link.start == 2)
+    gone = await looking.ask("df")
+    while gone["code"] == "table_busy":
+        gone = await looking.ask("df")
+    assert gone["code"] == "table_gone"
+    gone = await looking.ask("df", kernel=first)
+    assert gone["code"] == "table_restarted"
+    assert "The kernel was restarted." in gone["message"]
+    person = await site.watch(looking.kernel_id)
+    await person.run("df = [{'n': 2}]")
+    again = await looking.ask("df")
+    assert again["table"]["cells"] == [["2"]]
+    assert again["kernel"] != first
+
+
+async def test_a_kernel_busy_before_its_first_table_is_not_waited_for(
+    site: Site, tmp_path: Path
+) -> None:
+    looking = await look(site)
+    gate = Gate(tmp_path / "open")
+    running = asyncio.ensure_future(looking.run(gate.source))
+    link, _ = site.extension.workbench._kernels.get(looking.kernel_id)
+    await site.until(lambda: link.busy)
+    assert (await looking.ask("df"))["code"] == "table_busy"
+    gate.open()
+    await running
+
+
+async def test_the_servers_token_alone_is_not_enough(site: Site) -> None:
+    """Code in a kernel can read the token. It gets no table of another kernel."""
+    body = {"notebook": "a.ipynb", "name": "df"}
+    answer = await site.request("POST", "tables", json_body=body)
+    assert json.loads(answer.body)["code"] == "no_window"
+
+
+async def test_looking_at_a_table_leaves_no_trace_in_the_kernel(site: Site) -> None:
+    looking = await look(site)
+    await looking.run("rows = [{'a': 1}]")
+    await looking.page("rows")
+    names = "print([n for n in dir() if 'table' in n.lower() or 'codeinterp' in n], len(In))"
+    assert await looking.run(names) == "[] 3\n"
+
+
+# --- files -------------------------------------------------------------------------------
+
+
+async def of_file(site: Site, file: str, **asked: Any) -> Any:
+    given = {"notebook": "a.ipynb", "file": file, **asked}
+    answer = await site.post("tables", json_body=given)
+    return answer.get("table", answer)
+
+
+async def test_csv_files_need_no_kernel(site: Site) -> None:
+    root = Path(site.app.root_dir)
+    (root / "sales.csv").write_text('\ufeffregion,amount,region\n"a, ""b""",2.5,x\nc,,y\n\nd,10\n')
+    (root / "tabs.TSV").write_text("a\tb\n1\t2\n")
+    (root / "empty.csv").write_text("")
+    page = await of_file(site, "sales.csv")
+    assert [(h["label"], h["kind"]) for h in page["heads"]] == [
+        ("region", "text"), ("amount", "number"), ("region", "text")
+    ]  # fmt: skip
+    assert page["cells"] == [['a, "b"', "c", "d"], ["2.5", None, "10.0"], ["x", "y", None]]
+    assert page["index"] == ["1", "2", "3"]
+    page = await of_file(site, "sales.csv", sort=[1, True])
+    assert page["index"] == ["3", "1", "2"]
+    page = await of_file(site, "sales.csv", filters=[[1, ">", "3"]])
+    assert page["index"] == ["3"]
+    [profile] = (await of_file(site, "sales.csv", profiles=[1]))["profiles"]
+    assert (profile["min"], profile["max"], profile["missing"]) == ("2.5", "10", 1)
+    assert (await of_file(site, "/tabs.TSV"))["cells"] == [["1"], ["2"]]
+    assert (await of_file(site, "empty.csv"))["columns"] == 0
+    (root / "sales.csv").write_text("region\nnow\n" * 3)
+    assert (await of_file(site, "sales.csv"))["rows"] == 5
+    assert site.app.kernel_manager.list_kernel_ids() == []
+
+
+async def test_no_other_file_is_read(site: Site, tmp_path: Path) -> None:
+    root = Path(site.app.root_dir)
+    (tmp_path / "outside.csv").write_text("secret\n1\n")
+    (root / "link.csv").symlink_to(tmp_path / "outside.csv")
+    (root / "notes.txt").write_text("a,b\n")
+    for file in ("nowhere.csv", "../outside.csv", "link.csv", str(tmp_path / "outside.csv")):
+        assert (await of_file(site, file))["code"] == "table_no_file", file
+    assert (await of_file(site, "notes.txt"))["code"] == "table_not_a_table"

@@ -1,0 +1,119 @@
+/** Presses as browser extensions send them, for people who use no mouse. */
+import type { Locator } from '@playwright/test';
+import { galata } from '@jupyterlab/galata';
+import { expect, test } from '../support/fixtures';
+
+const PRESSES = {
+  // As Vimium does it.
+  'all events of a click': (node: HTMLElement) => {
+    for (const type of [
+      'pointerover',
+      'mouseover',
+      'pointerdown',
+      'mousedown',
+      'pointerup',
+      'mouseup',
+      'click'
+    ]) {
+      const how = { bubbles: true, cancelable: true, composed: true };
+      const event = new MouseEvent(type, { ...how, view: window, detail: 1 });
+      node.dispatchEvent(event);
+    }
+  },
+  'a click alone': (node: HTMLElement) => node.click()
+};
+const REFUSED = 'The settings can allow browser extensions.';
+
+/** The button once a press may count: it has stood in view for a second. */
+async function settled(button: Locator): Promise<Locator> {
+  await expect(button).toBeEnabled();
+  await expect(button).not.toHaveAttribute('aria-disabled', 'true');
+  return button;
+}
+
+for (const [how, press] of Object.entries(PRESSES)) {
+  test(`${how}: refused, with words that tell what to do`, async ({
+    model,
+    notebook,
+    panel
+  }) => {
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    const card = await panel.waiting('Add');
+    const run = card.getByRole('button', { name: 'Run', exact: true });
+    await (await settled(run)).evaluate(press);
+    await expect(panel.root).toContainText(REFUSED);
+    await notebook.value('0');
+    expect(await notebook.executed()).not.toContain('1 + 1');
+    await panel.waiting('Add');
+  });
+
+  test.describe('allowed in the settings', () => {
+    test.use({
+      mockSettings: {
+        ...galata.DEFAULT_SETTINGS,
+        'jupyter-codeinterp:core': { anyClicks: true }
+      }
+    });
+
+    test(`${how}: runs the code, in the panel and in the notebook`, async ({
+      model,
+      notebook,
+      panel
+    }) => {
+      await notebook.start(['x = 1']);
+      await panel.add(model);
+      const card = await panel.waiting('Add');
+      const run = card.getByRole('button', { name: 'Run', exact: true });
+      await (await settled(run)).evaluate(press);
+      await panel.ended();
+      expect(await notebook.executed()).toContain('1 + 1');
+
+      await panel.add(model);
+      const bar = notebook.bar('Add').getByRole('button', {
+        name: 'Run',
+        exact: true
+      });
+      await (await settled(bar)).evaluate(press);
+      await panel.ended();
+    });
+  });
+}
+
+test.describe('allowed in the settings', () => {
+  test.use({
+    mockSettings: {
+      ...galata.DEFAULT_SETTINGS,
+      'jupyter-codeinterp:core': { anyClicks: true }
+    }
+  });
+
+  test('a press on a button that has just moved decides nothing', async ({
+    model,
+    notebook,
+    panel
+  }) => {
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    const bar = notebook.bar('Add');
+    const run = bar.getByRole('button', { name: 'Run', exact: true });
+    await (
+      await settled(run)
+    ).evaluate(async (button: HTMLElement) => {
+      const frame = () =>
+        new Promise(resolve => requestAnimationFrame(resolve));
+      const moved = button.closest<HTMLElement>('.jp-codeinterp-bar')!;
+      moved.style.paddingTop = '60px';
+      for (let n = 0; n < 4; n++) {
+        await frame();
+      }
+      button.click();
+    });
+    await expect(bar.getByRole('status')).toHaveText(/moved/);
+    await notebook.value('0');
+    expect(await notebook.executed()).not.toContain('1 + 1');
+    await (await settled(run)).evaluate(PRESSES['a click alone']);
+    await panel.ended();
+    expect(await notebook.executed()).toContain('1 + 1');
+  });
+});
