@@ -126,6 +126,17 @@ class Person:
         client.control_channel.send(client.session.msg("kernel_info_request"))
         await client.get_control_msg(timeout=30)
 
+    async def subscribed(self) -> None:
+        """What the kernel publishes reaches us: a kernel that has restarted publishes to nobody
+        until the socket has connected again."""
+        sent: list[str] = []
+        for _ in range(300):
+            sent.append(self.run("", silent=True))
+            await asyncio.sleep(0.1)
+            if any(self.has(msg_id, "status", "idle") for msg_id in sent):
+                return
+        raise AssertionError("nothing that the kernel publishes arrives")
+
     async def finished(self, msg_id: str) -> None:
         await until(lambda: self.has(msg_id, "status", "idle"))
 

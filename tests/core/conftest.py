@@ -47,6 +47,7 @@ class Room:
 
     async def restart(self) -> None:
         await self.pool.get(self.kernel_id)[0].restart()
+        await self.person.subscribed()
 
     async def clean(self) -> None:
         await self.run("%reset -f")
