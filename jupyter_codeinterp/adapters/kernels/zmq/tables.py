@@ -82,10 +82,13 @@ class Tables:
 
 
 def source() -> str:
-    """Code that runs our files in one namespace of their own, without the imports between them."""
+    """Code that runs our files without the imports between them. Each has a namespace of its own,
+    which begins with the names of those before it: a name of two files stays two."""
     texts = [(FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in _FILES]
     plain = [_OWN_IMPORT.sub("", text) for text in texts]
     return (
-        f"(lambda b, names: [b.exec(text, names) for text in {plain!r}] and None)"
-        f"(__import__('builtins'), {{'__name__': {TARGET!r}}})"
+        "(lambda b, reduce, texts, names: reduce(lambda earlier, text:"
+        " (lambda own: b.exec(text, own) or own)({**earlier}), texts, names) and None)"
+        f"(__import__('builtins'), __import__('functools').reduce, {plain!r},"
+        f" {{'__name__': {TARGET!r}}})"
     )

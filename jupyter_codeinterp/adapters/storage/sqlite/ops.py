@@ -92,8 +92,7 @@ class Ops(KeptOutputs):
         """Raise the number, never lower it. No effect without such a session."""
         with self._transaction():
             self._db.execute(
-                "UPDATE sessions SET saved = ?2 WHERE session_id = ?1 AND saved < ?2",
-                (session_id, seq),
+                "UPDATE sessions SET saved = max(saved, ?) WHERE session_id = ?", (seq, session_id)
             )
 
     def give_up_ops(self, notebook: str, session_id: str = "") -> None:
@@ -101,7 +100,7 @@ class Ops(KeptOutputs):
             self._db.execute(
                 "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
                 " WHERE ops.session_id = sessions.session_id))"
-                " WHERE notebook = ?1 AND ?2 IN ('', session_id)",
+                " WHERE notebook = ? AND ? IN ('', session_id)",
                 (self._scrub(notebook), session_id),
             )
 

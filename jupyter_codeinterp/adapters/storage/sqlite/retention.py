@@ -98,12 +98,12 @@ class _Retainer:
 
         for table, column, rows in _OF_A_SESSION:
             batch = (
-                f"DELETE FROM {table} WHERE session_id = ?1 AND {column} IN"
-                f" (SELECT {column} FROM {table} WHERE session_id = ?1 LIMIT {rows})"
+                f"DELETE FROM {table} WHERE session_id = ? AND {column} IN"
+                f" (SELECT {column} FROM {table} WHERE session_id = ? LIMIT {rows})"
             )
             deleted = 1
             while deleted > 0:
-                deleted = self._in_transaction(partial(drop, batch, (session_id,)))
+                deleted = self._in_transaction(partial(drop, batch, (session_id, session_id)))
             if deleted < 0:
                 return False
         last = "DELETE FROM sessions WHERE session_id = ?"
@@ -147,16 +147,16 @@ class _Retainer:
 
     def _drop(self, digest: str) -> None:
         """Delete part by part. Outputs written again meanwhile stay."""
-        going = "EXISTS (SELECT 1 FROM outputs WHERE digest = ?1 AND NOT whole AND changed = 0)"
+        going = "EXISTS (SELECT 1 FROM outputs WHERE digest = :it AND NOT whole AND changed = 0)"
         statements = (
-            "UPDATE outputs SET whole = 0, changed = 0 WHERE digest = ?1 AND changed > 0",
+            "UPDATE outputs SET whole = 0, changed = 0 WHERE digest = :it AND changed > 0",
             "DELETE FROM output_parts WHERE rowid = (SELECT rowid FROM output_parts"
-            f" WHERE digest = ?1 AND {going} LIMIT 1)",
-            f"DELETE FROM output_uses WHERE digest = ?1 AND {going}",
-            "DELETE FROM outputs WHERE digest = ?1 AND NOT whole AND changed = 0",
+            f" WHERE digest = :it AND {going} LIMIT 1)",
+            f"DELETE FROM output_uses WHERE digest = :it AND {going}",
+            "DELETE FROM outputs WHERE digest = :it AND NOT whole AND changed = 0",
         )
         for statement in statements:
-            while self._in_transaction(partial(self._rows, statement, (digest,))) > 0:
+            while self._in_transaction(partial(self._rows, statement, {"it": digest})) > 0:
                 pass
 
     def _used(self) -> int:
@@ -177,7 +177,7 @@ class _Retainer:
             time.sleep(_PAUSE)
             left = self._free()
 
-    def _rows(self, statement: str, values: tuple[object, ...]) -> int:
+    def _rows(self, statement: str, values: tuple[object, ...] | dict[str, object]) -> int:
         return self._db.execute(statement, values).rowcount
 
     def _free(self) -> int:

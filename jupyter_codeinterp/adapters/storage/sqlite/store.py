@@ -173,8 +173,8 @@ class SqliteStore(ActionTable, Ops):
         (A stopped turn has no complete block, and keeps its parts.)
         """
         self._db.execute(
-            "DELETE FROM events WHERE session_id = ?1 AND seq > ?2 AND seq < ?3"
-            " AND kind = 'text_delta' AND (?4 IS NULL OR block = ?4)",
+            "DELETE FROM events WHERE session_id = ? AND seq > ? AND seq < ?"
+            " AND kind = 'text_delta' AND block = ifnull(?, block)",
             (session_id, self._last(session_id, seq, "step_started"), seq, block),
         )
 
@@ -226,9 +226,9 @@ class SqliteStore(ActionTable, Ops):
     def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
         """Conversations count from 1; an empty session has number 1, too."""
         rows = self._rows(
-            "SELECT conversation, data FROM messages WHERE session_id = ?1 AND conversation ="
-            " (SELECT max(conversation) FROM messages WHERE session_id = ?1) ORDER BY id",
-            (session_id,),
+            "SELECT conversation, data FROM messages WHERE session_id = ? AND conversation ="
+            " (SELECT max(conversation) FROM messages WHERE session_id = ?) ORDER BY id",
+            (session_id, session_id),
         )
         number = rows[0][0] if rows else 1
         return number, tuple(read(data, Message) for _, data in rows)
@@ -252,9 +252,9 @@ class SqliteStore(ActionTable, Ops):
                 "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?)", (session_id, digest, system)
             )
             self._db.execute(
-                "INSERT OR REPLACE INTO requests SELECT ?1, ?2, ?3, ?4, ifnull(max(conversation),"
-                " 1), ifnull(max(id), 0) FROM messages WHERE session_id = ?1",
-                (session_id, step, digest, self._written(rest)),
+                "INSERT OR REPLACE INTO requests SELECT ?, ?, ?, ?, ifnull(max(conversation),"
+                " 1), ifnull(max(id), 0) FROM messages WHERE session_id = ?",
+                (session_id, step, digest, self._written(rest), session_id),
             )
 
     def request(self, session_id: str, step: int) -> dict[str, Any] | None:
