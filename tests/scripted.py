@@ -116,6 +116,8 @@ class ScriptedModel:
         self.prices: tuple[float, float, float, float] | None = (3.0, 15.0, 3.75, 0.3)
         self.hold: asyncio.Event | None = None
         """When set, every stream waits for it after its first piece."""
+        self.pause = 0.0
+        """Seconds after each piece. Code that comes at once is not shown while it comes."""
 
     async def info(self, model: str) -> ModelInfo:
         return ModelInfo(model, model, self.context_window, self.prices)
@@ -134,7 +136,7 @@ class ScriptedModel:
         message = turn if isinstance(turn, Message) else turn.message
         for piece in islice(_pieces(message), fault.pieces):
             yield piece
-            await asyncio.sleep(0)
+            await asyncio.sleep(self.pause)
             if self.hold is not None:
                 await self.hold.wait()
         if fault.error is not None:

@@ -16,7 +16,7 @@ import { type Message, MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import type { Lease, ServerFrame } from '../protocol/protocol';
 import type { IClient, IDraftView, IDrafts, INotebooks } from '../tokens';
-import { KernelWatch } from './kernels';
+import { KernelWatch } from './runs/kernels';
 import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { DraftSources } from './review/draft-sources';

@@ -83,6 +83,7 @@ async def test_a_deleted_draft_is_rejected(bench: Benches, room: Room) -> None:
 
 async def test_a_draft_deleted_while_it_was_written_is_rejected(bench: Benches, room: Room) -> None:
     b = bench(run("n = 5"), say("All right."))
+    b.model.pause = 0.06
 
     def delete(op: object) -> None:
         if isinstance(op, SetSource):

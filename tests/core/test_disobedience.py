@@ -65,6 +65,7 @@ async def test_two_calls_run_in_order_and_are_both_answered(bench: Benches, room
 
 async def test_two_cells_keep_their_order_before_the_notebook_answers(bench: Benches) -> None:
     b = bench(both(run("a = 1"), run("b = 2")), say("Done."), book=notebook("one", "two"))
+    b.model.pause = 0.06
     b.document.gone_to = "c1"
     b.document.answers = False
     b.send(mode="auto")

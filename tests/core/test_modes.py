@@ -63,6 +63,7 @@ async def test_auto_asks_for_what_the_person_has_typed_into_a_draft(
 ) -> None:
     """It was being written when they typed: nobody has decided on those bytes."""
     b = bench(run("a = 1"), say("Done."))
+    b.model.pause = 0.06
 
     def type_into(op: Op) -> None:
         if isinstance(op, SetSource) and op.source == "a = 1":

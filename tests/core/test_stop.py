@@ -112,7 +112,7 @@ async def test_a_stopped_cell_can_be_removed(bench: Benches) -> None:
     (cell_id,) = (await stopped(b)).failed
     await b.session.reviews.remove(cell_id)
     assert b.document.sources() == ["x = 20"]
-    assert b.of(e.CellRemoved) == [e.CellRemoved(cell_id)]
+    assert b.of(e.CellRemoved) == [e.CellRemoved(cell_id, redoable=True)]
 
 
 async def test_of_two_calls_the_second_is_not_started(bench: Benches, room: Room) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun, Insert
+from jupyter_codeinterp.core.events import Mode
 from jupyter_codeinterp.core.messages import Image, Text, Thinking, ToolResult, assistant
 from tests.core.conftest import Room
 from tests.reference_window import notebook
@@ -48,9 +50,25 @@ async def test_a_reviewed_cell_runs_and_its_result_goes_back(bench: Benches, roo
 
 async def test_code_streams_into_the_draft(bench: Benches) -> None:
     b = bench(run("a = '🙂' * 2\nprint(a)"), say("Done."))
+    b.model.pause = 0.06
     await b.turn()
     (opened,) = b.of(e.DraftOpened)
     assert b.document.streamed[opened.cell_id] == "a = '🙂' * 2\nprint(a)"
+
+
+@pytest.mark.parametrize("mode", ["auto", "review"])
+async def test_code_that_comes_at_once_is_one_change(bench: Benches, mode: Mode) -> None:
+    b = bench(run("a = 1"), say("Done."))
+    b.send(mode=mode)
+    if mode == "review":
+        draft = await b.draft()
+        assert [type(op) for op in b.document.ops] == [Insert]
+        b.decide(draft)
+    await b.ended()
+    insert, *others = b.document.ops
+    assert isinstance(insert, Insert) and (insert.cell_type, insert.source) == ("raw", "a = 1")
+    assert [type(op) for op in others] == [BeginRun, FinishRun]
+    assert b.document.streamed == {}
 
 
 async def test_variables_are_shared_with_the_person(bench: Benches, room: Room) -> None:

@@ -72,6 +72,7 @@ async def test_a_draft_that_is_still_written(bench: Benches, reads: str, stays: 
     """The connection breaks; the same call comes again in a new draft."""
     broken = Stream(run(CODE), pieces=7, error=ModelError("broken_stream", "It broke."))
     b = bench(broken, run(CODE), say("Done."))
+    b.model.pause = 0.06
     b.send(mode="auto")
     opened = await b.event(e.DraftOpened)
     b.model.hold = asyncio.Event()

@@ -343,6 +343,7 @@ async def test_what_a_later_turn_changed_is_undone_after_that(bench: Benches) ->
 
 async def test_a_draft_that_was_cut_off_goes(bench: Benches) -> None:
     b = bench(run("a = 1"))
+    b.model.pause = 0.06
     b.send()
     opened = await b.event(e.DraftOpened)
     b.model.hold = asyncio.Event()

@@ -1,6 +1,7 @@
 """A session of five turns on ``sales.csv``: load, clean, group (fails, then fixed), plot, write.
 
-A word of the person's message chooses the turn. A question with "why" is answered in between.
+A word of the person's message chooses the turn; without one it is the first. A question with
+"why" is answered in between.
 """
 
 from __future__ import annotations
@@ -63,4 +64,5 @@ def five_steps(request: Request) -> Answer:
         return answer(text("Five rows are loaded. Two need cleaning."))
     if said.startswith("Why"):
         return answer(text("pandas reads the file in one line."))
-    return next(script for word, script in _TURNS.items() if word in said)(request)
+    chosen = (script for word, script in _TURNS.items() if word in said)
+    return next(chosen, _TURNS["Load"])(request)

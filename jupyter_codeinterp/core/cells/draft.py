@@ -63,7 +63,10 @@ class DraftCell:
         """The cell's source before the person typed."""
         self.instead: CellView | None = None
         """An empty cell that this one replaces once accepted."""
-        self._inserted = False
+        self._after: tuple[str, ...] | None = None
+        """The ids above a new cell, until it is accepted or removed."""
+        self._posted = False
+        """Whether the notebook has the new cell."""
         self._units = 0
         """UTF-16 units streamed so far."""
 
@@ -75,15 +78,17 @@ class DraftCell:
     # --- in the notebook -------------------------------------------------------------
 
     def insert(self, after: tuple[str, ...]) -> None:
-        """Post the raw cell. Ops stay in order, so the receipt can wait."""
-        self._inserted = True
+        """Choose the place of the new cell, which comes with its first or its complete source."""
+        self._after = after
         self.turn.notebook.placed[self.cell_id] = after
-        self.turn.notebook.apply(Insert(self.cell_id, "raw", "", after))
 
     def write(self, source: str) -> None:
         """Stream the new part of the source. Never cuts a surrogate pair."""
         if self.kind == "delete" or not source.startswith(self.source):
             return
+        if self._after is not None and not self._posted:
+            # Ops stay in order, so the receipt can wait.
+            self._post("", self._after)
         text = source[len(self.source) :]
         if text:
             self.turn.document.stream(self.draft_id, self.cell_id, self.kind, self._units, text)
@@ -94,11 +99,13 @@ class DraftCell:
         """Post the model's complete source. None if this kind of draft changes no cell yet. A
         ``conflict`` means that the person typed; the receipt has the current source."""
         self.source = source
-        return (
-            self.turn.notebook.apply(SetSource(self.cell_id, source, ""))
-            if self._inserted
-            else None
-        )
+        if self._posted:
+            return self.turn.notebook.apply(SetSource(self.cell_id, source, ""))
+        return None if self._after is None else self._post(source, self._after)
+
+    def _post(self, source: str, after: tuple[str, ...]) -> asyncio.Future[Receipt]:
+        self._posted = True
+        return self.turn.notebook.apply(Insert(self.cell_id, "raw", source, after))
 
     def replace_empty(self, cell_id: str) -> None:
         """Replace this empty cell once accepted; "" for none."""
@@ -108,7 +115,7 @@ class DraftCell:
 
     def settle(self) -> None:
         """Turn the accepted draft into an ordinary cell."""
-        self._inserted = False
+        self._after, self._posted = None, False
         self.turn.notebook.instead.pop(self.cell_id, None)
         empty, self.instead = self.instead, None
         if empty is not None:
@@ -125,8 +132,11 @@ class DraftCell:
     def remove(self, *, typed_too: bool = False) -> None:
         """Remove an undecided draft. Text that the person typed stays as a raw cell, unless
         ``typed_too``: they rejected the draft themselves."""
-        if self._inserted:
-            self._inserted = False
+        if self._after is not None and not self._posted:
+            self.turn.notebook.placed.pop(self.cell_id, None)
+        self._after = None
+        if self._posted:
+            self._posted = False
             written = self._written if self.typed_by_person else self.source
             self.turn.notebook.take_out(self.cell_id, line_ends(written), typed_too=typed_too)
 

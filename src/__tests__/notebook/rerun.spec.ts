@@ -2,7 +2,7 @@ import type { ISessionContext } from '@jupyterlab/apputils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
-import { KernelWatch } from '../../notebook/kernels';
+import { KernelWatch } from '../../notebook/runs/kernels';
 import { PATH, Stage, cell } from './stage';
 
 describe('running the cells above again', () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from ...approval import policy
@@ -22,6 +23,8 @@ from .titles import title_of, title_so_far
 PUT_LOWER = "(The cell was placed after {after}, because it uses names defined there: {names}.)"
 MOST_NAMES = 5
 """Names in ``PUT_LOWER``."""
+SHOWN_AFTER = 0.05
+"""Seconds. A source that is complete by then comes in one change of the notebook, drawn once."""
 PUT_FORWARD = "The code proposed another cell (set_next_input):"
 
 
@@ -31,12 +34,17 @@ class Drafting:
     def __init__(self, step: Step) -> None:
         self.step = step
         self.turn = step.turn
+        self._began: dict[str, float] = {}
+        """When the source of a call began to come, on the loop's clock."""
 
     def preview(
         self, call_id: str, tool: Tool, given: dict[str, object], source: str
     ) -> list[Event]:
-        """Show the source so far."""
+        """Show the source so far, unless it has only begun to come."""
         events: list[Event] = []
+        now = asyncio.get_running_loop().time()
+        if now - self._began.setdefault(call_id, now) < SHOWN_AFTER:
+            return events
         if call_id not in self.step.runs:
             events = self._open(call_id, tool, given, source)
         if call_id in self.step.runs:
