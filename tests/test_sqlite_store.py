@@ -40,6 +40,7 @@ from jupyter_codeinterp.core.events import (
     TextDelta,
     TextDone,
     ThinkingDelta,
+    ToolDone,
     TurnEnded,
     TurnStarted,
     UsageChanged,
@@ -632,6 +633,20 @@ def test_the_climb_from_version_6(path: Path) -> None:
     assert [stored.seq for stored in unsaved] == [4, 5, 6, 7, 8]
     contents = store._db.execute("SELECT count(*) FROM outputs").fetchone()
     assert contents == (3,), "each once"
+    store.close()
+
+
+def test_a_fixed_cell_of_an_older_journal_stays_fixed(path: Path) -> None:
+    quoted = '{"mended": 1}'
+    done = ToolDone("c1", "edit_cell", "Sum", "ok", detail=quoted, fixed=True)
+    data = msgspec.json.encode(done).decode().replace('"fixed":', '"mended":')
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((Path(__file__).parent / "journal_version_6.sql").read_text("utf-8"))
+        db.execute("INSERT INTO events VALUES ('s1', 99, 'tool_done', NULL, ?)", (data,))
+        db.commit()
+    store = SqliteStore(path)
+    assert store.events("s1")[-1] == (99, done)
     store.close()
 
 

@@ -344,7 +344,7 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
-    ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
+    ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
     other packages; ``detail`` includes them. ``needed`` are the cells that define variables
     lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
     the run has installed into the kernel's environment.
@@ -360,7 +360,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     summary: str = ""
     detail: str = ""
     images: int = 0
-    mended: bool = False
+    fixed: bool = False
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
     installed: tuple[str, ...] = ()

@@ -935,7 +935,7 @@ export interface RunStarted {
 /**
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
- * ``mended``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
+ * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
  * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
  * the run has installed into the kernel's environment.
@@ -952,7 +952,7 @@ export interface ToolDone {
   summary: string;
   detail: string;
   images: number;
-  mended: boolean;
+  fixed: boolean;
   notes: string[];
   needed: string[] | null;
   installed: string[];

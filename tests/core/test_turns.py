@@ -97,7 +97,7 @@ async def test_a_failing_cell_is_mended_in_place(bench: Benches) -> None:
     assert b.document.sources() == ["x = 20", "1 / 2"]
     assert b.results[0].startswith("status=error") and "ZeroDivisionError" in b.results[0]
     first, second = b.of(e.ToolDone)
-    assert (first.status, second.status, second.mended) == ("error", "ok", True)
+    assert (first.status, second.status, second.fixed) == ("error", "ok", True)
     assert first.summary == "ZeroDivisionError: division by zero"
     assert ended.added == (first.cell_id,) and ended.edited == () and ended.failed == ()
 
@@ -121,7 +121,7 @@ async def test_a_new_cell_after_a_failure_replaces_the_failed_one(bench: Benches
     b = bench(run("1 / 0"), run("1 / 2"), say("0.5"))
     await b.turn()
     assert b.document.sources() == ["x = 20", "1 / 2"]
-    assert b.of(e.ToolDone)[1].mended
+    assert b.of(e.ToolDone)[1].fixed
 
 
 async def test_a_failed_cell_that_the_person_deleted_is_not_looked_for(bench: Benches) -> None:

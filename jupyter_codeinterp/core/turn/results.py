@@ -180,7 +180,7 @@ class Results:
             summary=outputs.summary(done.outputs, self._untrusted.scrub),
             detail=bare(text),
             images=len(seen.images),
-            mended=fixed,
+            fixed=fixed,
         )
         signature = outputs.error_signature(done.outputs, source) if status == "error" else None
         return Result(ToolResult(call.id, content, status != "ok"), card_end, signature)

@@ -109,7 +109,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     summary: '',
     detail: 'status=ok cell_id=cell1\n42',
     images: 0,
-    mended: false,
+    fixed: false,
     notes: [],
     needed: null,
     installed: [],

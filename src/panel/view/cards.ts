@@ -58,7 +58,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
       item => ({ ...item, closed: true })
     );
   }
-  const withFixes = event.mended
+  const withFixes = event.fixed
     ? replace(
         view,
         item =>

@@ -164,6 +164,11 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
             notebook TEXT NOT NULL, turn INTEGER NOT NULL, before TEXT NOT NULL)""",
         "CREATE INDEX actions_of_sessions ON actions (session_id)",
     ),
+    # A field of an event has another name. (Within a text its quotation marks are escaped.)
+    (
+        """UPDATE events SET data = replace(data, '"mended":', '"fixed":')
+            WHERE kind = 'tool_done'""",
+    ),
 )
 
 

@@ -44,7 +44,7 @@ function line(item: Item): string {
       return `thinking${item.done ? '' : '…'}`;
     case 'card':
       return `card: ${item.title} ${item.status ?? item.phase}${
-        item.fixed ? ' → mended' : ''
+        item.fixed ? ' → fixed' : ''
       }${item.leftover ? ' left' : ''}`;
     case 'question':
       return `question: ${item.question} ${item.answer ?? (item.closed ? '-' : '?')}`;
@@ -93,7 +93,7 @@ const aWholeTurn: Event[] = [
   { type: 'draft_waiting', draft: draft({ call_id: 'c2', draft_id: 'd2' }) },
   { ...decided, call_id: 'c2', draft_id: 'd2' } as Event,
   { ...running, call_id: 'c2' } as Event,
-  done({ call_id: 'c2', name: 'edit_cell', title: 'Mend', mended: true }),
+  done({ call_id: 'c2', name: 'edit_cell', title: 'Mend', fixed: true }),
   step(3),
   delta('Done.'),
   { type: 'text_done', block: 0, text: 'Done.' },
@@ -106,7 +106,7 @@ describe('the view of a turn', () => {
       'you: Which region grew fastest?',
       'thinking',
       'text: I look first.',
-      'card: Load the data error → mended',
+      'card: Load the data error → fixed',
       'card: Mend ok',
       'text: Done.',
       'end: end_turn'
