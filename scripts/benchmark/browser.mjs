@@ -321,6 +321,7 @@ async function main() {
     }
     await small.close();
     const page = await open(browser, long);
+    await allDrawn(page);
     const byHand = await insertByHand(page);
     const names = await openNames(page);
     const first = await page.evaluate(() => window.codeinterpBench.messages);
