@@ -85,9 +85,12 @@ class NotebooksBeside:
         # A window that opens the notebook takes this kernel.
         await self._kernels.ready(path)
         manager = self._manager
+        notebook = manager.notebook(path)
+        if manager.broadcaster.has(by):
+            notebook.expect_window()
+        else:
+            notebook.expect_no_window()
         session = await manager.service.go_on(self._session_id, path, task, by)
-        if not manager.broadcaster.has(by):
-            session.workplace.expect_no_window()
         return path, session.info.session_id
 
 
