@@ -62,6 +62,7 @@ async def test_the_work_goes_on_there(
     went: e.WentOn = await w.event(e.WentOn)
     ended = await w.ended()
     assert went.notebook == "work/Models.ipynb" and ended.stop_reason == "end_turn"
+    assert ended.files == (), "the line that links to it is enough"
     made = nbformat.read(jp_root_dir / "work" / "Models.ipynb", 4)
     assert made.metadata.kernelspec.name == "python3"
     assert made.metadata.kernelspec.display_name == "Python 3 (ipykernel)"

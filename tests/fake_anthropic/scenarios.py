@@ -191,6 +191,8 @@ ONWARD = "Sum the orders of each region."
 def _onward(request: Request) -> Turn:
     """It asks for a new notebook, and has a cell there."""
     if not request.said[-1].endswith(ONWARD):
+        if request.step:
+            return _done("Then I stay here.")
         given = {"name": "Regions", "task": ONWARD}
         return answer(text("That is another matter."), call("new_notebook", given))
     if request.step == 0:
@@ -444,6 +446,10 @@ DISOBEDIENT: dict[str, Script] = {
             call("add_markdown", {"source": '<img src="https://example.invalid/b.png">'}),
         ),
         _done("There."),
+    ),
+    "no_task": scenario(
+        answer(call("new_notebook", {"name": "../../elsewhere.sh", "task": " "})),
+        _done("Then here."),
     ),
     "says": scenario(lambda r: _done(_below(r))),
     "asks": scenario(

@@ -389,9 +389,11 @@ class Session(PersistentSession):
         if turn.before is None or not turn.notebook.worked:
             return (), 0
         try:
-            return await asyncio.wait_for(self._compared(turn.before, turn.scrub), LOOK_TIME)
+            compared = self._compared(turn.before, turn.scrub)
+            files, left_out = await asyncio.wait_for(compared, LOOK_TIME)
         except asyncio.TimeoutError:
             return (), 0
+        return tuple(file for file in files if file.path != turn.went_on), left_out
 
     async def _compared(
         self, looked: asyncio.Future[Seen | None], scrub: Callable[[str], str]

@@ -73,8 +73,8 @@ class Turn:
 
     new_notebooks: NewNotebooks | None = None
     """None where the agent cannot go on in another notebook."""
-    went_on: bool = False
-    """Whether the work goes on in another notebook: the turn ends."""
+    went_on: str = ""
+    """The path of the new notebook in which the work goes on: this turn ends."""
 
     run_all: bool = False
     """Whether the person has let all of this turn run."""

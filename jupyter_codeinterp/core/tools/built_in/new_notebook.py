@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -92,7 +91,7 @@ async def _ask_and_go(
             told = NOT_BEGUN.format(name=name, why=error.message) if made else error.message
             _not_made(drafting, call, told, title)
             return
-        turn.went_on = True
+        turn.went_on = path
         yield WentOn(draft.draft_id, path, session_id)
         done = f"Made {name}. A conversation there goes on with the task."
         results[call.id] = turn.results.make(call, "ok", done, title=title)
@@ -107,7 +106,7 @@ def _not_made(drafting: Drafting, call: ToolUse, words: str, title: str = "") ->
 
 def safe_name(given: str) -> str:
     """A notebook's file name without folders, control characters and leading dots."""
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
+    last = re.split(r"[/\\]", given)[-1]
     shown = _NOT_IN_NAMES.sub("", "".join(c for c in last if c.isprintable()))
     stem = shown.strip(". ")
     if stem.lower().endswith(_ENDING):
