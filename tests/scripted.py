@@ -52,6 +52,7 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
     ModelThinking,
     ModelToolInput,
+    NewNotebooks,
 )
 from jupyter_codeinterp.core.session.session import Session
 from jupyter_codeinterp.core.stores import SessionStore, StoredOp
@@ -298,6 +299,7 @@ class MemoryPlace:
     ) -> None:
         self.document = document
         self.kernel = kernel
+        self.new_notebooks: NewNotebooks | None = None
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []
         self.beside = {} if beside is None else beside

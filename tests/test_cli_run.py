@@ -133,6 +133,13 @@ def test_plan_runs_and_changes_nothing(cli: Cli) -> None:
     assert cli.file.read_bytes() == before
 
 
+def test_it_stays_in_its_notebook(cli: Cli) -> None:
+    ran = cli.run("run", "a.ipynb", "#new_notebook", "--yes", "--json")
+    (done,) = (event for event in ran.events if isinstance(event, e.ToolDone))
+    assert "Not available here: only this notebook is open." in done.summary
+    assert ran.code == 0 and not (cli.folder / "Regions.ipynb").exists()
+
+
 def test_a_copy_is_worked_on(cli: Cli) -> None:
     """With the files that lie beside the notebook itself."""
     (cli.folder / "data.txt").write_text("42")

@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.approval.policy import (
 from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
-CHANGES = ("run_new", "edit", "markdown", "delete", "kernel")
+CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook")
 
 # action, owned: what plan, review and auto say.
 TABLE = [
@@ -29,6 +29,8 @@ TABLE = [
     ("markdown", True, "refuse run run"),
     ("kernel", False, "refuse ask ask"),
     ("kernel", True, "refuse ask ask"),
+    ("notebook", False, "refuse ask ask"),
+    ("notebook", True, "refuse ask ask"),
     ("read", False, "run run run"),
     ("inspect", False, "run run run"),
     ("ask", False, "run run run"),

@@ -264,7 +264,8 @@ class Draft(msgspec.Struct, frozen=True):
 
     kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
     of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
-    remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel.
+    remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
+    ``notebook``, no cell: ``source`` says which notebook is made, and for which task.
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code.
@@ -272,7 +273,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "kernel"]
+    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook"]
     cell_id: str
     title: str
     source: str
@@ -378,6 +379,15 @@ class QuestionAnswered(_Event, frozen=True, tag="question_answered"):
     window: int = 0
 
 
+class WentOn(_Event, frozen=True, tag="went_on"):
+    """The decision on ``draft_id`` has made a new notebook, where the conversation
+    ``session_id`` has begun its first turn. This turn ends."""
+
+    draft_id: str
+    notebook: str
+    session_id: str
+
+
 # --- the session ---------------------------------------------------------------------
 
 
@@ -438,6 +448,7 @@ Event = Union[
     ToolDone,
     QuestionAsked,
     QuestionAnswered,
+    WentOn,
     Note,
     ModeChanged,
     ModelChanged,

@@ -41,6 +41,18 @@ class NotebookKernels:
         found = await ensure_async(manager.get_all_specs())
         return {name: str(one["spec"].get("display_name", name)) for name, one in found.items()}
 
+    async def metadata(self, path: str) -> dict[str, Any]:
+        """The metadata of a notebook with the same kernel as this one; empty if the kernel is
+        unknown. Raises CommandError ``unknown_notebook``."""
+        running = await self._running(path)
+        name = running["kernel"]["name"] if running else await self._kernelspec(path)
+        manager = self._sessions.kernel_manager.kernel_spec_manager
+        found = (await ensure_async(manager.get_all_specs())).get(name)
+        if found is None:
+            return {}
+        spec = {key: str(found["spec"].get(key, "")) for key in ("display_name", "language")}
+        return {"kernelspec": {"name": name, **spec}}
+
     async def change(self, path: str, kernel_id: str, spec: str) -> None:
         """Start a kernel of that spec for the notebook's session, and shut down ``kernel_id``, as
         JupyterLab's own "Change Kernel" does. Raises KernelError ``no_kernel``."""

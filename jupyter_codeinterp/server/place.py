@@ -9,7 +9,7 @@ from ..adapters.documents.live import LiveNotebook, SessionDocument
 from ..core.history.outputs import Store
 from ..core.model_view.rule_files import RuleFile
 from ..core.own_commands.own_command import OwnCommand
-from ..core.ports import Kernel
+from ..core.ports import Kernel, NewNotebooks
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
 
@@ -30,6 +30,10 @@ OwnCommands = Callable[[str], Awaitable[list[OwnCommand]]]
 """A person's commands and skills, by the notebook's path."""
 
 
+MakeNewNotebooks = Callable[[str, Callable[[], str]], Union[NewNotebooks, None]]
+"""By session id, and a function that returns its notebook's path; None where not available."""
+
+
 class LiveNotebooks(Protocol):
     """The part of the session manager that a workplace uses."""
 
@@ -39,6 +43,7 @@ class LiveNotebooks(Protocol):
     rule_files: RuleFiles
     own_commands: OwnCommands
     look_around: LookAround
+    make_new_notebooks: MakeNewNotebooks
 
     @property
     def store(self) -> Store: ...
@@ -57,6 +62,7 @@ class NotebookPlace:
         self._first = notebook
         self.document = SessionDocument(self._notebook, manager.store, session_id)
         self.kernel = manager.make_kernel(self._notebook)
+        self.new_notebooks = manager.make_new_notebooks(session_id, lambda: self._notebook().path)
 
     def _notebook(self) -> LiveNotebook:
         return self._manager.notebook_of(self._session_id, self._first)

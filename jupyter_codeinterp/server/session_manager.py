@@ -32,7 +32,15 @@ from .activity import Activity
 from .files.file_tracker import REPLACED, FileTracker
 from .idle_sessions import IdleSessions
 from .own_runs import OWN, OwnRuns
-from .place import Files, LookAround, NotebookPlace, OwnCommands, ReadFile, RuleFiles
+from .place import (
+    Files,
+    LookAround,
+    MakeNewNotebooks,
+    NotebookPlace,
+    OwnCommands,
+    ReadFile,
+    RuleFiles,
+)
 from .preload import freeze, preload
 from .windows.actions import ActionLog
 from .windows.broadcaster import Broadcaster, FrontWindow
@@ -73,6 +81,7 @@ class SessionManager:
         seen: Callable[[str], None] = lambda path: None,
         put_back_settings: Callable[[int], None] = lambda window: None,
         own_runs: OwnRuns | None = None,
+        make_new_notebooks: MakeNewNotebooks = lambda session_id, path: None,
     ) -> None:
         """Set up an empty manager.
 
@@ -86,6 +95,7 @@ class SessionManager:
         on_window      called with each window
         put_back_settings  reverts server settings that others changed since a window opened
         own_runs       keeps the outputs of runs whose page closes; None: it keeps none
+        make_new_notebooks  lets a conversation go on in another notebook
         """
         self.store = store
         self.rules = rules
@@ -95,6 +105,7 @@ class SessionManager:
         self.rule_files = rule_files
         self.own_commands = own_commands
         self.look_around = look_around
+        self.make_new_notebooks = make_new_notebooks
         self._activity = activity
         self._model = model
         self._default_model = default_model

@@ -78,9 +78,9 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 
   sourceOf(draft: IDraftView): string | null {
-    return draft.kind === 'kernel'
-      ? draft.source
-      : (this._open.find(draft.notebook)?.sourceOf(draft) ?? null);
+    return draft.cell_id
+      ? (this._open.find(draft.notebook)?.sourceOf(draft) ?? null)
+      : draft.source;
   }
 
   holdsLease(path: string): boolean | undefined {

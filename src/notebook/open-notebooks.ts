@@ -105,7 +105,7 @@ export class OpenNotebooks implements IDisposable {
   }
 
   draftsOf(path: string): readonly IDraftView[] {
-    // Those for the kernel have no cell.
+    // Those for the kernel or a new notebook have no cell.
     return this._drafts?.of(path).filter(({ cell_id }) => cell_id) ?? [];
   }
 

@@ -101,6 +101,9 @@ const panel: JupyterFrontEndPlugin<void> = {
         return String(file.content);
       }
     });
+    store.wentOn.connect((_, path) => {
+      void store.state.attempt(() => openNotebook(commands, path));
+    });
     const open = () => shell.activateById(widget.id);
     shell.add(widget, 'right', { rank: 900 });
     restorer?.add(widget, widget.id);

@@ -70,6 +70,7 @@ export type Event =
   | ToolDone
   | QuestionAsked
   | QuestionAnswered
+  | WentOn
   | Note
   | ModeChanged
   | ModelChanged
@@ -609,6 +610,7 @@ export interface EventFrame {
     | ToolDone
     | QuestionAsked
     | QuestionAnswered
+    | WentOn
     | Note
     | ModeChanged
     | ModelChanged
@@ -878,7 +880,8 @@ export interface DraftWaiting {
  *
  * kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
- * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel.
+ * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
+ * ``notebook``, no cell: ``source`` says which notebook is made, and for which task.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code.
@@ -886,7 +889,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook';
   cell_id: string;
   title: string;
   source: string;
@@ -968,6 +971,16 @@ export interface QuestionAnswered {
   call_id: string;
   answer: string;
   window: number;
+}
+/**
+ * The decision on ``draft_id`` has made a new notebook, where the conversation
+ * ``session_id`` has begun its first turn. This turn ends.
+ */
+export interface WentOn {
+  type: 'went_on';
+  draft_id: string;
+  notebook: string;
+  session_id: string;
 }
 /**
  * A line in the conversation. ``kernel_died``: the kernel died under a run of this turn,

@@ -64,7 +64,7 @@ from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
 from jupyter_codeinterp.core.session import title
-from jupyter_codeinterp.core.tools.built_in import read_notebook
+from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
 from tests.attacks.shapes import SHAPES
@@ -102,7 +102,7 @@ READERS = (
         "loop_guard",
         "html_text",
         "images",
-        "read_notebook",
+        *("new_notebook", "read_notebook"),
         "markdown_cells",
         "out_of_sight",
         *("outputs", "outputs"),  # Of `model_view` and of `history`.
@@ -139,6 +139,7 @@ OTHERS = {
     "ask_user": "passes on a question and its answer",
     "delete_cell": "passes on; its work is in drafting",
     "kernel": "bounded names of kernels",
+    "without_cell": "compares sources",
     "lost": "lists what `placing` finds; beside the loop where there is much of it",
     "packages": "reads bounded ends of outputs; `installs` and `distributions` do the rest",
     "drafting": "passes on what `titles` and `untrusted` make, compares sources",
@@ -331,6 +332,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "context.Context.describe_acts": describe_acts,
     "conversation.Conversation.ends_with": conversation,
     "conversation.Conversation.summary": conversation,
+    "new_notebook.safe_name": lambda t: new_notebook.safe_name(t),
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "names.defined": names.defined,
     "names.imported": names.imported,
@@ -461,6 +463,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
 }
 NOT_READ = {
     "conversation.Conversation.add": "stores messages",
+    "conversation.Conversation.continue_from": "stores what `summary` makes",
     "conversation.Conversation.restart": "stores messages",
     "context.Context.noted": "remembers a source",
     "context.Context.seen": "remembers a source",

@@ -315,3 +315,11 @@ async def test_the_kernel_that_it_works_in_cannot_be_restarted(api: FakeAnthropi
     _, asked, after = await run(api, "kept = 6", "%%ai -y\nrestart", "print(kept)")
     assert "Then you do it." in said(asked) and said(after) == "6\n"
     assert "Not available here" in Request(api.requests[-1].body).results[-1]
+
+
+async def test_the_prompt_stays_in_its_notebook(api: FakeAnthropic) -> None:
+    onward = answer(call("new_notebook", {"name": "b", "task": "Go on."}))
+    api.play([onward, answer(text("Then here."))])
+    (asked,) = await run(api, "%%ai -y\nelsewhere")
+    assert "Then here." in said(asked)
+    assert "Not available here" in Request(api.requests[-1].body).results[-1]

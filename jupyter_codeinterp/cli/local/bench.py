@@ -162,6 +162,9 @@ class LocalBench(Workbench):
         code: int | None = process.poll()
         return code
 
+    def _new_notebooks(self, session_id: str, path: Callable[[], str]) -> None:
+        """Return None: the program ends with its one notebook."""
+
     def work_beside(self, notebook: Path) -> None:
         """Use this notebook's folder for kernels and files, because the agent works in a copy."""
         folder = notebook.parent

@@ -12,7 +12,9 @@ from typing import Literal
 from ..events import Mode
 from .modes import ASKING, MODES
 
-Action = Literal["run_new", "edit", "markdown", "delete", "kernel", "read", "inspect", "ask"]
+Action = Literal[
+    "run_new", "edit", "markdown", "delete", "kernel", "notebook", "read", "inspect", "ask"
+]
 Verdict = Literal["run", "ask", "refuse"]
 
 _CHANGES: dict[str, str] = {
@@ -21,6 +23,7 @@ _CHANGES: dict[str, str] = {
     "markdown": "no text was added",
     "delete": "the cell was not deleted",
     "kernel": "the kernel is not touched",
+    "notebook": "no notebook was made",
 }
 
 
@@ -46,7 +49,7 @@ def decide(
     allowed = MODES[mode]
     if not allowed.changes:
         return "refuse"
-    if suspicious or action == "kernel":
+    if suspicious or action in ("kernel", "notebook"):
         return "ask"
     if action == "markdown":
         return "run"

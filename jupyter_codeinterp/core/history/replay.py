@@ -10,6 +10,8 @@ from ..events import (
     CellRemoved,
     ChangesKept,
     Cost,
+    DraftDecided,
+    DraftWaiting,
     Event,
     MessageQueued,
     MessagesHeard,
@@ -36,6 +38,10 @@ LOST = (
     "decision is gone."
 )
 HAD_BEGUN = " Code in the cells {cells} had started to run and may have had effects."
+APPROVED = (
+    " The last call for the kernel or for a new notebook had been approved and may have had "
+    "effects."
+)
 CUT_OFF = "The server was stopped while this ran. It may have had effects."
 NOT_BEGUN = "The server was stopped before this started."
 
@@ -80,7 +86,10 @@ class Replay:
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
     """Unfinished calls of the last turn, with their steps."""
     _running: dict[str, str] = field(default_factory=dict)
-    """Cells whose run has no result that reached the model, by call id."""
+    """Cells whose run has no result that reached the model, by call id. "" for an approved call
+    that concerns no cell."""
+    _without_cell: set[str] = field(default_factory=set)
+    """Calls whose draft concerns no cell."""
 
     def add(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
@@ -105,6 +114,12 @@ class Replay:
             self.said_last.clear()
             # The results of the others have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
+        elif isinstance(event, DraftWaiting) and not event.draft.cell_id:
+            self._without_cell.add(event.draft.call_id)
+            self._running.pop(event.draft.call_id, None)  # It asks again.
+        elif isinstance(event, DraftDecided) and event.call_id in self._without_cell:
+            if event.action == "run":
+                self._running[event.call_id] = ""
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
         elif isinstance(event, ToolStarted):
@@ -165,8 +180,10 @@ class Replay:
         stopped = self.ended is not None and self.ended.code == "server_stopped"
         if not (self.unfinished or stopped):
             return ""
-        cells = ", ".join(self._running.values())
-        return LOST + (HAD_BEGUN.format(cells=cells) if cells else "") + "]"
+        cells = ", ".join(filter(None, self._running.values()))
+        had_begun = HAD_BEGUN.format(cells=cells) if cells else ""
+        approved = APPROVED if "" in self._running.values() else ""
+        return f"{LOST}{had_begun}{approved}]"
 
     def ends(self) -> list[ToolDone]:
         """Ends for the cards that the server's stop left open."""

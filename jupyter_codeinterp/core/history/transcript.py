@@ -26,6 +26,7 @@ from ..events import (
     TurnRedone,
     TurnStarted,
     TurnUndone,
+    WentOn,
 )
 
 
@@ -167,6 +168,8 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(PersonMessage(event.text, _files(event)))
     elif isinstance(event, Note):
         items.append(Line(event.text))
+    elif isinstance(event, WentOn):
+        items.append(Line(f"Went on in {event.notebook.rpartition('/')[2]}."))
     elif isinstance(event, TurnUndone):
         items.append(Line("The cells of a turn were restored."))
     elif isinstance(event, TurnRedone):

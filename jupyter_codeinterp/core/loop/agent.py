@@ -125,6 +125,9 @@ class Agent:
                 self.ending = over
                 return
             await self._until_due()
+            if self.turn.went_on:
+                self.ending = Ending("end_turn")
+                return
             if self.meter.share > self.turn.limits.context_share:
                 yield await self._move_on()
             async for event in self._add_queued():
@@ -397,6 +400,8 @@ class Agent:
         if self._calls.goes_in_circles:
             self._over = True
             self.ending = Ending("error", "loop", self.turn.guard.reason)
+        elif self.turn.went_on:
+            self._over, self.ending = True, Ending("end_turn")
         self._store(reply, calls)
 
     def _store(self, reply: ModelDone, calls: tuple[ToolUse, ...]) -> None:

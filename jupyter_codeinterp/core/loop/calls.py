@@ -96,7 +96,7 @@ class Calls:
         if verdict == "note":
             self._tools.results[call.id] = _noted(result, guard.note)
         self.goes_in_circles = verdict == "stop"
-        return not self.goes_in_circles
+        return not (self.goes_in_circles or self._turn.went_on)
 
     def answers(self, calls: Iterable[ToolUse]) -> list[ToolResult]:
         """The results of a reply's calls."""

@@ -96,6 +96,12 @@ class Conversation:
         self._opened = False
         self.add(user(*self.opening(), *summary.content))
 
+    def continue_from(self, other: Conversation, words: str) -> None:
+        """Begin with a summary of another conversation, and ``words`` below it. The summary has
+        the other's delimiters, so this one uses them, too."""
+        self.untrusted = other.untrusted
+        self.restart(user(Text(self.untrusted.scrub(f"{other.summary()}\n{words}"))))
+
     def for_request(self) -> tuple[Message, ...]:
         """The messages to send. Consecutive user messages become one, because the API wants
         roles to alternate. Consecutive answers (after ``pause_turn``) stay apart."""

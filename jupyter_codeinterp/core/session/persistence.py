@@ -27,7 +27,7 @@ from ..messages import Text, user
 from ..model_view.context import BRANCHED, Context
 from ..model_view.rule_files import RuleFile
 from ..own_commands.own_command import OwnCommand
-from ..ports import Document, Kernel
+from ..ports import Document, Kernel, NewNotebooks
 from ..redaction.private_names import PrivateNames
 from ..stores import INHERITED, SessionStore
 from ..turn.ending import Ending, not_journaled
@@ -54,6 +54,10 @@ class Workplace(Protocol):
 
     @property
     def kernel(self) -> Kernel: ...
+
+    @property
+    def new_notebooks(self) -> NewNotebooks | None:
+        """None where the agent cannot go on in another notebook."""
 
     def begin_turn(self, turn: int) -> None:
         """Later ops belong to this turn; a window that reloads gets them again."""

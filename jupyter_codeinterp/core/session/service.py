@@ -189,6 +189,22 @@ class SessionService:
         self._record_auto(branch, by)
         return branch
 
+    async def go_on(self, session_id: str, notebook: str, task: str, by: int = 0) -> Session:
+        """Go on with ``task`` in another notebook: a new conversation, with this one's model and
+        mode and a summary of it. CommandError as in ``send``. An error leaves no new
+        conversation."""
+        words = self._checked(task, with_key=False)
+        of = self._sessions.session(session_id)
+        session = self.create(notebook, of.info.mode, of.info.model)
+        try:
+            session.continue_from(of)
+            session.send(words, of.info.mode, "", by, rule_files=of.reads_rules)
+        except CodeInterpError:
+            await self._sessions.delete(session.info.session_id)
+            raise
+        self._record_auto(session, by)
+        return session
+
     def take_back(self, session_id: str, number: int, by: int = 0) -> None:
         """Withdraw a queued message. CommandError ``not_queued``, ``held_elsewhere``."""
         session = self._here(session_id)

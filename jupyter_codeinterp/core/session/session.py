@@ -61,6 +61,10 @@ INTERRUPT_TIME = 5.0
 """Seconds after an interrupt until the person learns that the kernel goes on."""
 MOST_WORKED = 20
 """Cells of the agent that a window learns of. The person may delete as many in a row."""
+GOES_ON_FROM = (
+    "[The conversation above was in the notebook {notebook}. Now you are in a new notebook in the "
+    "same folder, with a kernel of its own: its variables and cells are not here.]"
+)
 LONGEST_TITLE = 200
 """Characters of a person's title."""
 SETTLE_TIME = 0.15
@@ -105,7 +109,7 @@ class Session(PersistentSession):
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
         """What answers have named, not yet sent to the model."""
-        self._reads_rules = True
+        self.reads_rules = True
         """Whether turns read the person's instruction files."""
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
@@ -156,7 +160,7 @@ class Session(PersistentSession):
         if does == "begin":
             self._begin(text, mode, model, window, references)
             self._put_after = after
-            self._reads_rules = rule_files
+            self.reads_rules = rule_files
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":
@@ -331,12 +335,13 @@ class Session(PersistentSession):
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             before=before,
+            new_notebooks=place.new_notebooks,
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()
         turn.look_for_files, turn.read_file = place.files, place.read_file
         turn.look_for_commands = place.own_commands
-        if self._reads_rules:
+        if self.reads_rules:
             turn.rule_files = await place.rule_files()
             turn.skills = skills_of(await place.own_commands())
         turn.model_info = await model.info(self.info.model)
@@ -384,9 +389,11 @@ class Session(PersistentSession):
         if turn.before is None or not turn.notebook.worked:
             return (), 0
         try:
-            return await asyncio.wait_for(self._compared(turn.before, turn.scrub), LOOK_TIME)
+            compared = self._compared(turn.before, turn.scrub)
+            files, left_out = await asyncio.wait_for(compared, LOOK_TIME)
         except asyncio.TimeoutError:
             return (), 0
+        return tuple(file for file in files if file.path != turn.went_on), left_out
 
     async def _compared(
         self, looked: asyncio.Future[Seen | None], scrub: Callable[[str], str]
@@ -474,6 +481,13 @@ class Session(PersistentSession):
             self._context = Context()
             self._meter.new_conversation()
             self.show(Note(f"Continuing with {model} and a summary of the conversation."))
+
+    def continue_from(self, other: Session) -> None:
+        """Begin with a summary of a conversation about another notebook."""
+        name = visible_line(other.info.notebook)
+        told = GOES_ON_FROM.format(notebook=other._talk.untrusted.inert(name))
+        self._talk.continue_from(other._talk, told)
+        self.note(f"Goes on from {name.rpartition('/')[2]}.")
 
     def set_limits(self, limits: Limits) -> None:
         """Applies from the next turn on."""

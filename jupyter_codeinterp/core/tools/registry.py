@@ -18,6 +18,7 @@ from .built_in.delete_cell import DELETE_CELL
 from .built_in.edit_cell import EDIT_CELL
 from .built_in.inspect_variables import INSPECT_VARIABLES
 from .built_in.kernel import KERNEL
+from .built_in.new_notebook import NEW_NOTEBOOK
 from .built_in.read_notebook import READ_NOTEBOOK
 from .built_in.read_output import READ_OUTPUT
 from .built_in.run_cell import RUN_CELL
@@ -32,6 +33,7 @@ BUILT_IN = (
     READ_OUTPUT,
     INSPECT_VARIABLES,
     KERNEL,
+    NEW_NOTEBOOK,
     ASK_USER,
 )
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -19,7 +19,7 @@ from ..model_view.context import Context
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
 from ..own_commands.own_command import OwnCommand
-from ..ports import Document, Kernel, KernelInfo, ModelInfo
+from ..ports import Document, Kernel, KernelInfo, ModelInfo, NewNotebooks
 from ..redaction.private_names import PrivateNames, Variables
 from ..stores import SessionStore
 from .clock import Clock
@@ -70,6 +70,11 @@ class Turn:
     """Whether a card may offer "Run all in this turn"."""
     guard: LoopGuard = field(default_factory=LoopGuard)
     clock: Clock = field(default_factory=Clock)
+
+    new_notebooks: NewNotebooks | None = None
+    """None where the agent cannot go on in another notebook."""
+    went_on: str = ""
+    """The path of the new notebook in which the work goes on: this turn ends."""
 
     run_all: bool = False
     """Whether the person has let all of this turn run."""

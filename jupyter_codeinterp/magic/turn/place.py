@@ -22,6 +22,7 @@ class ProcessPlace:
     def __init__(self, document: MemoryDocument, kernel: InProcessKernel) -> None:
         self.document = document
         self.kernel = kernel
+        self.new_notebooks = None
         self.context = True
         """Whether the model gets the current files; otherwise it keeps the last ones."""
         self._files: list[tuple[str, int]] = []

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...adapters.documents.live import FileWriter, LiveNotebook
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import OpReceipt, SnapshotTaken
-from ...core.ports import Kernel
+from ...core.ports import Kernel, NewNotebooks
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
 from ..activity import Activity
@@ -25,6 +25,7 @@ from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
 from ..models.spending import Spending
 from ..names import Names
+from ..new_notebooks import NotebookMaker, NotebooksBeside
 from ..notebook_kernels import KernelsOf, NotebookKernels
 from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
@@ -68,6 +69,7 @@ class Workbench:
         self.models = make_models(settings, self.secrets, recording)
         self._know_keys = cache(self.models.learn_secrets)
         self.notebook_kernels = NotebookKernels(sessions, contents)
+        self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
         self.store = SqliteStore(settings.folder / "sessions.db", self.scrub, settings.retention)
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
@@ -105,6 +107,7 @@ class Workbench:
                 settings.window_grace,
                 LostRuns(settings.folder / "own-runs"),
             ),
+            make_new_notebooks=self._new_notebooks,
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
@@ -150,6 +153,10 @@ class Workbench:
 
         specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
         return ZmqKernel(self._kernels, current_id, specs)
+
+    def _new_notebooks(self, session_id: str, path: Callable[[], str]) -> NewNotebooks | None:
+        kernels = self.notebook_kernels
+        return NotebooksBeside(self._notebook_maker, kernels, self.manager, session_id, path)
 
     def _kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""

@@ -51,6 +51,9 @@ export class Drafts implements IDrafts {
     }
     const draft = draftView(found.view, found.card);
     const source = notebooks.sourceOf(draft);
+    if (action === 'run' && draft.kind === 'notebook') {
+      this._onward.add(draftId);
+    }
     if (action === 'run' && source === null) {
       const failure = state.trans.__('The cell is no longer in the notebook.');
       sessions.patchDraft(draftId, { failure });
@@ -72,8 +75,14 @@ export class Drafts implements IDrafts {
     } catch (error) {
       const failure = state.messageOf(error);
       sessions.patchDraft(draftId, { phase: 'waiting', failure });
+      this._onward.delete(draftId);
       return false;
     }
+  }
+
+  /** Whether this page has just approved a new notebook by this draft; true once. */
+  wentOn(draftId: string): boolean {
+    return this._onward.delete(draftId);
   }
 
   private _emit(): void {
@@ -88,6 +97,7 @@ export class Drafts implements IDrafts {
     }
   }
 
+  private readonly _onward = new Set<string>();
   private _last: readonly ICardItem[] = [];
 }
 

@@ -3,6 +3,7 @@
  * draw the state and call these methods.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { Signal } from '@lumino/signaling';
 import { withLinks } from '../../markdown/plain';
 import type {
   IApi,
@@ -97,6 +98,8 @@ export class Store {
   readonly texts = new StoredTexts();
   readonly others: Others;
   readonly ends = new TurnEnds();
+  /** Emitted with the path of a new notebook that the person approved in this page. */
+  readonly wentOn = new Signal<this, string>(this);
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
@@ -318,6 +321,12 @@ export class Store {
       void this.conversation.leaveDemo(info.session_id);
     } else if (event.type === 'tool_done') {
       this.notebooks.runEnded(info.notebook, event.cell_id, event.call_id);
+    } else if (
+      event.type === 'went_on' &&
+      this.drafts.wentOn(event.draft_id)
+    ) {
+      this.showIn(event.notebook, event.session_id);
+      this.wentOn.emit(event.notebook);
     }
   }
 

@@ -153,6 +153,13 @@ function apply(view: ISessionView, event: Event): ISessionView {
         item => ({ ...item, answer: event.answer, closed: true })
       );
 
+    case 'went_on':
+      return append(view, key => ({
+        kind: 'went_on',
+        key,
+        notebook: event.notebook,
+        sessionId: event.session_id
+      }));
     case 'note':
       return append(view, key => ({
         kind: 'note',

@@ -137,6 +137,14 @@ export interface INoteItem {
   readonly kernelDied: boolean;
 }
 
+/** The work goes on in a new notebook, in another conversation. */
+export interface IWentOnItem {
+  readonly kind: 'went_on';
+  readonly key: string;
+  readonly notebook: string;
+  readonly sessionId: string;
+}
+
 /** A failed cell that the server removed or restored at the end of a turn. */
 export interface ICleared {
   readonly cellId: string;
@@ -176,6 +184,7 @@ export type Item =
   | ICardItem
   | IQuestionItem
   | INoteItem
+  | IWentOnItem
   | IEndItem;
 
 /** One conversation. */

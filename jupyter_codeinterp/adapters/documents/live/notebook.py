@@ -70,6 +70,8 @@ class LiveNotebook:
         self._preview = LivePreview()
         self._reads = Reads(self._ask, self._wait_for_holder)
         self._moved = asyncio.Event()
+        self._is_opening = False
+        """Whether a window is about to open the notebook for the first time."""
 
     # --- windows and the lease -------------------------------------------------------
 
@@ -79,8 +81,9 @@ class LiveNotebook:
 
     @property
     def may_begin(self) -> bool:
-        """Whether a turn may begin: in a window, or in the file if no window is expected."""
-        return self.is_open or self._hand_over.headless
+        """Whether a turn may begin: in a window, or in the file if no window is expected. If one
+        is about to open the notebook, the turn waits for it."""
+        return self.is_open or self._hand_over.headless or self._is_opening
 
     @property
     def has_window(self) -> bool:
@@ -124,6 +127,7 @@ class LiveNotebook:
         The holder may call again, with a new ``applied`` if it reloaded its document. It keeps
         its epoch and gets the missing ops, except those that the person ``reverted``.
         """
+        self._is_opening = False
         again = self.held_by(window)
         self._hand_over.window_came(window, state)
         if again:
@@ -162,6 +166,11 @@ class LiveNotebook:
     def expect_no_window(self) -> None:
         """Expect no window: without one, the agent works in the file at once."""
         self._hand_over.expect_no_window()
+
+    def expect_window(self) -> None:
+        """Expect a window to open the notebook. After the grace time the agent works in the
+        file."""
+        self._is_opening = not self.has_window
 
     def take(self, window: Window) -> None:
         self._hand_over.take(window)

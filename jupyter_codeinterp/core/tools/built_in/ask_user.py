@@ -30,7 +30,7 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: AskUser) -> AsyncI
 ASK_USER = Tool(
     "ask_user",
     "Ask a question",
-    "Ask the person a question and wait for the answer.",
+    "Ask the person and wait for the answer.",
     AskUser,
     {"question": STRING, "options": {"type": "array", "items": STRING}},
     ("question",),

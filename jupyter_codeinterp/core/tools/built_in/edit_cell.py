@@ -26,8 +26,7 @@ def _work(drafting: Drafting, call: ToolUse, arguments: EditCell) -> AsyncIterat
 EDIT_CELL = Tool(
     "edit_cell",
     "",
-    "Replace the whole source of a cell, have the change reviewed, and run it if it is "
-    "code. Fix a failed cell with it.",
+    "Replace a cell's whole source, have it reviewed, and run it if it is code.",
     EditCell,
     {
         "title": STRING,

@@ -40,7 +40,7 @@ def _line(entry: Any) -> str:
 INSPECT_VARIABLES = Tool(
     "inspect_variables",
     "Look at the variables",
-    "Types, shapes, columns and short values of the kernel's variables, without running code.",
+    "Types, shapes, columns and short values of variables; runs no code.",
     InspectVariables,
     {"names": {"type": "array", "items": STRING}},
     run=_run,

@@ -8,10 +8,9 @@ from typing import Literal, Union
 import msgspec
 
 from ...approval import policy
-from ...approval.decisions import Decision, new_nonce
 from ...cells.lost import Lost, lost_variables
 from ...errors import KernelError
-from ...events import Draft, DraftDecided, DraftWaiting, Event
+from ...events import Draft, DraftWaiting, Event
 from ...messages import ToolUse
 from ...model_view.plain_text import cut
 from ...ports import KernelControl
@@ -20,11 +19,10 @@ from ...turn.turn import identity
 from ...visible import visible_line
 from ..shared.base import STRING, Tool
 from ..shared.drafting import Drafting
+from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
 
 NOT_AVAILABLE = "Not available here: you work inside of this kernel. Ask the person to do it."
-DIFFERS = "The decision was about something else. Decide again."
 ANOTHER = "The kernel was restarted or changed since you decided."
-CUT_OFF = "The turn ended while this was done. It may have had effects."
 STILL_BUSY = "Interrupted, but the kernel is still busy. A restart ends what it runs."
 _LONGEST_NAME = 100
 
@@ -82,7 +80,7 @@ class _KernelCall:
             draft = await self._draft(target, why)
             yield DraftWaiting(draft)
             decision = await turn.clock.attend(turn.decisions.ask(draft))
-            yield self._decided(draft, decision)
+            yield decided(draft, decision)
             if decision.action == "reject":
                 self._results[self._call.id] = turn.results.rejected(
                     self._call, decision.reason, self.title, ""
@@ -121,28 +119,8 @@ class _KernelCall:
             "interrupt": f"{name} stops what it runs now.",
             "change": f"{target} takes the place of {name}.",
         }[self._given.action]
-        return Draft(
-            draft_id=f"kernel-{self._call.id}",
-            call_id=self._call.id,
-            kind="kernel",
-            cell_id="",
-            title=self.title,
-            source="\n".join(part for part in (happens, self._lost.will_be) if part),
-            nonce=new_nonce(),
-            notices=(why,) if why else (),
-            runs=False,
-        )
-
-    def _decided(self, draft: Draft, decision: Decision) -> DraftDecided:
-        return DraftDecided(
-            self._call.id,
-            draft.draft_id,
-            decision.action,
-            decision.by,
-            reason=decision.reason,
-            window=decision.window,
-            said=decision.said,
-        )
+        words = "\n".join(part for part in (happens, self._lost.will_be) if part)
+        return draft_of(self._call, "kernel", self.title, words, why)
 
     async def _carry_out(self) -> Result:
         turn, control = self._turn, self._control
@@ -180,7 +158,7 @@ def _line(name: str) -> str:
 KERNEL = Tool(
     "kernel",
     "Manage the kernel",
-    "Restart, interrupt or change the kernel. Restart and change lose all variables.",
+    "Restart and change lose all variables.",
     KernelAction,
     {"action": {"enum": ["restart", "interrupt", "change"]}, "kernelspec": STRING},
     ("action",),

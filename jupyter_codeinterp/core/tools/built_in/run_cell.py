@@ -26,8 +26,8 @@ def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterato
 RUN_CELL = Tool(
     "run_cell",
     "",
-    "Insert a code cell, have it reviewed, run it, and get its outputs. Without after_cell_id "
-    "it goes after your last cell; always below cells that define what it uses.",
+    "Insert a code cell, have it reviewed, run it and get its outputs. By default it goes after "
+    "your last cell; always below cells that define what it uses.",
     RunCell,
     {
         "title": STRING,

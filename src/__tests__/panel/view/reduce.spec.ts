@@ -50,6 +50,8 @@ function line(item: Item): string {
       return `question: ${item.question} ${item.answer ?? (item.closed ? '-' : '?')}`;
     case 'note':
       return `note: ${item.text}`;
+    case 'went_on':
+      return `went on in ${item.notebook}`;
     case 'end':
       return `end: ${item.end.stop_reason}`;
   }

@@ -15,11 +15,16 @@ import { StateIcon, nameOf } from './StateIcon';
 
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
-/** Whether the summary is the only reason on the card: the server's stop, or a refusal. */
+/**
+ * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
+ * that could not be made.
+ */
 function tellsWhy(card: ICardItem): boolean {
   return card.status === 'interrupted'
     ? card.elapsed === 0
-    : card.status === 'rejected' && !card.draft?.nonce;
+    : card.status === 'not_started'
+      ? card.draft?.kind === 'notebook'
+      : card.status === 'rejected' && !card.draft?.nonce;
 }
 
 /** A tool call: state, title and time on one line, and the decision while it waits. */
@@ -38,15 +43,18 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const source = waiting?.source ?? (card.source || card.draft?.source || '');
   const result = withoutStatus(card.detail);
   const [renderer, onFault] = useRenderer(card);
-  const isKernel = card.draft?.kind === 'kernel';
+  const kind = card.draft?.kind;
+  const isKernel = kind === 'kernel';
+  /** Words say what happens: it shows them without a click. */
+  const isInWords = isKernel || kind === 'notebook';
   const foldable =
-    Boolean(source || result) && !renderer && !(isKernel && waiting);
+    Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
     <div
       ref={frame}
       className="jp-codeinterp-Card"
       role="group"
-      aria-label={undecided && !isKernel ? trans.__('Review cell') : title}
+      aria-label={undecided && !isInWords ? trans.__('Review cell') : title}
       data-phase={card.phase}
     >
       <div className="jp-codeinterp-Card-line">
@@ -83,7 +91,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           onFault={onFault}
         />
       )}
-      {waiting && (open || isKernel) && <WaitingCode {...waiting} />}
+      {waiting && (open || isInWords) && <WaitingCode {...waiting} />}
       {open && !waiting && !renderer && source && (
         <Pre className="jp-codeinterp-Card-code">
           <LongText text={source} />

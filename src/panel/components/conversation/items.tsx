@@ -1,4 +1,5 @@
 /** The lines of a conversation that are not cards. */
+import { PathExt } from '@jupyterlab/coreutils';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
@@ -6,6 +7,7 @@ import type {
   INoteItem,
   IQuestionItem,
   IThinkingItem,
+  IWentOnItem,
   Item
 } from '../../view/view';
 import { Button } from '../elements/Button';
@@ -39,6 +41,8 @@ export const ItemView = React.memo(function ItemView(props: {
       return <Question item={item} />;
     case 'note':
       return <NoteLine item={item} />;
+    case 'went_on':
+      return <WentOnLine item={item} />;
     case 'end':
       return <TurnEnd item={item} last={props.last} />;
   }
@@ -132,6 +136,22 @@ function NoteLine({ item }: { item: INoteItem }): JSX.Element {
   return (
     <p className="jp-codeinterp-Note" data-level={item.level}>
       {item.text}
+    </p>
+  );
+}
+
+function WentOnLine({ item }: { item: IWentOnItem }): JSX.Element {
+  const { store, trans, openNotebook } = usePanel();
+  const { notebook, sessionId } = item;
+  const open = () => {
+    store.showIn(notebook, sessionId);
+    void store.state.attempt(() => openNotebook(notebook));
+  };
+  return (
+    <p className="jp-codeinterp-Note" data-level="info">
+      <Button look="link" onClick={open}>
+        {trans.__('Went on in %1', PathExt.basename(notebook))}
+      </Button>
     </p>
   );
 }

@@ -1,0 +1,126 @@
+"""Make a notebook and go on there in a conversation of its own, after the person's decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from ...approval import policy
+from ...errors import CommandError, StoreError
+from ...events import DraftWaiting, Event, WentOn
+from ...messages import ToolUse
+from ...ports import NewNotebooks
+from ...visible import visible_line
+from ..shared.base import STRING, Tool
+from ..shared.drafting import Drafting
+from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
+
+NOT_AVAILABLE = "Not available here: only this notebook is open. Go on in it."
+TAKEN = "The name was taken meanwhile. Decide again."
+NO_TASK = "Say in one sentence what to do there."
+TOO_LONG = "The task is too long. Say in one sentence what to do there."
+NOT_BEGUN = "Made {name}, but could not go on there: {why}"
+LONGEST_TASK = 1_000
+"""Characters. The card shows all of it."""
+LONGEST_NAME = 60
+"""Characters: with its ending it has less than 255 bytes, as file systems require."""
+_ENDING = ".ipynb"
+_NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
+"""Printable characters that Windows or shells do not allow."""
+
+
+class NewNotebook(msgspec.Struct, frozen=True):
+    name: str
+    task: str
+
+
+async def _work(drafting: Drafting, call: ToolUse, given: NewNotebook) -> AsyncIterator[Event]:
+    turn, results = drafting.turn, drafting.step.results
+    task = visible_line(turn.scrub(given.task[: LONGEST_TASK + 1]))
+    if not turn.allowed.changes:
+        words = policy.refusal("notebook", turn.mode)
+        results[call.id] = turn.results.rejected(
+            call, words, NEW_NOTEBOOK.label, "", summary=policy.refused(turn.mode)
+        )
+    elif turn.new_notebooks is None:
+        _not_made(drafting, call, NOT_AVAILABLE)
+    elif not task or len(given.task) > LONGEST_TASK:
+        _not_made(drafting, call, TOO_LONG if task else NO_TASK)
+    else:
+        name = safe_name(turn.scrub(given.name[:LONGEST_TASK]))
+        async for event in _ask_and_go(drafting, call, turn.new_notebooks, name, task):
+            yield event
+
+
+async def _ask_and_go(
+    drafting: Drafting, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
+) -> AsyncIterator[Event]:
+    turn, results = drafting.turn, drafting.step.results
+    why = ""
+    while True:
+        try:
+            name = await notebooks.free_name(wanted)
+        except CommandError as error:
+            _not_made(drafting, call, error.message)
+            return
+        title = f"Make {name}"
+        words = f"Make {name} beside this notebook and go on there.\nTask: {task}"
+        draft = draft_of(call, "notebook", title, words, why)
+        yield DraftWaiting(draft)
+        decision = await turn.clock.attend(turn.decisions.ask(draft))
+        yield decided(draft, decision)
+        if decision.action == "reject":
+            results[call.id] = turn.results.rejected(call, decision.reason, title, "")
+            return
+        if decision.source != draft.source:
+            why = DIFFERS
+            continue
+        # If Stop comes meanwhile, the result is there.
+        results[call.id] = turn.results.make(
+            call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
+        )
+        try:
+            path, session_id = await notebooks.go_on(name, task, decision.window)
+        except (CommandError, StoreError) as error:
+            if error.code == "name_taken":
+                why = TAKEN
+                continue
+            made = error.code != "not_made"
+            told = NOT_BEGUN.format(name=name, why=error.message) if made else error.message
+            _not_made(drafting, call, told, title)
+            return
+        turn.went_on = path
+        yield WentOn(draft.draft_id, path, session_id)
+        done = f"Made {name}. A conversation there goes on with the task."
+        results[call.id] = turn.results.make(call, "ok", done, title=title)
+        return
+
+
+def _not_made(drafting: Drafting, call: ToolUse, words: str, title: str = "") -> None:
+    drafting.step.results[call.id] = drafting.turn.results.make(
+        call, "not_started", words, title=title or NEW_NOTEBOOK.label, summary=words
+    )
+
+
+def safe_name(given: str) -> str:
+    """A notebook's file name without folders, control characters and leading dots."""
+    last = re.split(r"[/\\]", given)[-1]
+    shown = _NOT_IN_NAMES.sub("", "".join(c for c in last if c.isprintable()))
+    stem = shown.strip(". ")
+    if stem.lower().endswith(_ENDING):
+        stem = stem[: -len(_ENDING)]
+    return (stem[:LONGEST_NAME].strip(". ") or "Untitled") + _ENDING
+
+
+NEW_NOTEBOOK = Tool(
+    "new_notebook",
+    "Go on in a new notebook",
+    "Go on in a new notebook.",
+    NewNotebook,
+    {"name": STRING, "task": STRING},
+    ("name", "task"),
+    effect="changes",
+    work=_work,
+)
