@@ -46,6 +46,7 @@ from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
+from .answer_check import checked
 from .calls import Calls
 from .conversation import Conversation
 from .naming import Found, look_up
@@ -96,6 +97,7 @@ class Agent:
         self._specs = registry.specs()
         self._calls = Calls(turn, registry, show)
         self._reply: ModelDone | None = None
+        self._step = 0
         self._over = False
         self._rests = False
         """Whether the model has said all that it has to say until the person acts."""
@@ -103,6 +105,8 @@ class Agent:
         """Whether a new conversation has begun and no tool call has run since."""
         self._texts: dict[int, str] = {}
         """Unfinished text blocks, by index."""
+        self._said: dict[int, str] = {}
+        """Complete ones of the running step."""
         self._call_usage: CallUsage | None = None
         """Of the running call, from its first event on."""
 
@@ -283,7 +287,7 @@ class Agent:
     async def _ask_once_more_if_broken(self) -> AsyncIterator[Event]:
         """Stream one step. If the stream breaks, discard the step and repeat it once."""
         for last_try in (False, True):
-            step = self._next_step()
+            step = self._step = self._next_step()
             self._reply = None
             self._calls.begin_step()
             request = ModelRequest(
@@ -323,6 +327,7 @@ class Agent:
 
     async def _stream(self, request: ModelRequest) -> AsyncIterator[Event]:
         texts = self._texts = {}
+        self._said = {}
         open_block = -1
         call = CallUsage(request)
         async for event in self.model.stream(request):
@@ -334,7 +339,8 @@ class Agent:
                     yield counted
                 call = CallUsage(request)
             if open_block in texts and getattr(event, "block", None) != open_block:
-                yield TextDone(open_block, texts.pop(open_block))
+                self._said[open_block] = texts.pop(open_block)
+                yield TextDone(open_block, self._said[open_block])
             if isinstance(event, ModelText):
                 open_block = event.block
                 texts[event.block] = texts.get(event.block, "") + event.text
@@ -389,6 +395,8 @@ class Agent:
                 self.ending = _ending(reason)
                 if self.ending.reason == "end_turn" and not _says_something(reply.message):
                     yield Note(SILENT)
+                for found in await checked(self.turn, self._step, self._said, self._goal):
+                    yield found
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False

@@ -14,6 +14,7 @@ import { LongText } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
+import { Answer } from './Checked';
 import { Message, Said } from './Message';
 import { TurnEnd } from '../turn-end/TurnEnd';
 
@@ -30,7 +31,7 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'interjection':
       return <Said item={item} />;
     case 'text':
-      return item.text.trim() ? <Markdown text={item.text} /> : null;
+      return item.text.trim() ? <Answer item={item} /> : null;
     case 'thinking':
       return <Thinking item={item} sessionId={props.sessionId} />;
     case 'card':
