@@ -150,6 +150,7 @@ OTHERS = {
     "edit_cell": "passes on; its work is in drafting",
     "run_cell": "passes on; its work is in drafting",
     "step": "passes on what `titles` makes",
+    "answer_check": "passes on; `checking` is measured",
     "agent": "passes on what `context`, `outputs` and `untrusted` make",
     "call_at_work": "passes events on",
     "calls": "passes on words that are bounded and what `results` makes",
