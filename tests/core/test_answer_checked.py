@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.figures import checking
+from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.history.exporting import markdown
 from jupyter_codeinterp.core.loop import answer_check
+from jupyter_codeinterp.core.loop.conversation import Conversation
+from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
@@ -126,3 +131,86 @@ async def test_the_export_names_figures_in_no_output(bench: Benches) -> None:
     await b.turn("And East?")
     text = markdown(b.session.info, b.events)
     assert text.index("East sold 9.") < text.index("*Not in any output: 9.*")
+
+
+# --- the model is told, once ----------------------------------------------------------------
+
+WRONG = "North sold 9,999 boxes."
+TOLD = "9,999 is in no output. Run a cell that shows it or correct the sentence.]"
+
+
+def last_words(b: Bench, number: int = -1) -> str:
+    """The end of the last message in a request."""
+    part = b.model.requests[number].messages[-1].content[-1]
+    return str(getattr(part, "text", ""))
+
+
+async def test_a_figure_in_no_output_is_told_to_the_model(bench: Benches) -> None:
+    b = bench(run(SALES), say(WRONG), say("North sold 7,412."))
+    assert (await b.turn("Sales?")).stop_reason == "end_turn"
+    assert last_words(b).endswith(TOLD)
+    assert [note.text for note in b.of(e.Note)] == [
+        "9,999 is in no output. Asked the model to check."
+    ]
+    assert (origins(b, 0), origins(b, 1)) == ({"9,999": ""}, {"7,412": "7412"})
+
+
+async def test_the_model_may_run_a_cell_that_shows_it(bench: Benches) -> None:
+    b = bench(run(SALES), say(WRONG), run("print(9999)"), say(WRONG))
+    await b.turn("Sales?")
+    assert origins(b) == {"9,999": "9999"}
+
+
+async def test_it_is_told_once_a_turn(bench: Benches) -> None:
+    b = bench(run(SALES), say(WRONG), say(WRONG), run(SALES), say(WRONG), say("Sorry."))
+    await b.turn("Sales?")
+    assert len(b.model.requests) == 3 and origins(b) == {"9,999": ""}
+    await b.turn("And now?")
+    assert len(b.model.requests) == 6 and last_words(b).endswith(TOLD)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["North sold 7,412.", "It took 9 tries.", "It fell in 1997.", "See “East”.", "Done."],
+)
+async def test_other_answers_cost_no_request(bench: Benches, answer: str) -> None:
+    b = bench(run(SALES), say(answer))
+    await b.turn("Sales?")
+    assert len(b.model.requests) == 2
+
+
+async def test_an_answer_without_a_cell_costs_no_request(bench: Benches) -> None:
+    b = bench(say(f"{WRONG} See [it](#cell:old)."), book=notebook(("old", "1")))
+    await b.turn("What was it?")
+    assert origins(b) == {"9,999": ""} and len(b.model.requests) == 1
+
+
+async def test_a_recording_is_not_told(bench: Benches) -> None:
+    b = bench(run(SALES), say(WRONG))
+    b.model.always_ask = True
+    b.send("Sales?", "auto")
+    b.decide(await b.draft())
+    await b.ended()
+    assert len(b.model.requests) == 2
+
+
+async def test_the_last_step_of_a_turn_is_an_answer(bench: Benches) -> None:
+    rules = Rules(limits=Limits(steps=2), markdown_risks=markdown_risks)
+    b = bench(run(SALES), say(WRONG), rules=rules)
+    assert (await b.turn("Sales?")).stop_reason == "end_turn"
+    assert len(b.model.requests) == 2
+
+
+async def test_an_answer_stays_if_the_model_cannot_be_asked_again(bench: Benches) -> None:
+    b = bench(run(SALES), say(WRONG), ModelError("overloaded", "Busy."), say("Hello."))
+    ended = await b.turn("Sales?")
+    assert (ended.stop_reason, ended.message) == ("end_turn", "")
+    assert [said.text for said in b.of(e.TextDone)] == [WRONG]
+    assert (await b.turn("Hello?")).stop_reason == "end_turn"
+
+
+async def test_a_summary_does_not_say_that_the_person_said_it(bench: Benches) -> None:
+    b = bench(run(SALES), say(WRONG), say("North sold 7,412."))
+    await b.turn("Sales?")
+    summary = Conversation(b.store, b.info.session_id, DeferredWrites(lambda error: None)).summary()
+    assert "Person: Sales?" in summary and "in no output" not in summary

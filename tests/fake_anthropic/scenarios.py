@@ -49,6 +49,7 @@ PLOT = """\
 import matplotlib.pyplot as plt
 
 yearly = orders.pivot_table(index="region", columns="year", values="revenue", aggfunc="sum")
+print(yearly)
 ax = yearly.plot.bar(rot=0, title="Revenue by region")
 ax.set_ylabel("Revenue (USD)")
 plt.show()"""
@@ -85,6 +86,7 @@ sales = pd.DataFrame(
     {"region": ["North", "South", "West"], "2024": [790, 1410, 620], "2025": [1170, 1435, 650]}
 )
 sales["growth"] = (100 * (sales["2025"] / sales["2024"] - 1)).round(1)
+print(sales)
 sales.to_csv("growth.csv", index=False)
 sales.plot.bar(x="region", y="growth", rot=0, legend=False, title="Growth, percent")
 plt.savefig("growth.png", dpi=60)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from ..events import AnswerChecked
+from ..events import AnswerChecked, Figure
 from ..figures.checking import Checked, check, work
 from ..figures.shown import Cell
 from ..off_loop import off_loop
 from ..turn.turn import Turn
 
 _LINK = re.compile(r"\]\(#(?:cell:)?([\w-]{1,100})\)")
+
+CHECK = "[Check of your answer:"
+MOST_TOLD = 5
+"""Figures that the model is told of."""
 
 
 async def checked(
@@ -31,6 +36,40 @@ async def checked(
         if result is not None and (result.figures or result.partly):
             found.append(AnswerChecked(step, block, result.figures, result.partly))
     return tuple(found)
+
+
+def correction(turn: Turn, found: Sequence[AnswerChecked]) -> str:
+    """What to tell the model of figures that no output has; "" if there is nothing to tell. Only
+    numbers count, of two digits at least or with a percent sign, and no years."""
+    if not turn.notebook.ran or turn.always_ask:
+        return ""
+    figures = (one for event in found if not event.partly for one in event.figures)
+    missing = list(dict.fromkeys(one.text for one in figures if _is_missing(one)))
+    if not missing:
+        return ""
+    named = missing[:MOST_TOLD]
+    more = f" and {len(missing) - len(named)} more" if len(missing) > len(named) else ""
+    verb, it = ("is", "it") if len(missing) == 1 else ("are", "them")
+    return (
+        f"{CHECK} {', '.join(named)}{more} {verb} in no output. Run a cell that shows {it} or "
+        "correct the sentence.]"
+    )
+
+
+def in_words(told: str) -> str:
+    """The same for the person."""
+    return f"{told.removeprefix(CHECK).strip().partition('. ')[0]}. Asked the model to check."
+
+
+def _is_missing(figure: Figure) -> bool:
+    digits = re.sub(r"\D", "", figure.text)
+    is_year = figure.text.isdigit() and len(digits) == 4 and "1500" <= digits < "2200"
+    return (
+        figure.origin is None
+        and figure.kind == "number"
+        and (len(digits) > 1 or "%" in figure.text)
+        and not is_year
+    )
 
 
 def _not_checked() -> Checked | None:
