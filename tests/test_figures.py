@@ -68,6 +68,21 @@ def test_two_numbers_give_a_figure_only_if_the_sentence_says_so() -> None:
     assert origins("Green leads brown by 370, with a difference.", output) == {"370": ""}
 
 
+def test_a_sign_is_part_of_the_figure() -> None:
+    assert origins("The correlation is 0.72.", "corr -0.7213") == {"0.72": ""}
+    assert origins("The correlation is -0.72.", "corr 0.7213") == {"-0.72": ""}
+    assert origins("It fell by 0.72.", "change -0.7213") == {"0.72": "rounded"}
+
+
+def test_among_many_numbers_a_word_must_say_which() -> None:
+    """A hundred numbers between 0 and 1 have nearly every percentage."""
+    many = "\n".join(f"item{number} {number * 0.0101:.4f}" for number in range(100))
+    output = f"{many}\nwinter 0.4123"
+    assert origins("The share of summer is 57 %.", output) == {"57 %": ""}
+    assert origins("The share of winter is 41 %.", output) == {"41 %": "percentage"}
+    assert origins("The share is 57 %.", "0.5712") == {"57 %": "percentage"}
+
+
 def test_what_is_no_figure() -> None:
     answer = (
         "1. See In [5], cell 12 and [this](#cell:ab99) or <https://x.org/1234>.\n"

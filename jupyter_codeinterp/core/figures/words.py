@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-_WORD = re.compile(r"[^\W\d_]{3,40}|[A-Z][A-Z\d]{1,5}\b|[QH][1-4]\b")
+_WORD = re.compile(
+    r"[^\W\d_]{3,40}|[A-Z][A-Z\d]{1,5}\b|[QH][1-4]\b"
+    # Symbols of statistics, and codes of one letter.
+    r"|\b[A-Za-z][\d\u00b2]|\b[B-HJ-Zpntzr]\b"
+)
 _COMMON = frozenset(
     re.findall(
         r"\w+",
