@@ -223,6 +223,61 @@ class ThinkingDelta(_Event, frozen=True, tag="thinking_delta"):
     text: str
 
 
+Policy = Literal[
+    "equal",
+    "separators",
+    "rounded",
+    "percentage",
+    "unit",
+    "sum",
+    "difference",
+    "ratio",
+    "share",
+    "date",
+    "name",
+    "code",
+]
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
+    for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
+    text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
+    excerpt without keys. ``formula`` says how two shown numbers give the figure, else ""."""
+
+    cell_id: str
+    output: int
+    start: int
+    end: int
+    policy: Policy
+    before: str = ""
+    value: str = ""
+    after: str = ""
+    formula: str = ""
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A number, date or quoted name in an answer. ``start`` and ``end`` count UTF-16 units of
+    the answer's Markdown. ``origin`` is None if no output has it."""
+
+    text: str
+    start: int
+    end: int
+    kind: Literal["number", "date", "name"]
+    origin: Union[Origin, None] = None
+
+
+class AnswerChecked(_Event, frozen=True, tag="answer_checked"):
+    """The server has looked for the figures of a text block in outputs. ``partly``: it did not
+    read all of the text or of the outputs, so a figure without an origin may still be in one.
+    Without this event nobody has checked the text."""
+
+    step: int
+    block: int
+    figures: tuple[Figure, ...]
+    partly: bool = False
+
+
 class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
     """The stream broke. Text and cards of this step are void; the step repeats."""
 
@@ -436,6 +491,7 @@ Event = Union[
     TextDelta,
     TextDone,
     ThinkingDelta,
+    AnswerChecked,
     StepDiscarded,
     Retrying,
     UsageChanged,

@@ -58,6 +58,7 @@ export type Event =
   | TextDelta
   | TextDone
   | ThinkingDelta
+  | AnswerChecked
   | StepDiscarded
   | Retrying
   | UsageChanged
@@ -598,6 +599,7 @@ export interface EventFrame {
     | TextDelta
     | TextDone
     | ThinkingDelta
+    | AnswerChecked
     | StepDiscarded
     | Retrying
     | UsageChanged
@@ -791,6 +793,58 @@ export interface ThinkingDelta {
   type: 'thinking_delta';
   block: number;
   text: string;
+}
+/**
+ * The server has looked for the figures of a text block in outputs. ``partly``: it did not
+ * read all of the text or of the outputs, so a figure without an origin may still be in one.
+ * Without this event nobody has checked the text.
+ */
+export interface AnswerChecked {
+  type: 'answer_checked';
+  step: number;
+  block: number;
+  figures: Figure[];
+  partly: boolean;
+}
+/**
+ * A number, date or quoted name in an answer. ``start`` and ``end`` count UTF-16 units of
+ * the answer's Markdown. ``origin`` is None if no output has it.
+ */
+export interface Figure {
+  text: string;
+  start: number;
+  end: number;
+  kind: 'date' | 'name' | 'number';
+  origin: Origin | null;
+}
+/**
+ * Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
+ * for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
+ * text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
+ * excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
+ */
+export interface Origin {
+  cell_id: string;
+  output: number;
+  start: number;
+  end: number;
+  policy:
+    | 'code'
+    | 'date'
+    | 'difference'
+    | 'equal'
+    | 'name'
+    | 'percentage'
+    | 'ratio'
+    | 'rounded'
+    | 'separators'
+    | 'share'
+    | 'sum'
+    | 'unit';
+  before: string;
+  value: string;
+  after: string;
+  formula: string;
 }
 /**
  * The stream broke. Text and cards of this step are void; the step repeats.

@@ -43,6 +43,8 @@ from jupyter_codeinterp.core.document.ops import (
     shaped,
     weight,
 )
+from jupyter_codeinterp.core.figures import checking
+from jupyter_codeinterp.core.figures.shown import Cell
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.loop.conversation import Conversation
@@ -84,6 +86,7 @@ SECRETS.add(KEY)
 
 READERS = (
     "visible",
+    "checking",
     *(
         "collector",
         "completion",
@@ -133,6 +136,8 @@ READERS = (
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
+    **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
+    **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
     "run_by_hand": "passes on what `results` and `untrusted` make",
     "assigned": "measured with private cells (test_private_names)",
     "add_markdown": "passes on; its work is in drafting",
@@ -146,6 +151,7 @@ OTHERS = {
     "edit_cell": "passes on; its work is in drafting",
     "run_cell": "passes on; its work is in drafting",
     "step": "passes on what `titles` makes",
+    "answer_check": "passes on; `checking` is measured",
     "agent": "passes on what `context`, `outputs` and `untrusted` make",
     "call_at_work": "passes events on",
     "calls": "passes on words that are bounded and what `results` makes",
@@ -321,6 +327,8 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
 )
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
+    "checking.check": lambda t: checking.check(t, t, [Cell("c1", t, tuple(cell_outputs(t)))]),
+    "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
     "collector.BoundedText.append": collect,
     "collector.Collector.add": collect,
     "collector.Collector.update": collect,
@@ -583,6 +591,9 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._ARROW": "a line",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
+    "core.figures.finding._LIST_ITEM": "a line",
+    "core.figures.masking._VALUE": "the whole text",
+    "core.figures.texts._BARE": "the whole text",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",

@@ -49,6 +49,7 @@ PLOT = """\
 import matplotlib.pyplot as plt
 
 yearly = orders.pivot_table(index="region", columns="year", values="revenue", aggfunc="sum")
+print(yearly)
 ax = yearly.plot.bar(rot=0, title="Revenue by region")
 ax.set_ylabel("Revenue (USD)")
 plt.show()"""
@@ -85,10 +86,15 @@ sales = pd.DataFrame(
     {"region": ["North", "South", "West"], "2024": [790, 1410, 620], "2025": [1170, 1435, 650]}
 )
 sales["growth"] = (100 * (sales["2025"] / sales["2024"] - 1)).round(1)
+print(sales)
 sales.to_csv("growth.csv", index=False)
 sales.plot.bar(x="region", y="growth", rot=0, legend=False, title="Growth, percent")
 plt.savefig("growth.png", dpi=60)
 plt.show()"""
+BOXES = """\
+boxes = {"North": 7412, "South": 5200}
+for region, count in boxes.items():
+    print(region, count)"""
 HELD = (
     ("Note the prices", 'print("note", file=open("ran.txt", "a"))\nprices = [120, 340]'),
     (
@@ -111,6 +117,7 @@ PARAGRAPHS = "\n\n".join(
     for n in range(40)
 )
 
+_BOXES = "North sold **7,412** boxes and South 5,200"
 DRIP = {"delay": 0.05, "chunk": 6}
 """Some 120 characters a second: slow enough for a person, or a test, to press Stop."""
 
@@ -246,6 +253,15 @@ OBEDIENT: dict[str, Script] = {
     "report": scenario(
         answer(run_cell(REPORT, title="Growth by region, as a table and a chart")),
         _done("**North** grew fastest: +48.1 %. The table is in `growth.csv`."),
+    ),
+    "figures": scenario(
+        answer(run_cell(BOXES, title="Boxes by region")),
+        lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
+    ),
+    "made_up": scenario(
+        answer(run_cell(BOXES, title="Boxes by region")),
+        _done("North sold **7,412** boxes and East 9,999."),
+        _done(f"{_BOXES}. East sold 9,999."),
     ),
     "markdown": scenario(
         answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),

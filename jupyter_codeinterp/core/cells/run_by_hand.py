@@ -67,6 +67,7 @@ class ExecutionByHand:
             notes += (EDITED, turn.untrusted.shown(source))
         if cell is not None:
             turn.context.seen(cell)
+            turn.notebook.has_run(cell.cell_id, outputs)
         self.result = turn.results.of_run(
             self._call,
             status if has_run else "interrupted",

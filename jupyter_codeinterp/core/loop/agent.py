@@ -46,6 +46,7 @@ from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
+from .answer_check import checked, correction, in_words
 from .calls import Calls
 from .conversation import Conversation
 from .naming import Found, look_up
@@ -96,13 +97,20 @@ class Agent:
         self._specs = registry.specs()
         self._calls = Calls(turn, registry, show)
         self._reply: ModelDone | None = None
+        self._step = 0
         self._over = False
         self._rests = False
         """Whether the model has said all that it has to say until the person acts."""
+        self._may_correct = True
+        """Whether a step is left for figures that no output has, and none was taken."""
+        self._corrects = False
+        """Whether the next step is that one."""
         self._begun_anew = False
         """Whether a new conversation has begun and no tool call has run since."""
         self._texts: dict[int, str] = {}
         """Unfinished text blocks, by index."""
+        self._said: dict[int, str] = {}
+        """Complete ones of the running step."""
         self._call_usage: CallUsage | None = None
         """Of the running call, from its first event on."""
 
@@ -119,10 +127,12 @@ class Agent:
             self.talk.add(opening)
         for told in self._shown(found):
             yield told
-        for _ in range(self.turn.limits.steps):
+        for left in reversed(range(self.turn.limits.steps)):
+            corrects, self._corrects = self._corrects, False
+            self._may_correct = self._may_correct and left > 0
             over = self._over_budget()
             if over is not None:
-                self.ending = over
+                self.ending = ANSWERED if corrects else over
                 return
             await self._until_due()
             if self.turn.went_on:
@@ -131,6 +141,7 @@ class Agent:
             if self.meter.share > self.turn.limits.context_share:
                 yield await self._move_on()
             async for event in self._add_queued():
+                corrects = corrects and not isinstance(event, MessagesHeard)
                 yield event
             if self._rests:
                 continue  # The message has been taken back.
@@ -140,6 +151,9 @@ class Agent:
                 async for event in self._carry_out():
                     yield event
             except ModelError as error:
+                if corrects:
+                    self.ending = ANSWERED
+                    return
                 if self._calls.discussed is None:
                     raise
                 self._over, self.ending = True, Ending("error", error.code, error.message)
@@ -286,7 +300,7 @@ class Agent:
     async def _ask_once_more_if_broken(self) -> AsyncIterator[Event]:
         """Stream one step. If the stream breaks, discard the step and repeat it once."""
         for last_try in (False, True):
-            step = self._next_step()
+            step = self._step = self._next_step()
             self._reply = None
             self._calls.begin_step()
             request = ModelRequest(
@@ -326,6 +340,7 @@ class Agent:
 
     async def _stream(self, request: ModelRequest) -> AsyncIterator[Event]:
         texts = self._texts = {}
+        self._said = {}
         open_block = -1
         call = CallUsage(request)
         async for event in self.model.stream(request):
@@ -337,7 +352,8 @@ class Agent:
                     yield counted
                 call = CallUsage(request)
             if open_block in texts and getattr(event, "block", None) != open_block:
-                yield TextDone(open_block, texts.pop(open_block))
+                self._said[open_block] = texts.pop(open_block)
+                yield TextDone(open_block, self._said[open_block])
             if isinstance(event, ModelText):
                 open_block = event.block
                 texts[event.block] = texts.get(event.block, "") + event.text
@@ -392,6 +408,21 @@ class Agent:
                 self.ending = _ending(reason)
                 if self.ending.reason == "end_turn" and not _says_something(reply.message):
                     yield Note(SILENT)
+                found = await checked(self.turn, self._step, self._said, self._goal)
+                for event in found:
+                    yield event
+                told = correction(self.turn, found) if self._can_correct() else ""
+                if told:
+                    self._may_correct, self._corrects = False, True
+                    self._over, self.ending = False, STEP_LIMIT
+                    yield Note(in_words(told))
+                    self.talk.add(user(Text(told)))
+
+    def _can_correct(self) -> bool:
+        """Whether the model may be told, for the first time, what is wrong with its answer."""
+        fits = self.meter.share <= self.turn.limits.context_share
+        answered = self.ending.reason == "end_turn" and self._calls.discussed is None
+        return self._may_correct and fits and answered
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False
@@ -452,6 +483,7 @@ class Agent:
 
 
 STEP_LIMIT = Ending("max_steps", "max_steps", "Stopped at the step limit of a turn.")
+ANSWERED = Ending("end_turn")
 _GO_ON = ("pause_turn", "model_context_window_exceeded")
 """Stop reasons that lead to another model call."""
 

@@ -26,7 +26,7 @@ OUTCOME = "[The outcome of the draft that was waiting:]\n"
 """First words of a text with the late result of a call, which is not the person's."""
 _DESCRIPTIONS = (
     *("<context", "<changes", "[In the text below <", "[Between <output-"),
-    *(BEGINNING, BEGINS, "[Wishes of the person"),
+    *(BEGINNING, BEGINS, "[Check of your answer:", "[Wishes of the person"),
 )
 """First words of notebook descriptions, which a summary omits: the new conversation has its own.
 The last one is from older journals."""

@@ -7,7 +7,17 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ..document.ops import BeginRun, CellView, Delete, FinishRun, Insert, Op, Receipt, Snapshot
+from ..document.ops import (
+    BeginRun,
+    CellView,
+    Delete,
+    FinishRun,
+    Insert,
+    Op,
+    Output,
+    Receipt,
+    Snapshot,
+)
 from ..errors import DocumentError, StoreError
 from ..history.ledger import Ledger
 from ..off_loop import off_loop
@@ -54,6 +64,8 @@ class TurnNotebook:
         """The notebook as the turn began; None before the first look."""
         self.worked = False
         """Whether this turn has run anything, or tried to."""
+        self.ran: dict[str, tuple[Output, ...]] = {}
+        """Outputs of the cells that ran in this turn, the latest last."""
         self._added: dict[str, None] = {}
         """Cells that this turn inserted, the latest last."""
         self._posted: set[asyncio.Future[Any]] = set()
@@ -79,9 +91,17 @@ class TurnNotebook:
         self.worked = self.worked or isinstance(op, (Insert, BeginRun))
         if isinstance(op, Insert):
             self._added[op.cell_id] = None
+        elif isinstance(op, FinishRun) and op.execution_count is not None:
+            self.has_run(op.cell_id, op.outputs)
+        elif isinstance(op, Delete):
+            self.ran.pop(op.cell_id, None)
         answer = asyncio.ensure_future(self._recorded(op, posted))
         self._keep(answer)
         return asyncio.shield(answer)
+
+    def has_run(self, cell_id: str, outputs: tuple[Output, ...]) -> None:
+        self.ran.pop(cell_id, None)
+        self.ran[cell_id] = outputs
 
     async def _recorded(self, op: Op, answer: Awaitable[Receipt]) -> Receipt:
         receipt = await answer

@@ -98,6 +98,15 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return text(view, event.block, event.text, event.type === 'text_done');
     case 'thinking_delta':
       return thinking(view, event.block, event.text);
+    case 'answer_checked':
+      return replace(
+        view,
+        item =>
+          item.kind === 'text' &&
+          item.step === event.step &&
+          item.block === event.block,
+        item => ({ ...item, checked: event })
+      );
     case 'step_discarded':
       return discard(view, event.step, event.reason);
     case 'retrying':
@@ -205,7 +214,8 @@ function text(
       step: view.step,
       block,
       text: part,
-      done
+      done,
+      checked: null
     }));
   }
   const item = view.items[index];

@@ -5,6 +5,7 @@
  * its component again.
  */
 import type {
+  AnswerChecked,
   Cleared,
   Draft,
   Kept,
@@ -49,6 +50,8 @@ export interface ITextItem {
   readonly block: number;
   readonly text: string;
   readonly done: boolean;
+  /** Where its figures come from; null if the server has not checked them. */
+  readonly checked: AnswerChecked | null;
 }
 
 export interface IThinkingItem {

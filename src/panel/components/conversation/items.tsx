@@ -1,11 +1,16 @@
 /** The lines of a conversation that are not cards. */
 import { PathExt } from '@jupyterlab/coreutils';
-import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import {
+  caretDownIcon,
+  caretRightIcon,
+  checkIcon
+} from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
 import type {
   INoteItem,
   IQuestionItem,
+  ITextItem,
   IThinkingItem,
   IWentOnItem,
   Item
@@ -13,7 +18,8 @@ import type {
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import { LongText } from '../elements/LongText';
-import { Markdown } from '../elements/Markdown';
+import { Formatting, Markdown } from '../elements/Markdown';
+import { isChecked } from '../elements/origins';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
@@ -32,7 +38,7 @@ export const ItemView = React.memo(function ItemView(props: {
     case 'interjection':
       return <Said item={item} />;
     case 'text':
-      return item.text.trim() ? <Markdown text={item.text} /> : null;
+      return item.text.trim() ? <Answer item={item} /> : null;
     case 'thinking':
       return <Thinking item={item} sessionId={props.sessionId} />;
     case 'card':
@@ -47,6 +53,32 @@ export const ItemView = React.memo(function ItemView(props: {
       return <TurnEnd item={item} last={props.last} />;
   }
 });
+
+/** A text of the model, with its figures marked as the server found them. */
+function Answer({ item }: { item: ITextItem }): JSX.Element {
+  const { trans } = usePanel();
+  const { plain } = React.useContext(Formatting);
+  const { checked, text } = item;
+  const count = checked?.figures.length ?? 0;
+  return (
+    <>
+      <Markdown text={text} checked={checked} />
+      {isChecked(checked) && !plain && (
+        <div
+          className="jp-codeinterp-Checked"
+          title={trans._n(
+            '%1 number, date or name of this answer is in an output or in the code. Point at it to see where.',
+            '%1 numbers, dates and names of this answer are in outputs or in the code. Point at one to see where.',
+            count
+          )}
+        >
+          <checkIcon.react tag="span" />
+          {trans.__('Checked')}
+        </div>
+      )}
+    </>
+  );
+}
 
 function Thinking(props: {
   item: IThinkingItem;

@@ -1,11 +1,14 @@
 import React from 'react';
 import { splitBlocks } from '../../../markdown/blocks';
+import { markFigures } from '../../../markdown/figures';
 import { beginningOfMarkdown } from '../../../markdown/limits';
 import { watchWide } from '../../../markdown/reading';
 import { rendering } from '../../../markdown/unfinished';
+import type { AnswerChecked, Figure } from '../../../protocol/protocol';
 import { addActions, makeActions } from './actions';
 import { usePanel } from './context';
 import { LongText, useBeginning } from './LongText';
+import { makeFigure } from './origins';
 
 /** How to show the texts of a conversation. */
 export interface IFormatting {
@@ -19,37 +22,79 @@ export const Formatting = React.createContext<IFormatting>({
   plain: false
 });
 
-/** A model's Markdown. While it streams, only the last block is rendered again. */
-export function Markdown({ text }: { text: string }): JSX.Element {
+/**
+ * A model's Markdown. While it streams, only the last block is rendered again. `checked`: where
+ * its figures come from, if the server knows.
+ */
+export function Markdown(props: {
+  text: string;
+  checked?: AnswerChecked | null;
+}): JSX.Element {
+  const { text, checked = null } = props;
   const { plain } = React.useContext(Formatting);
   return plain ? (
     <div className="jp-codeinterp-Plain">
       <LongText text={text} />
     </div>
   ) : (
-    <Formatted text={text} />
+    <Formatted text={text} checked={checked} />
   );
 }
 
-function Formatted({ text }: { text: string }): JSX.Element {
+function Formatted(props: {
+  text: string;
+  checked: AnswerChecked | null;
+}): JSX.Element {
+  const { text, checked } = props;
   const { shown, more } = useBeginning(text, beginningOfMarkdown);
   const blocks = React.useMemo(() => splitBlocks(shown), [shown]);
+  const figures = React.useMemo(
+    () => figuresByBlock(blocks, checked?.figures ?? []),
+    [blocks, checked]
+  );
   return (
     <div className="jp-codeinterp-Markdown jp-RenderedHTMLCommon">
       {blocks.map((source, index) => (
-        <Block key={index} source={source.trimEnd()} />
+        <Block
+          key={index}
+          source={source.trimEnd()}
+          figures={figures?.[index] ?? NO_FIGURES}
+          partly={checked?.partly ?? false}
+        />
       ))}
       {more}
     </div>
   );
 }
 
-const Block = React.memo(function Block({ source }: { source: string }) {
+const NO_FIGURES: readonly Figure[] = [];
+
+/** The figures of each block, placed in its source; null if there are none. */
+function figuresByBlock(
+  blocks: readonly string[],
+  figures: readonly Figure[]
+): readonly (readonly Figure[])[] | null {
+  let place = 0;
+  const found = blocks.map(block => {
+    const [start, end] = [place, (place += block.length)];
+    return figures
+      .filter(figure => start <= figure.start && figure.end <= end)
+      .map(figure => ({ ...figure, start: figure.start - start }));
+  });
+  return figures.length ? found : null;
+}
+
+const Block = React.memo(function Block(props: {
+  source: string;
+  figures: readonly Figure[];
+  partly: boolean;
+}) {
+  const { source, figures, partly } = props;
   const panel = React.useRef(usePanel());
   const { markdown } = panel.current;
   const { sessionId } = React.useContext(Formatting);
   const host = React.useRef<HTMLDivElement>(null);
-  const wanted = React.useRef('');
+  const wanted = React.useRef({ source: '', figures, partly });
   const busy = React.useRef(false);
   const unwatch = React.useRef(() => {});
   React.useEffect(() => () => unwatch.current(), []);
@@ -60,18 +105,21 @@ const Block = React.memo(function Block({ source }: { source: string }) {
       host.current?.setAttribute('aria-busy', 'true');
       const done = rendering(sessionId);
       try {
-        let drawn: string;
+        let drawn: typeof wanted.current;
         do {
           drawn = wanted.current;
           let content: Node[];
           try {
-            const formatted = await markdown.render(drawn);
+            const formatted = await markdown.render(drawn.source);
+            markFigures(formatted, drawn.source, drawn.figures, figure =>
+              makeFigure(figure, drawn.partly, panel.current.trans)
+            );
             addActions(panel.current, formatted);
             content = [...formatted.childNodes];
           } catch (reason) {
             // Show the source, and go on with later text.
             console.warn('A text could not be formatted', reason);
-            content = [document.createTextNode(drawn)];
+            content = [document.createTextNode(drawn.source)];
           }
           unwatch.current();
           host.current?.replaceChildren(...content);
@@ -83,14 +131,14 @@ const Block = React.memo(function Block({ source }: { source: string }) {
         done();
       }
     };
-    wanted.current = source;
+    wanted.current = { source, figures, partly };
     if (host.current && !host.current.hasChildNodes()) {
       host.current.textContent = source;
     }
     if (!busy.current) {
       void draw();
     }
-  }, [markdown, source, sessionId]);
+  }, [markdown, source, figures, partly, sessionId]);
 
   return <div className="jp-codeinterp-Block" ref={host} />;
 });

@@ -1,0 +1,251 @@
+"""What the outputs of cells show: their texts, numbers and dates, within bounds.
+
+The server reads the first and the last part of each text, of cells that ran in the turn first.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ..document.ops import Output
+from .numbers import Date, Number, dates, numbers
+from .texts import MOST_LINE, MOST_OF_ONE, line_of, text_of
+from .words import labels
+
+MOST_TEXT = 100_000
+"""Characters that are read of all outputs."""
+MOST_OUTPUTS = 500
+MOST_NUMBERS = 4_000
+MOST_DATES = 500
+MOST_LINES = 1_000
+"""Lines that a figure of two numbers may take them from."""
+MOST_NAMED = 12
+"""Lines that one word may name."""
+MOST_CODE = 10_000
+"""Characters that are read of a cell's code."""
+FARTHEST_HEAD = 6_000
+"""Characters between a number and the head of its table."""
+
+_TOKEN = re.compile(
+    r"(?<![\w.])(?:(\d{4}-\d{2}(?:-\d{2}(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?)?(?![\d-])"
+    r"|\d\d?:\d\d(?::\d\d)?(?![\d:]))"
+    r"|[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
+    r"(?=[^\W\d_]{0,3}(?!\w))(?!\.\d))"
+)
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """``ran``: whether it ran in this turn, or the answer links it."""
+
+    cell_id: str
+    source: str
+    outputs: tuple[Output, ...]
+    ran: bool = True
+
+
+class Text(msgspec.Struct, frozen=True):
+    """A part of an output's text, from character ``base`` on; of the code where ``output`` is
+    -1."""
+
+    cell_id: str
+    output: int
+    text: str
+    base: int
+    ran: bool
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A number in a text."""
+
+    value: float
+    start: int
+    end: int
+    place: int
+    """Index of the text."""
+
+
+class Outputs:
+    """All that is known of some cells' outputs."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self.texts: list[Text] = []
+        self.code: list[Text] = []
+        self.partly = False
+        """Whether something was left unread."""
+        self.shown: list[Shown] = []
+        self.from_run = 0
+        """How many of the numbers are of cells that ran."""
+        self._dates: list[tuple[Text, Date]] | None = None
+        self._code_numbers: list[tuple[Text, Number]] | None = None
+        self._lower: dict[int, str] = {}
+        self._labels: dict[tuple[int, int], frozenset[str]] = {}
+        self._heads: dict[tuple[int, int], list[tuple[int, int, frozenset[str]]]] = {}
+        self._lines: dict[str, list[list[Shown]]] | None = None
+        self._used = 0
+        for cell in sorted(cells, key=lambda cell: not cell.ran):
+            self._read(cell)
+        for place, text in enumerate(self.texts):
+            self._find(place, text)
+        order = sorted((abs(one.value), number) for number, one in enumerate(self.shown))
+        self._sizes = [size for size, _ in order]
+        self._order = [number for _, number in order]
+
+    # --- reading ---------------------------------------------------------------------
+
+    def _read(self, cell: Cell) -> None:
+        if cell.source:
+            self.code.append(Text(cell.cell_id, -1, cell.source[:MOST_CODE], 0, cell.ran))
+        for index, output in enumerate(cell.outputs):
+            room = MOST_TEXT - self._used
+            if len(self.texts) >= MOST_OUTPUTS or room <= 0:
+                self.partly = True
+                return
+            text, whole = text_of(output)
+            self.partly = self.partly or not whole
+            for base, part in self._parts(text, min(room, MOST_OF_ONE)):
+                self.texts.append(Text(cell.cell_id, index, part, base, cell.ran))
+                self._used += len(part)
+
+    def _parts(self, text: str, most: int) -> Iterator[tuple[int, str]]:
+        if len(text) <= most:
+            if text:
+                yield 0, text
+            return
+        self.partly = True
+        head, tail = most * 6 // 10, most * 4 // 10
+        yield 0, text[: text.rfind("\n", 0, head) + 1 or head]
+        start = text.find("\n", len(text) - tail) + 1 or len(text) - tail
+        yield start, text[start:]
+
+    def _find(self, place: int, text: Text) -> None:
+        words, found = text.text, self.shown
+        row = -1
+        for match in _TOKEN.finditer(words):
+            start, end = match.span()
+            if len(found) >= MOST_NUMBERS:
+                self.partly = True
+                return
+            if match[1] or end - start > 40:
+                continue
+            value = float(match[0].replace(",", "").replace("\u2212", "-"))
+            if (start == 0 or words[start - 1] == "\n") and words[end : end + 2] == "  ":
+                is_index = value == row + 1 or words.endswith(("..", "...", ".. "), 0, start - 1)
+                row = int(value) if is_index and value < 1e9 else row
+                if is_index:
+                    continue
+            elif words[end : end + 3] == "%  " and words[start - 1 : start] in ("", "\n"):
+                continue  # The row of a percentile.
+            found.append(Shown(value, start, end, place))
+        if text.ran:
+            self.from_run = len(found)
+
+    # --- looking up ------------------------------------------------------------------
+
+    def between(self, low: float, high: float, most: int = 20) -> Iterator[Shown]:
+        """Numbers whose size, sign aside, is in this range."""
+        first, last = bisect_left(self._sizes, low), bisect_right(self._sizes, high)
+        numbers_ = sorted(self._order[first : min(last, first + 2_000)])
+        for number in numbers_[:most]:
+            yield self.shown[number]
+
+    def word(self, one: Shown) -> str:
+        return self.texts[one.place].text[one.start : one.end]
+
+    def has_percent(self, one: Shown) -> bool:
+        text = self.texts[one.place].text
+        return text[one.end : one.end + 2].lstrip(" ")[:1] == "%"
+
+    def labels(self, one: Shown) -> frozenset[str]:
+        """Words that say what the number is: of its line, and of its column's head."""
+        return self.line_labels(one) | self.head_labels(one)
+
+    def line_labels(self, one: Shown) -> frozenset[str]:
+        text = self.texts[one.place].text
+        start, end = line_of(text, one.start)
+        key = (one.place, start)
+        if key not in self._labels:
+            self._labels[key] = labels(text[start:end])
+        return self._labels[key]
+
+    def head_labels(self, one: Shown) -> frozenset[str]:
+        text = self.texts[one.place].text
+        line, line_end = line_of(text, one.start)
+        floor = max(0, line - FARTHEST_HEAD)
+        gap = text.rfind("\n\n", floor, line)
+        block = gap + 2 if gap >= 0 else 0
+        if (gap < 0 and floor > 0) or block >= line:
+            return frozenset()
+        key = (one.place, block)
+        if key not in self._heads:
+            self._heads[key] = _head(text, block)
+        if "\t" in text[line:line_end]:
+            columns = text.count("\t", line, line_end) + 1
+            column = text.count("\t", line, one.start)
+            # The corner of a table is empty and was stripped.
+            heads = [found for _, _, found in self._heads[key]]
+            column -= max(0, columns - len(heads))
+            return heads[column] if 0 <= column < len(heads) else frozenset()
+        first, last = one.start - line, one.end - line
+        over = (found for s, e, found in self._heads[key] if s <= last and first <= e)
+        return next(over, frozenset())
+
+    def lines(self, words: frozenset[str]) -> list[tuple[frozenset[str], list[Shown]]]:
+        """The lines of cells that ran that have any of the words, with their numbers."""
+        if self._lines is None:
+            self._lines = {}
+            for row in self._rows():
+                for word in self.line_labels(row[0]):
+                    self._lines.setdefault(word, []).append(row)
+        rows = (row for word in words for row in self._named_lines(word))
+        found = {id(row): (self.line_labels(row[0]) & words, row) for row in rows}
+        return sorted(found.values(), key=lambda line: (line[1][0].place, line[1][0].start))
+
+    def _named_lines(self, word: str) -> list[list[Shown]]:
+        found = self._lines.get(word, []) if self._lines is not None else []
+        return found if len(found) <= MOST_NAMED else []  # It names none of them.
+
+    def _rows(self) -> list[list[Shown]]:
+        """The numbers of cells that ran, line by line."""
+        rows: list[list[Shown]] = []
+        place, end = -1, 0
+        for one in self.shown[: self.from_run]:
+            if one.place != place or one.start >= end:
+                if len(rows) == MOST_LINES:
+                    break
+                place, end = one.place, line_of(self.texts[one.place].text, one.start)[1]
+                rows.append([])
+            rows[-1].append(one)
+        return rows
+
+    def dates(self) -> list[tuple[Text, Date]]:
+        """Dates and times of day, read when first asked for."""
+        if self._dates is None:
+            found = ((text, date) for text in self.texts for date in dates(text.text, MOST_DATES))
+            self._dates = [one for one, _ in zip(found, range(MOST_DATES), strict=False)]
+        return self._dates
+
+    def code_numbers(self) -> list[tuple[Text, Number]]:
+        if self._code_numbers is None:
+            found = ((text, number) for text in self.code for number in numbers(text.text))
+            self._code_numbers = [one for one, _ in zip(found, range(500), strict=False)]
+        return self._code_numbers
+
+    def lower(self, place: int) -> str:
+        if place not in self._lower:
+            self._lower[place] = self.texts[place].text.lower()
+        return self._lower[place]
+
+
+def _head(text: str, block: int) -> list[tuple[int, int, frozenset[str]]]:
+    """The words at the head of a table, with their columns."""
+    end = text.find("\n", block, block + MOST_LINE)
+    head = text[block : end if end >= 0 else block + MOST_LINE]
+    pattern = r"[^\t]+" if "\t" in head else r"\S+(?: \S+)*"
+    found = list(re.finditer(pattern, head))
+    if len(found) < 2 and not head.startswith(" "):
+        return []  # A line of words.
+    return [(one.start(), one.end(), labels(one[0])) for one in found]

@@ -1,0 +1,84 @@
+"""The text of an output as a person sees it, and excerpts of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ..model_view.html_text import strip_html
+from ..model_view.plain_text import clean
+
+MOST_HTML = 20_000
+"""Characters that are read of an output that is only HTML."""
+MOST_OF_ONE = 16_000
+"""Characters that are read of one output: more than a model gets at once."""
+MOST_LINE = 400
+
+_BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
+
+
+def text_of(output: Any) -> tuple[str, bool]:
+    """An output's text as a person sees it, and whether that is all of it. "" for pictures and
+    tracebacks."""
+    if not isinstance(output, dict):
+        return "", True
+    kind = output.get("output_type")
+    if kind == "stream":
+        return _clean(_text(output.get("text")))
+    if kind == "error":
+        return _clean(_text(output.get("evalue"))[:MOST_OF_ONE])
+    data = output.get("data")
+    if not isinstance(data, dict) or any(str(media).startswith("image/") for media in data):
+        return "", True
+    plain = _text(data.get("text/plain")).strip("\n")
+    if plain and not (len(plain) < 200 and _BARE.fullmatch(plain)):
+        return _clean(plain)
+    markup = _text(data.get("text/html"))
+    if markup:
+        return strip_html(markup[:MOST_HTML]), len(markup) <= MOST_HTML
+    for media in ("text/markdown", "text/latex"):
+        if text := _text(data.get(media)):
+            return _clean(text)
+    return "", True
+
+
+def _clean(text: str) -> tuple[str, bool]:
+    head = text[: 4 * MOST_OF_ONE]
+    if "\x1b" in head or "\r" in head or "\b" in head:
+        return clean(text[:MOST_OF_ONE]), len(text) <= MOST_OF_ONE
+    return text, True
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def line_of(text: str, place: int) -> tuple[int, int]:
+    """Beginning and end of a line, at most ``MOST_LINE`` characters on either side."""
+    start = text.rfind("\n", max(0, place - MOST_LINE), place) + 1 or max(0, place - MOST_LINE)
+    end = text.find("\n", place, place + MOST_LINE)
+    return (start if start or place < MOST_LINE else 0), end if end >= 0 else place + MOST_LINE
+
+
+Scrub = Callable[[str], str]
+
+
+def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tuple[str, str, str]:
+    """The value with what stands before and after it in its line. Words are kept whole, so that
+    ``scrub`` finds every key."""
+    first, last = line_of(text, start)
+    before = text[max(first, start - room) : start]
+    after = text[end : min(last, end + room)]
+    if start - room > first:
+        cut = re.search(r"\s", before)
+        before = "…" + before[cut.start() :] if cut is not None else "…"
+    if end + room < last:
+        cut_at = max(after.rfind(" "), after.rfind("\t"))
+        after = after[: cut_at + 1] + "…" if cut_at >= 0 else "…"
+    whole = f"{before}{text[start:end]}{after}"
+    if scrub(whole) != whole:
+        return "", scrub(text[start:end]), ""
+    return before, text[start:end], after

@@ -1,0 +1,153 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  waitFor
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import type { AnswerChecked, Figure } from '../../../protocol/protocol';
+import { ended, makeStore, started, surroundings } from '../panel-fakes';
+
+afterEach(cleanup);
+
+const TEXT = 'North sold **7,412** of\n\n- 9,001 boxes';
+
+function figure(text: string, origin: Partial<Figure['origin']> | null) {
+  const start = TEXT.indexOf(text);
+  const known = {
+    cell_id: 'cell1',
+    output: 0,
+    start: 6,
+    end: 10,
+    policy: 'separators',
+    before: 'North ',
+    value: '7412',
+    after: ' boxes',
+    formula: '',
+    ...origin
+  } as const;
+  return {
+    text,
+    start,
+    end: start + text.length,
+    kind: 'number' as const,
+    origin: origin && known
+  };
+}
+
+const FOUND = figure('7,412', {});
+const SUM = figure('9,001', { policy: 'sum', formula: '9,000 + 1' });
+const MISSING = figure('9,001', null);
+
+async function answered(
+  figures: Figure[] | null,
+  change: Partial<AnswerChecked> = {}
+) {
+  const made = makeStore();
+  const { container } = render(
+    <PanelContext.Provider value={surroundings(made.store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  made.client.session();
+  made.store.openSession('s1');
+  await act(async () => {
+    made.client.play('s1', started, {
+      type: 'text_done',
+      block: 0,
+      text: TEXT
+    });
+  });
+  await waitFor(() => expect(container.querySelector('strong')).toBeTruthy());
+  await act(async () => {
+    if (figures) {
+      made.client.play('s1', {
+        type: 'answer_checked',
+        step: 0,
+        block: 0,
+        figures,
+        partly: false,
+        ...change
+      });
+    }
+    made.client.play('s1', ended());
+  });
+  if (figures?.length) {
+    await waitFor(() => expect(marks(container)).not.toEqual([]));
+  }
+  return { ...made, container };
+}
+
+function marks(container: Element): string[] {
+  return [
+    ...container.querySelectorAll(
+      '.jp-codeinterp-Origin, .jp-codeinterp-NoOrigin'
+    )
+  ].map(mark => `${mark.textContent}${mark.getAttribute('title') ?? ''}`);
+}
+
+const checked = () => screen.queryByText('Checked');
+
+it('links figures to their outputs', async () => {
+  const { container, notebooks } = await answered([FOUND, SUM]);
+  expect(marks(container)).toEqual(['7,412', '9,001']);
+  expect(container.textContent).toContain('North sold 7,412 of');
+  fireEvent.click(screen.getByText('7,412'));
+  expect(notebooks.revealed).toEqual(['cell1']);
+  expect(checked()!.title).toContain('2 numbers');
+});
+
+it('shows the value in its output on hover and focus', async () => {
+  await answered([FOUND, SUM]);
+  const link = screen.getByText('7,412');
+  fireEvent.mouseEnter(link);
+  const tip = screen.getByRole('tooltip');
+  expect(tip.textContent).toBe('In this output:North 7412 boxes');
+  expect(tip.querySelector('mark')!.textContent).toBe('7412');
+  expect(link.getAttribute('aria-describedby')).toBe(tip.id);
+  fireEvent.mouseLeave(link);
+  expect(screen.queryByRole('tooltip')).toBeNull();
+  fireEvent.focus(screen.getByText('9,001'));
+  expect(screen.getByRole('tooltip').textContent).toMatch(/^Sum: 9,000 \+ 1/);
+  fireEvent.keyDown(document.body, { key: 'Escape' });
+  expect(screen.queryByRole('tooltip')).toBeNull();
+});
+
+it('shows markup in an excerpt as text', async () => {
+  await answered([figure('7,412', { after: '<img src=x onerror=a()>' })]);
+  fireEvent.mouseEnter(screen.getByText('7,412'));
+  expect(screen.getByRole('tooltip').querySelector('img')).toBeNull();
+});
+
+it('marks a figure that no output has', async () => {
+  const { container } = await answered([FOUND, MISSING]);
+  expect(marks(container)).toEqual(['7,412', '9,001Not in any output']);
+  expect(checked()).toBeNull();
+});
+
+it('claims less if it has not read everything', async () => {
+  const { container } = await answered([FOUND, MISSING], { partly: true });
+  expect(marks(container)[1]).toContain('part of the outputs that was read');
+  expect(checked()).toBeNull();
+  cleanup();
+  await answered([FOUND, SUM], { partly: true });
+  expect(checked()).toBeNull();
+});
+
+it.each([
+  ['not at all', null],
+  ['and has no figures', []]
+])('does not look checked if it was checked %s', async (_, figures) => {
+  const { container } = await answered(figures);
+  expect(marks(container)).toEqual([]);
+  expect(checked()).toBeNull();
+});
+
+it('links to no address that a cell’s name makes', async () => {
+  await answered([figure('7,412', { cell_id: '/../x?a' })]);
+  expect(screen.getByText('7,412').getAttribute('href')).toBeNull();
+});

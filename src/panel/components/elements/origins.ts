@@ -1,0 +1,142 @@
+/** Figures of an answer: a quiet link to the output that has it, or a mark that none has. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { cellOfLink } from '../../../markdown/markdown';
+import type { AnswerChecked, Figure, Origin } from '../../../protocol/protocol';
+
+/** Pixels between a figure and its excerpt, and between that and the page's edge. */
+const GAP = 4;
+let count = 0;
+
+/** The element for a figure; its text is put into it. */
+export function makeFigure(
+  figure: Figure,
+  partly: boolean,
+  trans: TranslationBundle
+): HTMLElement {
+  const { origin } = figure;
+  if (!origin) {
+    const mark = document.createElement('span');
+    mark.className = 'jp-codeinterp-NoOrigin';
+    mark.title = partly
+      ? trans.__('Not in the part of the outputs that was read')
+      : trans.__('Not in any output');
+    return mark;
+  }
+  const link = document.createElement('a');
+  link.className = 'jp-codeinterp-Origin';
+  const href = `#cell:${origin.cell_id}`;
+  if (cellOfLink(href)) {
+    link.setAttribute('href', href);
+  } else {
+    link.tabIndex = 0;
+  }
+  showWhileNear(link, origin, trans);
+  return link;
+}
+
+/** How an output has the figure. */
+export function policyOf(origin: Origin, trans: TranslationBundle): string {
+  const { formula, policy } = origin;
+  switch (policy) {
+    case 'equal':
+    case 'separators':
+    case 'date':
+    case 'name':
+      return trans.__('In this output:');
+    case 'rounded':
+      return trans.__('Rounded from this output:');
+    case 'percentage':
+      return trans.__('This value as a percentage:');
+    case 'unit':
+      return trans.__('This value in another unit:');
+    case 'sum':
+      return trans.__('Sum: %1', formula);
+    case 'difference':
+      return trans.__('Difference: %1', formula);
+    case 'ratio':
+      return trans.__('Ratio: %1', formula);
+    case 'share':
+      return trans.__('Share: %1', formula);
+    case 'code':
+      return trans.__('In the code of the cell:');
+  }
+}
+
+/** Whether every figure of an answer has an origin. */
+export function isChecked(checked: AnswerChecked | null): boolean {
+  return (
+    checked !== null &&
+    !checked.partly &&
+    checked.figures.length > 0 &&
+    checked.figures.every(figure => figure.origin)
+  );
+}
+
+/** Show the excerpt while the pointer or the focus is on the link. */
+function showWhileNear(
+  link: HTMLElement,
+  origin: Origin,
+  trans: TranslationBundle
+): void {
+  let tip: HTMLElement | null = null;
+  const hide = () => {
+    tip?.remove();
+    tip = null;
+    link.removeAttribute('aria-describedby');
+    document.removeEventListener('keydown', onKey, true);
+    document.removeEventListener('scroll', hide, true);
+    document.removeEventListener('pointermove', hideIfGone, true);
+  };
+  // A link that is drawn again hears of no leaving pointer.
+  const hideIfGone = () => {
+    if (!link.isConnected) {
+      hide();
+    }
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      hide();
+    }
+  };
+  const show = () => {
+    hide();
+    tip = makeExcerpt(origin, trans);
+    link.setAttribute('aria-describedby', tip.id);
+    // The log clips what is inside.
+    document.body.append(tip);
+    place(tip, link.getBoundingClientRect());
+    document.addEventListener('keydown', onKey, true);
+    document.addEventListener('scroll', hide, true);
+    document.addEventListener('pointermove', hideIfGone, true);
+  };
+  link.addEventListener('mouseenter', show);
+  link.addEventListener('mouseleave', hide);
+  link.addEventListener('focus', show);
+  link.addEventListener('blur', hide);
+  link.addEventListener('click', hide);
+}
+
+function makeExcerpt(origin: Origin, trans: TranslationBundle): HTMLElement {
+  const tip = document.createElement('div');
+  tip.className = 'jp-codeinterp-Excerpt';
+  tip.id = `jp-codeinterp-excerpt-${++count}`;
+  tip.setAttribute('role', 'tooltip');
+  const words = document.createElement('div');
+  words.textContent = policyOf(origin, trans);
+  const line = document.createElement('code');
+  const value = document.createElement('mark');
+  value.textContent = origin.value;
+  line.append(origin.before, value, origin.after);
+  tip.append(words, line);
+  return tip;
+}
+
+function place(tip: HTMLElement, near: DOMRect): void {
+  const { innerHeight, innerWidth } = window;
+  const { offsetHeight, offsetWidth } = tip;
+  const below = near.bottom + GAP;
+  const fits = below + offsetHeight + GAP <= innerHeight;
+  const left = Math.min(near.left, innerWidth - offsetWidth - GAP);
+  tip.style.left = `${Math.max(GAP, left)}px`;
+  tip.style.top = `${fits ? below : Math.max(GAP, near.top - offsetHeight - GAP)}px`;
+}
