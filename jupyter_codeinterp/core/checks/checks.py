@@ -19,9 +19,13 @@ from ..hooks.hook import CellCode
 from ..hooks.hooks import is_name
 from ..off_loop import off_loop
 from .code import discarded, invented, on_a_copy, swallowed
+from .run import filters, joins, lost_values, order, variables
 from .shared.check import Check, SeenRun
 
-BUILT_IN = (discarded.CHECK, on_a_copy.CHECK, swallowed.CHECK, invented.CHECK)
+BUILT_IN = (
+    *(discarded.CHECK, on_a_copy.CHECK, swallowed.CHECK, invented.CHECK),
+    *(filters.CHECK, joins.CHECK, lost_values.CHECK, order.CHECK, variables.CHECK),
+)
 
 MOST = 10
 """Findings read of one check."""
@@ -66,8 +70,8 @@ class Checks:
         self, method: Callable[[Check], Callable[..., Any] | None], subject: Any, size: int
     ) -> tuple[Finding, ...]:
         found: list[Finding] = []
-        for call in (call for call in map(method, self._ours) if call is not None):
-            found += await off_loop(partial(_called, call, subject), size, list[Finding])
+        for ours in filter(None, map(method, self._ours)):
+            found += await off_loop(partial(_called, ours, subject), size, list[Finding])
         for check in self._others:
             call = method(check)
             if call is not None:

@@ -23,8 +23,8 @@ class Fact(msgspec.Struct, frozen=True):
 
 class Change(msgspec.Struct, frozen=True):
     """What a run did to a variable. ``persons``: the person made it. ``before`` and ``after``
-    describe it, as ``DataFrame of 429 rows and 5 columns``; ``detail`` names columns that
-    differ."""
+    describe it, as ``DataFrame of 429 rows and 5 columns``. Of a table, columns that are new,
+    differ or are gone, at most 20 each."""
 
     name: str
     how: str
@@ -32,7 +32,9 @@ class Change(msgspec.Struct, frozen=True):
     persons: bool = False
     before: str = ""
     after: str = ""
-    detail: str = ""
+    new_columns: tuple[str, ...] = ()
+    changed_columns: tuple[str, ...] = ()
+    lost_columns: tuple[str, ...] = ()
 
 
 class SeenRun(msgspec.Struct, frozen=True):
