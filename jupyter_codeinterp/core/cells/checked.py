@@ -6,13 +6,9 @@ bounded, inert and between delimiters; for people, one line of plain text.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from ..checks.shared.check import SeenRun
-from ..checks.shared.kernel_report import read
-from ..checks.shared.source import parsed
+from ..checks.shared.kernel_report import seen_run
 from ..findings import Finding
 from ..history.transcript import FACTS
 from ..hooks.hook import CellCode, CellOutputs
@@ -32,18 +28,14 @@ MOST_SHOWN = 5
 
 async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
     """Check a run that has come to its end; its result with what was found."""
-    if code.language.lower() != "python":
-        report: dict[str, Any] = {}
-    else:
-        report = done.report
-    facts, changes = read(report, parsed(code.source))
+    is_python = code.language.lower() == "python"
     told = result.done
-    run = SeenRun(
+    run = seen_run(
         msgspec.structs.replace(code, cell_id=told.cell_id),
         CellOutputs(told.status, done.outputs, done.execution_count, done.elapsed),
-        tuple(facts),
-        tuple(change for change in changes if change.name not in turn.private),
+        done.report if is_python else {},
         turn.asked,
+        turn.private.__contains__,
     )
     found = [plain(turn, finding) for finding in await turn.checks.after_run(run)]
     return with_findings(turn, result, found) if found else result

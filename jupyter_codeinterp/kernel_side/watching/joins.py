@@ -132,3 +132,12 @@ def concat(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
         if other != name:
             yield {"kind": "column_twice", "columns": [other[:60], name[:60]]}
             return
+    tables = [part for part in parts[:50] if is_table(part)]
+    if len(tables) == len(parts) and 0 < len(result) <= HEAD:
+        # A whole table is in another one, with the same labels.
+        labelled = result.reset_index(drop=False)
+        count = int(labelled.duplicated().sum()) - sum(
+            int(part.reset_index().duplicated().sum()) for part in tables
+        )
+        if count and any(len(part) == count for part in tables):
+            yield {"kind": "rows_twice", "count": count, "rows": len(result)}

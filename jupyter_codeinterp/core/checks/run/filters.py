@@ -62,6 +62,8 @@ def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
 
 
 def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
+    if text(fact, "column") == "_merge":  # The indicator of a join, which may well be complete.
+        return
     node = source.at(fact.place)
     near, rows = texts(fact, "near"), number(fact, "rows")
     if node is None or not (near or (is_empty and is_literal(source, _operand(node)))):

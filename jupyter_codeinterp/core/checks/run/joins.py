@@ -12,7 +12,7 @@ from ..shared.source import Source, base, column, keyword, parsed
 
 NAME = "Join"
 GROUPS = "Groups"
-ADDS = {"sum", "mean", "count", "agg", "aggregate", "cumsum", "size"}
+ADDS = {"sum", "mean", "agg", "aggregate", "cumsum"}
 KNOWS = {"fillna", "isna", "isnull", "notna", "dropna", "_merge", "drop_duplicates"}
 """What code calls that knows of missing partners."""
 
@@ -32,6 +32,9 @@ def read(run: SeenRun) -> Iterator[Finding]:
             f"{what} leaves out {count:,} of {rows:,} rows, where {' or '.join(keys)} is missing."
         )
         yield Finding(GROUPS, words, fact.place)
+    for fact in facts(run, "rows_twice"):
+        words = f"{code_at(source, fact, '`concat`')} puts {number(fact, 'count'):,} rows in twice."
+        yield Finding(NAME, words, fact.place)
     for fact in facts(run, "column_twice"):
         one, other = (*texts(fact, "columns"), "", "")[:2]
         words = f"`concat` keeps `{one}` and `{other}` apart, so each has gaps."
@@ -99,12 +102,24 @@ def _summed(source: Source, fact: Fact, columns: tuple[str, ...]) -> str:
             continue
         if call.func.attr not in ADDS or not _begins_with(call, node, name):
             continue
+        keys = _group_keys(call)
         for part in ast.walk(call):
-            if isinstance(part, ast.Constant) and part.value in columns:
-                return str(part.value)
-            if column(part) in columns:
-                return column(part)
+            name_of = part.value if isinstance(part, ast.Constant) else column(part)
+            if name_of in columns and part not in keys:
+                return str(name_of)
     return ""
+
+
+def _group_keys(call: ast.Call) -> set[ast.AST]:
+    """What stands in the parentheses of ``groupby``."""
+    return {
+        part
+        for node in ast.walk(call)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr == "groupby"
+        for argument in (*node.args, *(word.value for word in node.keywords))
+        for part in ast.walk(argument)
+    }
 
 
 def _begins_with(call: ast.Call, node: ast.expr, name: str) -> bool:

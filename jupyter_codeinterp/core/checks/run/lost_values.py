@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
 from ..shared.reading import calls_after, code_at, listed, number, text, texts
-from ..shared.source import Source, parsed
+from ..shared.source import Source, dotted, label, parsed
 
 NAME = "Lost values"
 DATES = "Dates"
@@ -107,7 +108,23 @@ def _skipped(source: Source, fact: Fact) -> Finding | None:
     return Finding(NAME, words, fact.place)
 
 
+def _sum_of_known(source: Source, fact: Fact) -> Finding | None:
+    """A sum skips what is missing, and the number of rows does not."""
+    node = source.at(fact.place)
+    parent = source.parents.get(node) if node is not None else None
+    if not isinstance(parent, ast.BinOp) or not isinstance(parent.op, ast.Div):
+        return None
+    total = parent.right
+    counts_all = isinstance(total, ast.Call) and dotted(total.func) == "len"
+    counts_all = counts_all or (isinstance(total, ast.Subscript) and label(total.value) == "shape")
+    if parent.left is not node or not counts_all:
+        return None
+    words = f"`{source.text(parent)}` divides by all {number(fact, 'rows'):,} rows, but the sum"
+    return Finding(NAME, f"{words} skips {number(fact, 'count'):,} missing values.", fact.place)
+
+
 READERS = {
+    "sum_of_known": _sum_of_known,
     "map_lost": _mapped,
     "not_a_number": _converted,
     "not_a_date": _converted,

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Change, Check, SeenRun
-from ..shared.reading import listed, values_of
-from ..shared.source import Source, base, parsed
+from ..shared.reading import listed
+from ..shared.source import Source, base, parsed, values_of
 
 NAME = "Changed variable"
 TABLES = ("DataFrame", "Series", "ndarray")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Union
 
 import msgspec
 
 from ...findings import Place
-from .check import Change, Fact
-from .source import Source
+from ...hooks.hook import CellCode, CellOutputs
+from .check import Change, Fact, SeenRun
+from .source import Source, parsed
 
 MOST_FACTS = 60
 MOST_CHANGES = 200
@@ -29,6 +31,19 @@ class _Fact(msgspec.Struct, frozen=True):
 class _Report(msgspec.Struct, frozen=True):
     facts: list[_Fact] = []
     changes: list[Change] = []
+
+
+def seen_run(
+    cell: CellCode,
+    outputs: CellOutputs,
+    report: dict[str, Any],
+    asked: str = "",
+    is_private: Callable[[str], bool] = lambda name: False,
+) -> SeenRun:
+    """The run with what the kernel reports of it, without changes of private variables."""
+    facts, changes = read(report, parsed(cell.source))
+    shown = tuple(change for change in changes if not is_private(change.name))
+    return SeenRun(cell, outputs, tuple(facts), shown, asked)
 
 
 def read(report: dict[str, Any], source: Source | None) -> tuple[list[Fact], list[Change]]:

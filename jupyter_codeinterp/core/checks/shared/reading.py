@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...findings import Place
 from .check import Fact, SeenRun
-from .source import Source, base, dotted
+from .source import Source, dotted, values_of
 
 LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
 """What code asks of a table or a column to find out whether something is there."""
@@ -58,16 +58,6 @@ def assigned_name(source: Source, node: ast.AST) -> str:
     return ""
 
 
-def values_of(source: Source, name: str) -> list[ast.expr]:
-    """All that the cell assigns to a variable."""
-    return [
-        node.value
-        for node in source.nodes()
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
-
-
 def is_literal(source: Source, node: ast.expr | None) -> bool:
     """Whether it is written in the code, or a variable that is set to such a value."""
     if isinstance(node, ast.Constant):
@@ -108,16 +98,17 @@ def _asks(node: ast.AST, parent: ast.AST | None) -> bool:
 
 
 def calls_after(source: Source, node: ast.AST) -> set[str]:
-    """Names of methods that the code calls on an expression, or later on the variable it is
-    assigned to."""
+    """Names of methods that the code calls on an expression, or later on what it is assigned
+    to."""
     found = set(_chained(source, node))
-    name = assigned_name(source, node)
-    if name:
-        statement = source.statement(node)
-        line = statement.lineno if statement is not None else 0
+    statement = source.statement(node)
+    if isinstance(statement, ast.Assign):
+        target = ast.unparse(statement.targets[0])
         for other in source.nodes():
-            if isinstance(other, ast.Attribute) and base(other) == name and other.lineno > line:
-                found.add(other.attr)
+            if isinstance(other, ast.Attribute) and other.lineno > statement.lineno:
+                owner = ast.unparse(other.value)
+                if owner == target or owner.startswith((f"{target}.", f"{target}[")):
+                    found.add(other.attr)
     return found
 
 

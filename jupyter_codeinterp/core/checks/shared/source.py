@@ -116,3 +116,29 @@ def column(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr
     return ""
+
+
+def label(node: ast.AST) -> str:
+    """The name of a variable, an attribute, or the column in ``df["price"]``."""
+    return (
+        node.id
+        if isinstance(node, ast.Name)
+        else node.attr
+        if isinstance(node, ast.Attribute)
+        else column(node)
+    )
+
+
+def same(one: ast.AST, other: ast.AST) -> bool:
+    """Whether two expressions are written the same."""
+    return ast.dump(one) == ast.dump(other)
+
+
+def values_of(source: Source, name: str) -> list[ast.expr]:
+    """All that the cell assigns to a variable."""
+    return [
+        node.value
+        for node in source.nodes()
+        if isinstance(node, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    ]
