@@ -21,7 +21,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         name, how = column(node.func.value), node.func.attr

@@ -28,7 +28,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.Expr) and not _is_shown(source, node) and _is_pure(node.value):
             yield Finding(
                 NAME,

@@ -22,7 +22,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     if source is None:
         return
     files = [name for name in cell.files if name.lower().endswith(DATA) and name not in cell.source]
-    for node in source.nodes():
+    for node in source.nodes:
         if not isinstance(node, ast.Assign) or not _is_made_up(source, node.value):
             continue
         for target in node.targets:

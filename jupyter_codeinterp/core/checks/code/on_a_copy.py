@@ -20,7 +20,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     if source is None:
         return
     dictionaries = _dictionaries(source)
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.Call) and _fills_a_copy(node, dictionaries):
             part = source.text(node.func.value)  # type: ignore[attr-defined]
             words = f"`inplace=True` on `{part}` may change only a copy of that column."
@@ -33,7 +33,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
 def _dictionaries(source: Source) -> set[str]:
     """Names that the cell binds to a dictionary."""
     found: set[str] = set()
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Dict, ast.DictComp)):
             found.update(target.id for target in node.targets if isinstance(target, ast.Name))
     return found

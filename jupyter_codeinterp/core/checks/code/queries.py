@@ -25,7 +25,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             continue
         query = " ".join(node.value[:LONGEST].split())

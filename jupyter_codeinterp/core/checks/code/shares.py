@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, base, column, dotted, label, parsed, same, values_of
+from ..shared.source import Source, base, column, dotted, label, parsed, same
 
 NAME = "Denominator"
 LATER = {"new", "current", "after", "end", "final", "latest", "this"}
@@ -19,7 +19,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             words = _itself(source, node) or _growth(source, node) or _filtered(source, node)
             if words:
@@ -58,7 +58,7 @@ def _filtered(source: Source, node: ast.BinOp) -> str:
     is_length = isinstance(length, ast.Call) and dotted(length.func) == "len"
     if call.func.attr != "sum" or not is_length or base(length.args[0]) != name:  # type: ignore[attr-defined]
         return ""
-    for value in values_of(source, name):
+    for value in source.values_of(name):
         is_part = isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name)
         if is_part and column(value.slice) and column(value.slice) == column(call.func.value):  # type: ignore[attr-defined]
             words = f"`{name}` has only rows where `{column(call.func.value)}` is true,"

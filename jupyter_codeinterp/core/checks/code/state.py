@@ -25,12 +25,13 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    known = MODULES | _defined(source) | set(dir(builtins))
+    for node in source.nodes:
         if isinstance(node, Function):
-            yield from _reads_a_global(source, node)
+            yield from _reads_a_global(source, node, known)
             yield from _keeps_a_default(source, node)
     if not _is_seeded(source):
-        for node in source.nodes():
+        for node in source.nodes:
             if isinstance(node, ast.Call) and _draws(node):
                 words = f"`{source.text(node)}` draws at random without a seed."
                 yield Finding(NAME, words, source.place(node), audience="model")
@@ -38,7 +39,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
 
 
 def _reads_a_global(
-    source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef
+    source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, known: set[str]
 ) -> Iterator[Finding]:
     """A function that ignores an argument, and takes a column of a global table."""
     arguments = {one.arg for one in (*function.args.args, *function.args.kwonlyargs)}
@@ -50,11 +51,10 @@ def _reads_a_global(
     )
     if not unused:
         return
-    known = arguments | own | MODULES | _defined(source) | set(dir(builtins))
     for node in body:
         is_part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
         name = base(node) if is_part else ""
-        if name and name not in known and not name.isupper():
+        if name and name not in arguments | own | known and not name.isupper():
             words = f"`{function.name}` never uses `{unused[0]}`; it reads the global `{name}`."
             yield Finding(NAME, words, source.place(node))
             return
@@ -63,7 +63,7 @@ def _reads_a_global(
 def _defined(source: Source) -> set[str]:
     """Functions, classes and modules of the cell."""
     found: set[str] = set()
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, (*Function, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, ast.alias):
@@ -92,7 +92,7 @@ def _changes(node: ast.AST, name: str) -> bool:
 
 
 def _is_seeded(source: Source) -> bool:
-    calls = [node for node in source.nodes() if isinstance(node, ast.Call)]
+    calls = [node for node in source.nodes if isinstance(node, ast.Call)]
     return any(dotted(call.func).split(".")[-1] in ("seed", "set_seed") for call in calls)
 
 

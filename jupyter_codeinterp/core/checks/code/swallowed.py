@@ -18,7 +18,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         if not isinstance(node, ast.Try) or not _computes(node):
             continue
         for handler in node.handlers:

@@ -36,7 +36,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    for node in source.nodes():
+    for node in source.nodes:
         words = _mixed(source, node) or _named(source, node) or _percent(source, node)
         words = words or _degrees(source, node)
         if words:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, dotted, keyword, label, parsed, same, values_of
+from ..shared.source import Source, dotted, keyword, label, parsed, same
 
 NAME = "Window"
 PERIODS = {1, 2, 7, 14, 21, 28, 30, 31, 60, 90, 91, 180, 365}
@@ -27,7 +27,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
             words = words or _last_pair(source, loop, variable.id, over)
             if words:
                 yield Finding(NAME, words, source.place(over))
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.Compare):
             words = _one_day_more(source, node)
             if words:
@@ -38,7 +38,7 @@ def read(cell: CellCode) -> Iterator[Finding]:
 
 
 def _loops(source: Source) -> Iterator[Loop]:
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, ast.For):
             yield node, node.target, node.iter
         elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
@@ -127,7 +127,7 @@ def _one_day_more(source: Source, node: ast.Compare) -> str:
     if not isinstance(days, ast.Constant) or not isinstance(days.value, int):
         return ""
     last = bound.left
-    values = values_of(source, last.id) if isinstance(last, ast.Name) else [last]
+    values = source.values_of(last.id) if isinstance(last, ast.Name) else [last]
     if len(values) != 1 or not _is_extreme(values[0], "max") or days.value + 1 in PERIODS:
         return ""
     return f"`{source.text(node)}` spans {days.value + 1} days, both ends included."

@@ -97,7 +97,7 @@ def _summed(source: Source, fact: Fact, columns: tuple[str, ...]) -> str:
     if node is None:
         return ""
     name = assigned_name(source, node)
-    for call in source.nodes():
+    for call in source.nodes:
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
         if call.func.attr not in ADDS or not _begins_with(call, node, name):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import calls_after, code_at, listed, number, text, texts
+from ..shared.reading import calls_after, code_at, facts, listed, number, text, texts
 from ..shared.source import Source, dotted, label, parsed
 
 NAME = "Lost values"
@@ -25,9 +25,8 @@ def read(run: SeenRun) -> Iterator[Finding]:
     source = parsed(run.cell.source)
     if source is None:
         return
-    for fact in run.facts:
-        reader = READERS.get(fact.kind)
-        found = reader(source, fact) if reader is not None else None
+    for fact in facts(run, *READERS):
+        found = READERS[fact.kind](source, fact)
         if found is not None:
             yield found
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ..shared.check import Change, Check, SeenRun
 from ..shared.reading import listed
-from ..shared.source import Source, base, parsed, values_of
+from ..shared.source import Source, base, parsed
 
 NAME = "Changed variable"
 TABLES = ("DataFrame", "Series", "ndarray")
@@ -26,10 +26,12 @@ def read(run: SeenRun) -> Iterator[Finding]:
     source = parsed(run.cell.source)
     if source is None:
         return
+    changed_names = _changed_names(source)
+    loops = {name: loop for loop in _loops(source) for name in _grown(loop)}
     for change in run.changes:
-        found = _started_before(source, change)
+        found = _started_before(source, change, loops)
         if found is None and change.persons and not _is_asked(run.asked, change.name):
-            found = _changed(source, change)
+            found = _changed(change, changed_names)
         if found is not None:
             yield found
 
@@ -40,7 +42,7 @@ def _is_asked(asked: str, name: str) -> bool:
     return named is not None and _ASKS.search(asked[:10_000]) is not None
 
 
-def _changed(source: Source, change: Change) -> Finding | None:
+def _changed(change: Change, changed_names: set[str]) -> Finding | None:
     before, after, name = change.before, change.after, change.name
     is_table = before.startswith(TABLES)
     if change.how == "removed":
@@ -52,7 +54,7 @@ def _changed(source: Source, change: Change) -> Finding | None:
         was = f": {before} before, {after} now" if before != after else ""
         return Finding(NAME, f"Your variable `{name}` was replaced{was}.")
     if change.how == "changed":
-        direct = name in _changed_names(source)
+        direct = name in changed_names
         if direct and (not is_table or _only_grew(change)):
             return None
         return Finding(NAME, f"Your variable `{name}` was changed in place{_what(change)}.")
@@ -83,7 +85,7 @@ def _changed_names(source: Source) -> set[str]:
     """Names that the code itself changes: assigns a part of them, or calls a method on them on
     a line of its own."""
     found = set()
-    for node in source.nodes():
+    for node in source.nodes:
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             found.add(base(node))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -93,17 +95,20 @@ def _changed_names(source: Source) -> set[str]:
     return found
 
 
-def _started_before(source: Source, change: Change) -> Finding | None:
+def _started_before(
+    source: Source, change: Change, loops: dict[str, ast.For | ast.While]
+) -> Finding | None:
     """A sum or a list in a loop that begins with what an earlier run left in it."""
-    if change.how not in ("rebound", "changed") or not change.before:
+    if change.how not in ("rebound", "changed") or change.name not in loops:
         return None
-    if change.before.startswith(_STARTS) or values_of(source, change.name):
+    if not change.before or change.before.startswith(_STARTS) or source.values_of(change.name):
         return None
-    for loop in source.nodes():
-        if isinstance(loop, (ast.For, ast.While)) and change.name in _grown(loop):
-            words = f"`{change.name}` does not begin empty here: it was {change.before} before."
-            return Finding("Left from before", words, source.place(loop), audience="person")
-    return None
+    words = f"`{change.name}` does not begin empty here: it was {change.before} before."
+    return Finding("Left from before", words, source.place(loops[change.name]))
+
+
+def _loops(source: Source) -> list[ast.For | ast.While]:
+    return [node for node in source.nodes if isinstance(node, (ast.For, ast.While))]
 
 
 def _grown(loop: ast.For | ast.While) -> Iterator[str]:

@@ -58,7 +58,11 @@ def read(report: dict[str, Any], source: Source | None) -> tuple[list[Fact], lis
 
 def _fact(fact: _Fact, source: Source | None) -> Fact:
     place: Place | None = None
-    if fact.at is not None and source is not None and 0 < fact.at[0] <= len(source.lines):
+    if (
+        fact.at is not None
+        and source is not None
+        and 0 < fact.at[0] <= fact.at[2] <= len(source.lines)
+    ):
         place = source.place_of_bytes(*fact.at)
     figures = {name[:LONGEST]: _bounded(value) for name, value in fact.figures.items()}
     return Fact(fact.kind[:LONGEST], place, figures)

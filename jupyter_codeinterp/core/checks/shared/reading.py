@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from ...findings import Place
 from .check import Fact, SeenRun
-from .source import Source, dotted, values_of
+from .source import Source, base, dotted
 
+MOST = 12
 LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
 """What code asks of a table or a column to find out whether something is there."""
 
 
 def facts(run: SeenRun, *kinds: str) -> Iterator[Fact]:
-    return (fact for fact in run.facts if fact.kind in kinds)
+    """At most ``MOST`` of these kinds."""
+    return islice((fact for fact in run.facts if fact.kind in kinds), MOST)
 
 
 def number(fact: Fact, name: str) -> int:
     value = fact.figures.get(name)
-    return int(value) if isinstance(value, (int, float)) else 0
+    return value if isinstance(value, int) else 0
 
 
 def text(fact: Fact, name: str) -> str:
@@ -67,7 +70,7 @@ def is_literal(source: Source, node: ast.expr | None) -> bool:
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.operand, ast.Constant)
     if isinstance(node, ast.Name):
-        values = values_of(source, node.id)
+        values = source.values_of(node.id)
         return (
             len(values) == 1
             and not isinstance(values[0], ast.Name)
@@ -82,13 +85,8 @@ def is_looked_at(source: Source, node: ast.AST) -> bool:
     if _asks(node, parent):
         return True
     name = assigned_name(source, node)
-    if not name:
-        return False
-    return any(
-        _asks(other, source.parents.get(other))
-        for other in source.nodes()
-        if isinstance(other, ast.Name) and other.id == name
-    )
+    names = source.names.get(name, ()) if name else ()
+    return any(_asks(other, source.parents.get(other)) for other in names)
 
 
 def _asks(node: ast.AST, parent: ast.AST | None) -> bool:
@@ -104,11 +102,10 @@ def calls_after(source: Source, node: ast.AST) -> set[str]:
     statement = source.statement(node)
     if isinstance(statement, ast.Assign):
         target = ast.unparse(statement.targets[0])
-        for other in source.nodes():
-            if isinstance(other, ast.Attribute) and other.lineno > statement.lineno:
-                owner = ast.unparse(other.value)
-                if owner == target or owner.startswith((f"{target}.", f"{target}[")):
-                    found.add(other.attr)
+        for owner, other in source.attributes.get(base(statement.targets[0]), ()):
+            is_part = owner == target or owner.startswith((f"{target}.", f"{target}["))
+            if is_part and other.lineno > statement.lineno:
+                found.add(other.attr)
     return found
 
 

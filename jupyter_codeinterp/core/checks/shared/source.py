@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from types import MappingProxyType
+from functools import cached_property, lru_cache
 
 from ...findings import Place
 
 PARSED = 50_000
 """Characters. Longer code is not read."""
+DEEPEST = 60
+"""Nested expressions and statements."""
 _MAGIC = re.compile(r"^(\s*)[%!].*")
 _CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun)\b.*")
 
 
-@dataclass(frozen=True)
 class Source:
-    lines: tuple[str, ...]
-    tree: ast.Module
-    parents: Mapping[ast.AST, ast.AST]
+    """A tree with what checks ask of it, found once: a check may ask for every node."""
+
+    def __init__(self, lines: tuple[str, ...], tree: ast.Module) -> None:
+        self.lines = lines
+        self.tree = tree
+        self._columns_of: dict[int, list[int] | None] = {}
+        self.nodes = tuple(ast.walk(tree))
+        self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    # --- places ----------------------------------------------------------------------
 
     def place(self, node: ast.AST) -> Place:
         """Where a statement or expression stands."""
@@ -31,21 +36,35 @@ class Source:
 
     def place_of_bytes(self, line: int, column: int, end_line: int, end: int) -> Place:
         """The place that Python gives as offsets in UTF-8."""
-        return Place(
-            line, self._characters(line, column), end_line, self._characters(end_line, end)
-        )
+        start = self._characters(line, column)
+        return Place(line, start, end_line, self._characters(end_line, end))
 
     def _characters(self, line: int, offset: int) -> int:
-        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        return len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "ignore"))
+        columns = self._columns(line)
+        return offset if columns is None else columns[min(max(offset, 0), len(columns) - 1)]
+
+    def _columns(self, line: int) -> list[int] | None:
+        """The character of each byte of a line; None if it is all ASCII."""
+        if line not in self._columns_of:
+            text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+            self._columns_of[line] = None if text.isascii() else characters_of_bytes(text)
+        return self._columns_of[line]
+
+    def at(self, place: Place | None) -> ast.expr | None:
+        """The expression that stands at exactly this place."""
+        return None if place is None else self._expressions.get(place)
+
+    @cached_property
+    def _expressions(self) -> dict[Place, ast.expr]:
+        found = [node for node in self.nodes if isinstance(node, ast.expr)]
+        return {self.place(node): node for node in reversed(found)}
+
+    # --- code ------------------------------------------------------------------------
 
     def text(self, node: ast.AST, most: int = 80) -> str:
         """The code of a node on one line, cut if it is long."""
         words = " ".join(ast.unparse(node).split())
         return words if len(words) <= most else words[: most - 1] + "\u2026"
-
-    def nodes(self) -> Iterator[ast.AST]:
-        return ast.walk(self.tree)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The innermost statement around an expression."""
@@ -55,19 +74,48 @@ class Source:
             node = self.parents[node]
         return node
 
-    def at(self, place: Place | None) -> ast.expr | None:
-        """The expression that stands at exactly this place."""
-        if place is None:
-            return None
-        for node in self.nodes():
-            if isinstance(node, ast.expr) and self.place(node) == place:
-                return node
-        return None
+    def values_of(self, name: str) -> list[ast.expr]:
+        """All that the cell assigns to a variable."""
+        return self._assigned.get(name, [])
+
+    @cached_property
+    def _assigned(self) -> dict[str, list[ast.expr]]:
+        found: dict[str, list[ast.expr]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Name):
+                        found.setdefault(target.id, []).append(node.value)
+        return found
+
+    @cached_property
+    def names(self) -> dict[str, list[ast.Name]]:
+        """The places where each name is written."""
+        found: dict[str, list[ast.Name]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Name):
+                found.setdefault(node.id, []).append(node)
+        return found
+
+    @cached_property
+    def attributes(self) -> dict[str, list[tuple[str, ast.Attribute]]]:
+        """By the variable that they begin with: what each attribute is of, and itself."""
+        found: dict[str, list[tuple[str, ast.Attribute]]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Attribute):
+                found.setdefault(base(node), []).append((ast.unparse(node.value), node))
+        return found
+
+
+def characters_of_bytes(text: str) -> list[int]:
+    sizes = [len(character.encode("utf-8", "replace")) for character in text]
+    return [n for n, size in enumerate(sizes) for _ in range(size)] + [len(text)]
 
 
 @lru_cache(maxsize=4)
 def parsed(text: str) -> Source | None:
-    """The source of a cell; None if it is no Python, or too long. Magics count as empty lines."""
+    """The source of a cell; None if it is no Python, too long, or nested too deep. Magics count
+    as ``pass``."""
     if len(text) > PARSED:
         return None
     lines = text.split("\n")
@@ -80,8 +128,18 @@ def parsed(text: str) -> Source | None:
         tree = ast.parse("\n".join(plain))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    return Source(tuple(lines), tree, MappingProxyType(parents))
+    return Source(tuple(lines), tree) if _is_flat(tree) else None
+
+
+def _is_flat(tree: ast.AST) -> bool:
+    """Whether walks from each node are short: their number of steps is that of the nodes, times
+    the depth."""
+    level = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return True
+    return False
 
 
 def dotted(node: ast.AST) -> str:
@@ -132,13 +190,3 @@ def label(node: ast.AST) -> str:
 def same(one: ast.AST, other: ast.AST) -> bool:
     """Whether two expressions are written the same."""
     return ast.dump(one) == ast.dump(other)
-
-
-def values_of(source: Source, name: str) -> list[ast.expr]:
-    """All that the cell assigns to a variable."""
-    return [
-        node.value
-        for node in source.nodes()
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
