@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import calls_after, code_at, facts, listed, number, text, texts
+from ..shared.reading import calls_after, code_at, facts, first, listed, number, text, texts
 from ..shared.source import Source, dotted, label, parsed
 
 NAME = "Lost values"
@@ -63,7 +63,7 @@ def _converted(source: Source, fact: Fact) -> Finding | None:
 
 def _all_in_1970(source: Source, fact: Fact) -> Finding:
     words = f"All dates of `{text(fact, 'column')}` are in 1970: without `unit`, numbers such as"
-    return Finding(DATES, f"{words} {texts(fact, 'examples')[0]} are nanoseconds.", fact.place)
+    return Finding(DATES, f"{words} {first(fact, 'examples')} are nanoseconds.", fact.place)
 
 
 def _still_text(source: Source, fact: Fact) -> Finding:
@@ -75,7 +75,7 @@ def _day_or_month(source: Source, fact: Fact) -> Finding | None:
     if number(fact, "second_over_12") or number(fact, "first_over_12"):
         return None
     rows, either = number(fact, "rows"), number(fact, "either")
-    words = f"{either:,} of {rows:,} dates, as {texts(fact, 'examples')[0]}, are read as month/day"
+    words = f"{either:,} of {rows:,} dates, as {first(fact, 'examples')}, are read as month/day"
     day_first = fact.figures.get("sorted_day_first")
     if fact.figures.get("sorted_month_first"):
         if day_first:

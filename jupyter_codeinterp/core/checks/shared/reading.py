@@ -35,6 +35,10 @@ def texts(fact: Fact, name: str) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
+def first(fact: Fact, name: str) -> str:
+    return next(iter(texts(fact, name)), "")
+
+
 def listed(values: tuple[str, ...]) -> str:
     """``'a', 'b' and 'c'``"""
     return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))

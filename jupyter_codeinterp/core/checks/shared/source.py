@@ -6,9 +6,10 @@ import ast
 import re
 from functools import cached_property, lru_cache
 
+from ...approval.code_warnings import has_heaped_marks
 from ...findings import Place
 
-PARSED = 50_000
+PARSED = 20_000
 """Characters. Longer code is not read."""
 DEEPEST = 60
 """Nested expressions and statements."""
@@ -116,9 +117,9 @@ def characters_of_bytes(text: str) -> list[int]:
 def parsed(text: str) -> Source | None:
     """The source of a cell; None if it is no Python, too long, or nested too deep. Magics count
     as ``pass``."""
-    if len(text) > PARSED:
-        return None
     lines = text.split("\n")
+    if len(text) > PARSED or any(map(has_heaped_marks, lines)):
+        return None
     if lines and lines[0].startswith("%%"):
         if not _CELL_MAGIC.match(lines[0]):
             return None
