@@ -28,6 +28,15 @@ To check each run, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::
 
     AUDIT = Hook("audit", before_run=no_production, after_run=rows)
 
+To check what code and runs do to data, name a ``Check`` in the group ``jupyter_codeinterp.checks``.
+It states facts and returns nothing when all is well::
+
+    def old_file(cell: CellCode) -> Iterator[Finding]:
+        if "sales_2019" in cell.source:
+            yield Finding("Old files", "`sales_2019.csv` was replaced by `sales.csv` in 2021.")
+
+    OLD_FILES = Check("Old files", before_run=old_file)
+
 To add models, name a ``Provider`` in the group ``jupyter_codeinterp.providers``, with the entry
 point named like the provider. Its ``connect`` returns a ``Connection``, whose ``stream`` yields
 ``ModelText``, ``ModelToolInput``, …, and ``ModelDone`` last::
@@ -40,8 +49,10 @@ point named like the provider. Its ``connect`` returns a ``Connection``, whose `
 
 from __future__ import annotations
 
+from .core.checks.shared.check import Change, Check, Fact, SeenRun
 from .core.document.ops import CellView
 from .core.errors import DocumentError, KernelError, ModelError
+from .core.findings import Finding, Place
 from .core.hooks.hook import AfterRun, BeforeRun, CellCode, CellOutputs, Hook, Notes, Refusal
 from .core.messages import (
     Document,
@@ -78,10 +89,14 @@ __all__ = [
     "CellOutcome",
     "CellOutputs",
     "CellView",
+    "Change",
+    "Check",
     "Connection",
     "Credentials",
     "Document",
     "DocumentError",
+    "Fact",
+    "Finding",
     "Hook",
     "Image",
     "KernelError",
@@ -96,9 +111,11 @@ __all__ = [
     "ModelThinking",
     "ModelToolInput",
     "Notes",
+    "Place",
     "Provider",
     "Refusal",
     "Seen",
+    "SeenRun",
     "Settings",
     "Text",
     "Thinking",

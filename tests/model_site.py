@@ -249,6 +249,7 @@ class Site:
             file_writer=self._file_writer,
             tools=nothing,
             hooks=nothing,
+            checks=nothing,
             grace=self.grace,
         )
 

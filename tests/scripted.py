@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar, Union
 import msgspec
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
+from jupyter_codeinterp.core.checks.checks import Checks
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.apply import apply
 from jupyter_codeinterp.core.document.ops import (
@@ -361,9 +362,11 @@ class Bench:
         rules: Rules | None = None,
         context_window: int = 200_000,
         hooks: Hooks | None = None,
+        checks: Checks | None = None,
     ) -> None:
         self.model: Any = ScriptedModel(script, context_window)
         self.hooks = hooks or Hooks()
+        self.checks = checks or Checks()
         self.info = SessionInfo(
             uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0
         )
@@ -389,6 +392,7 @@ class Bench:
             lambda session: None,
             ToolRegistry(),
             self.hooks,
+            self.checks,
         )
 
     def restart_server(self) -> None:

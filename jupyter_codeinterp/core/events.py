@@ -10,6 +10,7 @@ from typing import Literal, Union
 
 import msgspec
 
+from .findings import Finding
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -403,7 +404,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
     other packages; ``detail`` includes them. ``needed`` are the cells that define variables
     lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
-    the run has installed into the kernel's environment.
+    the run has installed into the kernel's environment. ``findings`` are what checks of the code
+    and the run tell the person; ``detail`` includes them.
     """
 
     call_id: str
@@ -420,6 +422,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     notes: tuple[str, ...] = ()
     needed: Union[tuple[str, ...], None] = None
     installed: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):

@@ -192,7 +192,8 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     ``status``: ok; error (the code raised; the last output is of type ``error``);
     timeout and interrupted (by us); dead (the kernel died or restarted). ``note`` names dropped
     output, a lost idle message or a restart. ``next_inputs`` are ``set_next_input`` payloads,
-    ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end.
+    ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end. ``report`` is what the
+    kernel saw of the run, untrusted: see ``checks.shared.kernel_report``.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -202,6 +203,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     note: str = ""
     next_inputs: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
+    report: dict[str, Any] = {}
 
 
 ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, ExecutionDone]

@@ -1,5 +1,5 @@
-"""Loads other packages' tools, hooks and providers from entry points, on first use: they may
-import heavy packages.
+"""Loads other packages' tools, hooks, checks and providers from entry points, on first use: they
+may import heavy packages.
 
 They are trusted code: they run in the server's process, as its user. A server can limit them to
 some packages (``allowed_packages``).
@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..core.checks.checks import Checks
     from ..core.hooks.hooks import Hooks
     from ..core.providers import Providers
     from ..core.tools.registry import ToolRegistry
@@ -23,9 +24,11 @@ TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
 HOOKS = "jupyter_codeinterp.hooks"
 """Each names a ``jupyter_codeinterp.api.Hook``."""
+CHECKS = "jupyter_codeinterp.checks"
+"""Each names a ``jupyter_codeinterp.api.Check``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", HOOKS: "check", CHECKS: "check", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -70,6 +73,12 @@ class Extensions:
 
         found = Hooks()
         return found, self._add(HOOKS, found.add)
+
+    def checks(self) -> tuple[Checks, list[Added]]:
+        from ..core.checks.checks import Checks
+
+        found = Checks()
+        return found, self._add(CHECKS, found.add)
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

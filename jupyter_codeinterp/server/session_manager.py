@@ -49,6 +49,7 @@ from .windows.not_me import not_me
 from .windows.windows import Windows
 
 if TYPE_CHECKING:
+    from ..core.checks.checks import Checks
     from ..core.hooks.hooks import Hooks
     from ..core.session.service import SessionService
     from ..core.session.session import Session
@@ -75,6 +76,7 @@ class SessionManager:
         grace: float,
         tools: Callable[[], ToolRegistry],
         hooks: Callable[[], Hooks],
+        checks: Callable[[], Checks],
         on_window: Callable[[], None] = preload,
         leave_grace: float = 5.0,
         moved: Callable[[str, str], None] = lambda old, new: None,
@@ -91,7 +93,7 @@ class SessionManager:
                        seconds, or for ``leave_grace`` if the last one announced its departure
         moved          called after the move of a notebook that no window has open
         seen           called when somebody opens a path: another notebook may have moved there
-        tools, hooks   called with the first session
+        tools, hooks, checks  called with the first session
         on_window      called with each window
         put_back_settings  reverts server settings that others changed since a window opened
         own_runs       keeps the outputs of runs whose page closes; None: it keeps none
@@ -111,6 +113,7 @@ class SessionManager:
         self._default_model = default_model
         self._tools = tools
         self._hooks = hooks
+        self._checks = checks
         self._on_window = on_window
         self._make_file_writer = file_writer
         self._grace = grace
@@ -438,6 +441,7 @@ class SessionManager:
             self._announce,
             self._tools(),
             self._hooks(),
+            self._checks(),
             self._announce_waiting,
         )
         self._idle.use(session)

@@ -995,7 +995,8 @@ export interface RunStarted {
  * ``fixed``: a cell that had failed before has succeeded. ``notes`` are lines from hooks of
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
  * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
- * the run has installed into the kernel's environment.
+ * the run has installed into the kernel's environment. ``findings`` are what checks of the code
+ * and the run tell the person; ``detail`` includes them.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1013,6 +1014,29 @@ export interface ToolDone {
   notes: string[];
   needed: string[] | null;
   installed: string[];
+  findings: Finding[];
+}
+/**
+ * ``check`` names who found it. ``sentence`` is one plain sentence with its figures;
+ * ``evidence`` are values that show it. ``audience``: a ``person`` sees it on the card, and the
+ * model gets it too; or it is for the ``model`` only.
+ */
+export interface Finding {
+  check: string;
+  sentence: string;
+  place: Place | null;
+  evidence: string[];
+  audience: 'model' | 'person';
+}
+/**
+ * A piece of a cell's source. Lines count from 1, columns from 0, in characters;
+ * ``end_column`` is the first one after it.
+ */
+export interface Place {
+  line: number;
+  column: number;
+  end_line: number;
+  end_column: number;
 }
 export interface QuestionAsked {
   type: 'question_asked';

@@ -30,6 +30,9 @@ from jupyter_codeinterp.core.approval import (
 )
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
+from jupyter_codeinterp.core.checks.checks import BUILT_IN
+from jupyter_codeinterp.core.checks.run import lost_values
+from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import passive
 from jupyter_codeinterp.core.document.ops import (
@@ -47,6 +50,7 @@ from jupyter_codeinterp.core.figures import checking
 from jupyter_codeinterp.core.figures.shown import Cell
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
+from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
@@ -87,6 +91,7 @@ SECRETS.add(KEY)
 READERS = (
     "visible",
     "checking",
+    "kernel_report",
     *(
         "collector",
         "completion",
@@ -138,6 +143,20 @@ READERS = (
 OTHERS = {
     **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
+    "check": "types",
+    "checked": "passes on what `kernel_report` reads and checks find, within bounds",
+    "checks": "calls checks; measured with `kernel_report`",
+    "findings": "types",
+    "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
+    "reading": "asks what `source` has found; measured with `kernel_report`",
+    **dict.fromkeys(
+        (
+            *("columns", "discarded", "invented", "on_a_copy", "queries", "shares", "state"),
+            *("swallowed", "units", "windows", "filters", "joins", "lost_values", "order"),
+            "variables",
+        ),
+        "a check; measured with `kernel_report`",
+    ),
     "run_by_hand": "passes on what `results` and `untrusted` make",
     "assigned": "measured with private cells (test_private_names)",
     "add_markdown": "passes on; its work is in drafting",
@@ -311,6 +330,25 @@ def collect(text: str) -> object:
     return str(bounded), collector.take()
 
 
+def check_all(text: str) -> object:
+    """All checks of a cell whose kernel reports much, and of one with a line for each letter."""
+    at = (1, 0, 1, 5)
+    kinds = sorted({*lost_values.READERS, "no_match", "empty_filter", "joined", "text_order"})
+    figures = {"near": [text], "keys": [text]}
+    facts = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
+    changes = [{"name": text, "how": "changed", "persons": True, "before": text}]
+    lines = [f"v{n} = df[df.a == {letter!r}].b.sum() / len(df)" for n, letter in enumerate(text)]
+    found: list[object] = []
+    for source in (text, f"x = {text!r}", f"{text} = 1", "\n".join(lines)[: len(text)]):
+        cell = CellCode("a.ipynb", "c", source, files=(text,))
+        run = seen_run(cell, CellOutputs("ok", ()), {"facts": facts, "changes": changes}, text)
+        for check in BUILT_IN:
+            before: Any = check.before_run(cell) if check.before_run is not None else ()
+            after: Any = check.after_run(run) if check.after_run is not None else ()
+            found += [*before, *after]
+    return found
+
+
 def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -385,6 +423,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
+    "kernel_report.read": check_all,
+    "kernel_report.seen_run": check_all,
     "kinds.fault_of_pdf": lambda t: kinds.fault_of_pdf(encoded(t)),
     "kinds.media_type": lambda t: kinds.media_type(encoded(t)),
     "kinds.size": lambda t: [kinds.size(head + encoded(t), media) for head, media in HEADS],
@@ -413,6 +453,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "plain_text.clean": plain_text.clean,
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),
+    "code_warnings.has_heaped_marks": code_warnings.has_heaped_marks,
     "code_warnings.hidden_characters": code_warnings.hidden_characters,
     "code_warnings.keys": lambda t: code_warnings.keys(SECRETS.scrub, t),
     "code_warnings.notices": lambda t: [

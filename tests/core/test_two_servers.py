@@ -51,6 +51,7 @@ class Other:
             lambda session: self.told.append(session.info),
             ToolRegistry(),
             b.hooks,
+            b.checks,
         )
 
     @property

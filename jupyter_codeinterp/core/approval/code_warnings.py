@@ -92,7 +92,7 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
     if sum(map(len, lines)) + len(lines) > _PARSED:
         yield 1, "and the rest is too long to check"
         return
-    if any(map(_has_heaped_marks, lines)):
+    if any(map(has_heaped_marks, lines)):
         yield 1, "and the rest has too many combining marks to check"
         return
     tree = _parse("\n".join(lines))
@@ -120,7 +120,7 @@ def _python(lines: list[str], modules: frozenset[str]) -> Iterator[tuple[int, st
     yield from visitor.found
 
 
-def _has_heaped_marks(line: str) -> bool:
+def has_heaped_marks(line: str) -> bool:
     """Whether marks stand in a long row: Python puts those of a name in order one by one."""
     return not line.isascii() and any(
         any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)

@@ -19,7 +19,7 @@ from ..hooks.hooks import Note
 from ..messages import ToolUse
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import hooked, packages
+from . import checked, hooked, packages
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -108,13 +108,13 @@ class CellRun:
         verdict: policy.Verdict | None = None
         while self.result is None:
             info = await turn.kernel_info() if draft.is_code else None
-            checked = await draft.check(draft.source, info)
+            said = await draft.check(draft.source, info)
             by_hand = turn.decisions.by_hand(draft.cell_id)
-            if checked.refusal is not None and by_hand is None:
-                self._refuse(call, checked.refusal)
+            if said.refusal is not None and by_hand is None:
+                self._refuse(call, said.refusal)
                 return
             if verdict is None:
-                verdict = draft.verdict(suspicious or checked.ask)
+                verdict = draft.verdict(suspicious or said.ask)
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
@@ -125,7 +125,7 @@ class CellRun:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
-                notices = tuple(hooked.line(turn, note) for note in checked.notes)
+                notices = tuple(hooked.line(turn, note) for note in said.notes)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 draft.shown = draft.source
                 yield waiting
@@ -143,9 +143,9 @@ class CellRun:
                 return
             if draft.is_code and decision.source != draft.source:
                 # The person has edited it, so the hooks check it again.
-                checked = await draft.check(decision.source, info)
-                if checked.refusal is not None and decision.reason != BY_HAND:
-                    self._refuse(call, checked.refusal)
+                said = await draft.check(decision.source, info)
+                if said.refusal is not None and decision.reason != BY_HAND:
+                    self._refuse(call, said.refusal)
                     return
             if draft.is_code:
                 async for event in self._execute(call, decision, info):
@@ -223,6 +223,7 @@ class CellRun:
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
             result = await packages.after_run(code, done, self.result)
+            result = await checked.after_run(self.turn, code, done, result)
             self.result = await hooked.after_run(self.turn, code, done, result)
 
     async def _change(self, call: ToolUse, source: str) -> str:

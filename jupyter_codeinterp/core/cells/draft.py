@@ -15,6 +15,7 @@ from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..events import Draft, DraftOpened
+from ..findings import Finding
 from ..hooks.code_checks import checked
 from ..hooks.hook import CellCode
 from ..hooks.hooks import Checked, Note
@@ -161,15 +162,20 @@ class DraftCell:
 
     async def check(self, source: str, info: KernelInfo | None) -> Checked:
         """Check ``source`` before a decision or run. Hooks check code; for text, look for hidden
-        characters and for what it may load or run. For both, look for a key."""
+        characters and for what it may load or run. For both, look for a key. What the checks find
+        in code is shown, and asks nobody."""
         said = await checked(partial(code_warnings.keys, self.turn.scrub), source)
         found = Checked()
+        facts: tuple[Finding, ...] = ()
         if self.is_code:
-            found = await self.turn.hooks.before_run(self.code(source, info))
+            code = self.code(source, info)
+            found = await self.turn.hooks.before_run(code)
+            facts = await self.turn.checks.before_run(code)
         else:
             hidden = await checked(code_warnings.hidden_characters, source)
             said = (*said, *hidden, *await self._risks())
-        notes = (*(Note("", text) for text in said), *found.notes)
+        told = (Note(one.check, one.sentence) for one in facts if one.audience == "person")
+        notes = (*(Note("", text) for text in said), *found.notes, *told)
         return Checked(notes, found.ask or bool(said), found.refusal)
 
     def code(self, source: str, info: KernelInfo | None) -> CellCode:

@@ -200,16 +200,22 @@ REPORT = "The check “{}” on this server reports on this run:"
 or shows results leaves them out."""
 
 
+FACTS = "Checked facts about this run (fix the code if one matters for the task):"
+"""Before what the checks found. It depends on the versions of packages in the kernel."""
+
+
 def is_report(part: str) -> bool:
-    """Whether a part of a result is the note of a check. Outputs are between delimiters, so their
-    part never begins like this."""
-    return part.startswith("\n" + REPORT.partition("{}")[0])
+    """Whether a part of a result is the note of a hook, or what checks found. Outputs are between
+    delimiters, so their part never begins like this."""
+    return part.startswith(("\n" + REPORT.partition("{}")[0], f"\n{FACTS}\n"))
 
 
 def without_reports(detail: str, notes: Sequence[str]) -> str:
-    """The detail of a card without its ``notes``, each “name: text”, which end it."""
+    """The detail of a card without what checks found, and without its ``notes``, each “name: text”,
+    which end it."""
     for note in reversed(notes):
         name = note.partition(": ")[0]
         before, found, _ = detail.rpartition(f"\n{REPORT.format(name)}\n")
         detail = before.removesuffix("\n") if found else detail
-    return detail
+    before, found, _ = detail.rpartition(f"\n{FACTS}\n")
+    return before if found else detail

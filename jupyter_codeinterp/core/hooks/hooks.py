@@ -55,7 +55,7 @@ class Hooks:
         """Add another package's hook. Raises ValueError with the fault."""
         if not isinstance(hook, Hook):
             raise ValueError(f"{hook!r} is not a Hook")
-        if not isinstance(hook.name, str) or not _NAME.fullmatch(hook.name):
+        if not is_name(hook.name):
             raise ValueError(f"{hook.name!r} is not a valid hook name")
         if hook.name in {known.name for known in (*self._ours, *self._others)}:
             raise ValueError(f"a hook named {hook.name!r} already exists")
@@ -117,6 +117,11 @@ class Hooks:
             # It may return anything, even objects that raise when read.
             log.warning("Cannot read the result of the hook %s", hook.name, exc_info=True)
         return None
+
+
+def is_name(name: object) -> bool:
+    """Whether a hook or a check may have this name."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 NOT_MADE = "This check failed to run."

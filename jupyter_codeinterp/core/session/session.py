@@ -17,6 +17,7 @@ import msgspec
 
 from ..approval import modes
 from ..approval.decisions import Decisions
+from ..checks.checks import Checks
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
 from ..events import (
@@ -96,6 +97,7 @@ class Session(PersistentSession):
         changed: Callable[[Session], None],
         tools: ToolRegistry,
         hooks: Hooks,
+        checks: Checks,
         waits: Callable[[Session], None] = lambda session: None,
     ) -> None:
         """The session calls ``changed`` when it starts or stops running, when its title, model,
@@ -105,6 +107,7 @@ class Session(PersistentSession):
         self._model = model
         self._tools = tools
         self._hooks = hooks
+        self._checks = checks
         self._put_after = ""
         """New cells of this turn go after this one; "" for the default place."""
         self._answer_references: tuple[Reference, ...] = ()
@@ -331,6 +334,8 @@ class Session(PersistentSession):
             results=Results(untrusted, self._talk.images, self._talk.shown),
             private=self._private,
             hooks=self._hooks,
+            checks=self._checks,
+            asked=self.replay.asked,
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),

@@ -11,6 +11,7 @@ from typing import Protocol
 from ..approval.decisions import Decisions
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
+from ..checks.checks import Checks
 from ..errors import KernelError
 from ..events import Mode
 from ..history.ledger import Ledger
@@ -62,6 +63,7 @@ class Turn:
     results: Results
     private: PrivateNames
     hooks: Hooks
+    checks: Checks
 
     # Within what bounds.
     limits: Limits
@@ -80,6 +82,8 @@ class Turn:
     """Whether the person has let all of this turn run."""
 
     # What comes about.
+    asked: str = ""
+    """The person's words that the turn began with."""
     files: list[tuple[str, int]] = field(default_factory=list)
     """Names and sizes (bytes) of what lies beside the notebook."""
     look_for_files: Callable[[int], Awaitable[list[tuple[str, int]]]] | None = None

@@ -292,7 +292,9 @@ class Conversation:
         store.create(info)
         tools, added_tools = models.extensions.tools()
         hooks, added_hooks = models.extensions.hooks()
-        self.left_out = [str(one) for one in (*added_tools, *added_hooks) if one.fault]
+        checks, added_checks = models.extensions.checks()
+        added = (*added_tools, *added_hooks, *added_checks)
+        self.left_out = [str(one) for one in added if one.fault]
         """Other packages' tools and checks that do not work here, for the person."""
         self.live = Session(
             info,
@@ -303,6 +305,7 @@ class Conversation:
             lambda session: None,
             tools,
             hooks,
+            checks,
         )
 
     def tell(self, cells: tuple[CellView, ...] | None) -> None:

@@ -76,6 +76,7 @@ class Workbench:
         self._extensions = Extensions(settings.allowed_packages)
         self._tools = cache(lambda: self._extensions.tools()[0])
         self._hooks = cache(lambda: self._extensions.hooks()[0])
+        self._checks = cache(lambda: self._extensions.checks()[0])
         self.manager = SessionManager(
             self.store,
             model=self.models.get,
@@ -100,6 +101,7 @@ class Workbench:
             seen=lambda path: self.file_ids.seen(path),
             tools=self._tools,
             hooks=self._hooks,
+            checks=self._checks,
             on_window=self._preload,
             put_back_settings=self.models.put_back,
             own_runs=OwnRuns(
@@ -118,7 +120,7 @@ class Workbench:
         return self._extensions.installed()
 
     def _preload(self) -> None:
-        others = (self._know_keys, self._tools, self._hooks)
+        others = (self._know_keys, self._tools, self._hooks, self._checks)
         preload(*(others if self._others_installed else ()))
 
     def scrub(self, text: str) -> str:

@@ -111,6 +111,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     images: 0,
     fixed: false,
     notes: [],
+    findings: [],
     needed: null,
     installed: [],
     ...change

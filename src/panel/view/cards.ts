@@ -2,6 +2,7 @@
 import type {
   Draft,
   DraftOpened,
+  Finding,
   RunStarted,
   ToolDone
 } from '../../protocol/protocol';
@@ -80,6 +81,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     images: event.images ?? 0,
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
+    findings: (event.findings as Finding[] | undefined) ?? [],
     needed: event.needed ?? [],
     installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
@@ -120,6 +122,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   detail: '',
   images: 0,
   notes: [],
+  findings: [],
   needed: [],
   installed: [],
   fixed: false,

@@ -8,6 +8,7 @@ import type {
   AnswerChecked,
   Cleared,
   Draft,
+  Finding,
   Kept,
   Note,
   Reference,
@@ -103,6 +104,8 @@ export interface ICardItem {
   readonly images: number;
   /** Remarks of the server's checks on the run. */
   readonly notes: readonly string[];
+  /** What checks of the code and the run found, for people. */
+  readonly findings: readonly Finding[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;
   /** It failed, and its cell is still in the notebook after the turn. */

@@ -20,6 +20,7 @@ from ....core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
+from ....kernel_side.mark import WATCH
 from .counting import Mark
 from .link import EXIT_TIMEOUT, GONE, IDLE_TIMEOUT, KernelLink
 from .wire import Message, execute_request
@@ -303,6 +304,7 @@ class Run:
             note=" ".join([*self._end_notes(reply), *self._notes, self._collector.note]).strip(),
             next_inputs=tuple(_texts(self._payload("set_next_input"))),
             pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
+            report=next(iter(self._payload(WATCH)), {}),
         )
         return self.done
 

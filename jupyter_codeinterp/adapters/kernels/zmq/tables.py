@@ -7,11 +7,11 @@ is idle. That happens at the first table, so kernels without one never get this 
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Any
 
+from .kernel_files import files
 from .link import KernelLink
-from .variables import FOLDER, Variables
+from .variables import Variables
 from .wire import execute_request
 
 LIMIT = 1.0
@@ -19,7 +19,6 @@ LIMIT = 1.0
 TARGET = "jupyter_codeinterp.tables"
 _FILES = ("variables", "columns", "profiles", "tables")
 """In the order of their imports."""
-_OWN_IMPORT = re.compile(r"^from \.\w+ import (?:\([^)]*\)|.*)$", re.MULTILINE)
 
 Answer = dict[str, Any]
 BUSY: Answer = {"refused": "busy", "detail": ""}
@@ -73,22 +72,9 @@ class Tables:
         return await asyncio.shield(self._registering)
 
     async def _install(self, start: int) -> bool:
-        request = execute_request(source(), silent=True)
+        request = execute_request(files(_FILES, __name__=TARGET), silent=True)
         reply = await self.link.wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":
             return False
         self._registered_at = start
         return True
-
-
-def source() -> str:
-    """Code that runs our files without the imports between them. Each has a namespace of its own,
-    which begins with the names of those before it: a name of two files stays two."""
-    texts = [(FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in _FILES]
-    plain = [_OWN_IMPORT.sub("", text) for text in texts]
-    return (
-        "(lambda b, reduce, texts, names: reduce(lambda earlier, text:"
-        " (lambda own: b.exec(text, own) or own)({**earlier}), texts, names) and None)"
-        f"(__import__('builtins'), __import__('functools').reduce, {plain!r},"
-        f" {{'__name__': {TARGET!r}}})"
-    )

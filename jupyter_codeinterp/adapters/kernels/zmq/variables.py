@@ -1,5 +1,5 @@
-"""What we install in a Python kernel: a list of its variables, also while a cell runs, and a
-guard that keeps it usable after the agent's cells.
+"""What we install in a Python kernel: a list of its variables, also while a cell runs, a guard
+that keeps it usable after the agent's cells, and a watch that reports what they did.
 
 A subshell could list them, but at its end IPython fires ``post_execute``. That closes the
 figures of the running cell and clears that cell's payloads. So we send the snippet once, when
@@ -12,19 +12,20 @@ from __future__ import annotations
 import asyncio
 import uuid
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from .... import kernel_side
 from ....core.errors import KernelError
+from ....kernel_side.mark import WATCH
+from .kernel_files import files, one_file
 from .link import KernelLink
 from .wire import execute_request
 
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""
 TARGET = "jupyter_codeinterp.variables"
-FOLDER = Path(kernel_side.__file__).parent
-"""Where the files are that run in the kernel."""
+_WATCHING = ("changes", "calls", "values", "filters", "lost_values", "joins", "order", "watched")
+_WATCH_FILES = ("mark", "variables", *(f"watching/{name}" for name in (*_WATCHING, "watch")))
+"""In the order of their imports."""
 
 
 class Variables:
@@ -86,9 +87,11 @@ class Variables:
 
     async def _install(self, start: int) -> bool:
         wire = self._link.wire
-        asking = _exec("variables", __name__=TARGET)
-        guarding = _exec("guard", __name__="jupyter_codeinterp.guard", SESSION=wire.session_id)
-        request = execute_request(f"{asking}\n{guarding}", silent=True)
+        session = wire.session_id
+        asking = one_file("variables", __name__=TARGET)
+        guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
+        watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
+        request = execute_request(f"{asking}\n{guarding}\n{watching}", silent=True)
         reply = await wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":
             return False
@@ -110,9 +113,3 @@ class Variables:
             return await answer
         finally:
             del self._link.comm_answers[comm_id]
-
-
-def _exec(name: str, **names: str) -> str:
-    """Code that runs one of our files in its own namespace, which adds no name to the person's."""
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    return f"__import__('builtins').exec({source!r}, {names!r})"

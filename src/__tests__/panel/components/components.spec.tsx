@@ -470,8 +470,28 @@ describe('a card', () => {
     expect(within(card).getByText('audit: <b>Written</b> down.')).toBeTruthy();
   });
 
+  it('says what checks found in the run, with the line, as text', async () => {
+    const place = { line: 3, column: 0, end_line: 3, end_column: 9 };
+    const finding = {
+      check: 'Filter',
+      sentence: "`region == '<b>Nord'` matched 0 of 429 rows.",
+      evidence: [],
+      audience: 'person' as const
+    };
+    const findings = [
+      { ...finding, place },
+      { ...finding, place: null, sentence: 'Your variable `df` is gone.' }
+    ];
+    await panel(started, opened, waiting, decided, running, done({ findings }));
+    const card = within(screen.getByRole('group', { name: 'Load the data' }));
+    expect(
+      card.getByText("Line 3: `region == '<b>Nord'` matched 0 of 429 rows.")
+    ).toBeTruthy();
+    expect(card.getByText('Your variable `df` is gone.')).toBeTruthy();
+  });
+
   it('is drawn from a journal that knows of no such checks', async () => {
-    const { notes: _, ...old } = done() as ToolDone;
+    const { notes: _, findings: __, ...old } = done() as ToolDone;
     await panel(started, opened, waiting, decided, running, old as ToolDone);
     expect(screen.getByRole('group', { name: 'Load the data' })).toBeTruthy();
   });

@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
+import type { Finding } from '../../../protocol/protocol';
 import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
@@ -110,6 +111,11 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.installed.length > 0 && <Installed requirements={card.installed} />}
+      {card.findings.map((finding, index) => (
+        <p key={index} className="jp-codeinterp-Card-notice">
+          {sentenceOf(finding, trans)}
+        </p>
+      ))}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
           {note}
@@ -177,6 +183,13 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       )}
     </>
   );
+}
+
+/** The fact, with its line where the card shows the code. */
+function sentenceOf(finding: Finding, trans: TranslationBundle): string {
+  return finding.place
+    ? trans.__('Line %1: %2', finding.place.line, finding.sentence)
+    : finding.sentence;
 }
 
 /** A title for calls that the model did not name. */

@@ -1,0 +1,80 @@
+"""What the checks found in a run, on its way to the model and onto the card.
+
+A finding quotes values and code, so it is untrusted text: for the model, without known keys,
+bounded, inert and between delimiters; for people, one line of plain text.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ..checks.shared.kernel_report import seen_run
+from ..findings import Finding
+from ..history.transcript import FACTS
+from ..hooks.hook import CellCode, CellOutputs
+from ..messages import Text
+from ..model_view.plain_text import clean
+from ..model_view.untrusted import bare, escaped
+from ..ports import ExecutionDone
+from ..turn.results import Result
+from ..turn.turn import Turn
+
+LONGEST = 600
+"""Characters that the model gets of one run's findings, all told."""
+LONGEST_SENTENCE = 280
+MOST_SHOWN = 5
+"""Findings on a card."""
+
+
+async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
+    """Check a run that has come to its end; its result with what was found."""
+    is_python = code.language.lower() == "python"
+    told = result.done
+    run = seen_run(
+        msgspec.structs.replace(code, cell_id=told.cell_id),
+        CellOutputs(told.status, done.outputs, done.execution_count, done.elapsed),
+        done.report if is_python else {},
+        turn.asked,
+        turn.private.__contains__,
+    )
+    found = [plain(turn, finding) for finding in await turn.checks.after_run(run)]
+    return with_findings(turn, result, found) if found else result
+
+
+def plain(turn: Turn, finding: Finding) -> Finding:
+    """The finding in one line without keys."""
+    evidence = tuple(_line(turn, text) for text in finding.evidence)
+    sentence = _line(turn, finding.sentence)
+    return msgspec.structs.replace(finding, sentence=sentence, evidence=evidence)
+
+
+def _line(turn: Turn, text: str) -> str:
+    words = " ".join(clean(turn.scrub(text)).split())
+    return words if len(words) <= LONGEST_SENTENCE else f"{words[: LONGEST_SENTENCE - 1]}\u2026"
+
+
+def with_findings(turn: Turn, result: Result, found: list[Finding]) -> Result:
+    persons = sorted(found, key=lambda finding: finding.audience != "person")
+    text = for_model(turn, persons)
+    shown = tuple(one for one in persons if one.audience == "person")[:MOST_SHOWN]
+    told, block = result.done, result.block
+    return msgspec.structs.replace(
+        result,
+        block=msgspec.structs.replace(block, content=(*block.content, Text(text))),
+        done=msgspec.structs.replace(told, detail=f"{told.detail}{bare(text)}", findings=shown),
+    )
+
+
+def for_model(turn: Turn, found: list[Finding]) -> str:
+    """As many of the findings as there is room for, the first ones first."""
+    lines: list[str] = []
+    for finding in found:
+        place = f"Line {finding.place.line}: " if finding.place is not None else ""
+        line = escaped(f"{place}{finding.sentence}")
+        if len(_told(turn, [*lines, line])) <= LONGEST and line not in lines:
+            lines.append(line)
+    return _told(turn, lines)
+
+
+def _told(turn: Turn, lines: list[str]) -> str:
+    return f"\n{FACTS}\n{turn.untrusted.quoted(chr(10).join(lines))}"

@@ -1,0 +1,1 @@
+"""Checks of the agent's runs: facts about the code, and about what the run did."""

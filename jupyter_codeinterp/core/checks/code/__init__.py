@@ -1,0 +1,1 @@
+"""Checks that read the code only, one family a file."""

@@ -1,0 +1,111 @@
+"""State that is not seen: globals in place of arguments, default lists, draws without a seed."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from ...findings import Finding
+from ...hooks.hook import CellCode
+from ..shared.check import Check
+from ..shared.source import Source, base, dotted, keyword, parsed
+
+NAME = "Hidden state"
+MODULES = {
+    "np", "pd", "plt", "sns", "px", "go", "sm", "st", "tf", "nx", "pl", "math", "re", "os", "json",
+    "random", "datetime", "dt", "time", "sys", "stats", "scipy", "torch", "itertools",
+    "functools", "collections", "string", "statistics", "logging", "warnings",
+}  # fmt: skip
+CHANGES = {"append", "extend", "add", "update", "insert", "setdefault"}
+Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def read(cell: CellCode) -> Iterator[Finding]:
+    source = parsed(cell.source)
+    if source is None:
+        return
+    known = MODULES | _defined(source) | set(dir(builtins))
+    for node in source.nodes:
+        if isinstance(node, Function):
+            yield from _reads_a_global(source, node, known)
+            yield from _keeps_a_default(source, node)
+    if not _is_seeded(source):
+        for node in source.nodes:
+            if isinstance(node, ast.Call) and _draws(node):
+                words = f"`{source.text(node)}` draws at random without a seed."
+                yield Finding(NAME, words, source.place(node), audience="model")
+                return
+
+
+def _reads_a_global(
+    source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef, known: set[str]
+) -> Iterator[Finding]:
+    """A function that ignores an argument, and takes a column of a global table."""
+    arguments = {one.arg for one in (*function.args.args, *function.args.kwonlyargs)}
+    body = [node for statement in function.body for node in ast.walk(statement)]
+    used = {node.id for node in body if isinstance(node, ast.Name)}
+    own = {n.id for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    unused = sorted(
+        name for name in arguments - used if not name.startswith("_") and name != "self"
+    )
+    if not unused:
+        return
+    for node in body:
+        is_part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+        name = base(node) if is_part else ""
+        if name and name not in arguments | own | known and not name.isupper():
+            words = f"`{function.name}` never uses `{unused[0]}`; it reads the global `{name}`."
+            yield Finding(NAME, words, source.place(node))
+            return
+
+
+def _defined(source: Source) -> set[str]:
+    """Functions, classes and modules of the cell."""
+    found: set[str] = set()
+    for node in source.nodes:
+        if isinstance(node, (*Function, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).split(".")[0])
+    return found
+
+
+def _keeps_a_default(
+    source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[Finding]:
+    """``def f(x, seen=[])`` with ``seen.append``: all calls share the list."""
+    parameters = function.args.args[len(function.args.args) - len(function.args.defaults) :]
+    for parameter, default in zip(parameters, function.args.defaults, strict=True):
+        if not isinstance(default, (ast.List, ast.Dict, ast.Set)):
+            continue
+        if any(_changes(node, parameter.arg) for node in ast.walk(function)):
+            words = f"All calls of `{function.name}` share one `{parameter.arg}`, which it changes."
+            yield Finding(NAME, words, source.place(default))
+
+
+def _changes(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return base(node) == name
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_method and base(node) == name and node.func.attr in CHANGES  # type: ignore[attr-defined]
+
+
+def _is_seeded(source: Source) -> bool:
+    calls = [node for node in source.nodes if isinstance(node, ast.Call)]
+    return any(dotted(call.func).split(".")[-1] in ("seed", "set_seed") for call in calls)
+
+
+def _draws(call: ast.Call) -> bool:
+    name = dotted(call.func)
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else name
+    if keyword(call, "random_state") or keyword(call, "seed"):
+        return False
+    if last in ("sample", "train_test_split"):
+        return not name.startswith("rng.")
+    if last in ("default_rng", "RandomState", "Generator"):
+        return last != "Generator" and not call.args
+    return name.startswith(("np.random.", "random.", "numpy.random."))
+
+
+CHECK = Check(NAME, before_run=read)

@@ -1,0 +1,1 @@
+"""Checks that read what the kernel saw of a run, one family a file."""

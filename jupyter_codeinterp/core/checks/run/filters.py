@@ -1,0 +1,111 @@
+"""Filters that match nothing, or not what they name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...findings import Finding
+from ..shared.check import Check, Fact, SeenRun
+from ..shared.reading import (
+    code_at,
+    facts,
+    is_literal,
+    is_looked_at,
+    listed,
+    number,
+    text,
+    texts,
+    within,
+)
+from ..shared.source import Source, parsed
+
+NAME = "Filter"
+FEW = 5
+"""Different values of a column that are told."""
+
+
+def read(run: SeenRun) -> Iterator[Finding]:
+    source = parsed(run.cell.source)
+    if source is None:
+        return
+    empty = list(facts(run, "empty_filter"))
+    explained: set[int] = set()
+    for fact in facts(run, "no_match", "absent_values"):
+        around = [one for one in empty if _is_part(source, fact, one)]
+        explained.update(map(id, around))
+        yield from _no_match(source, fact, bool(around))
+    for fact in empty:
+        node = source.at(fact.place)
+        if id(fact) not in explained and node is not None and not is_looked_at(source, node):
+            words = f"{code_at(source, fact, 'A filter')} kept 0 of {number(fact, 'rows'):,} rows."
+            yield Finding(NAME, words, fact.place, audience="model")
+    for fact in facts(run, "nothing_excluded"):
+        words = f"{code_at(source, fact, 'A filter')} excludes nothing; the column has"
+        yield Finding(NAME, f"{words} {listed(texts(fact, 'near'))}.", fact.place)
+    for fact in facts(run, "dropped_most"):
+        rows, kept = number(fact, "rows"), number(fact, "kept")
+        words = f"{code_at(source, fact, '`dropna`')} kept {kept:,} of {rows:,} rows."
+        yield Finding(NAME, words, fact.place, audience="model" if kept else "person")
+
+
+def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
+    """Whether the comparison makes the filter: it stands in it, or in a variable that does."""
+    if within(fact.place, around.place):
+        return True
+    node, outer = source.at(fact.place), source.at(around.place)
+    statement = source.statement(node) if node is not None else None
+    if outer is None or not isinstance(statement, ast.Assign):
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(outer))
+
+
+def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
+    if text(fact, "column") == "_merge":  # The indicator of a join, which may well be complete.
+        return
+    node = source.at(fact.place)
+    near, rows = texts(fact, "near"), number(fact, "rows")
+    if node is None or not (near or (is_empty and is_literal(source, _operand(node)))):
+        if fact.kind == "absent_values" and not _is_negated(source, node):
+            yield _absent(source, fact, "model")
+        return
+    if is_looked_at(source, node) and not near:
+        return
+    if fact.kind == "absent_values":
+        yield _absent(source, fact, "person")
+        return
+    words = f"`{source.text(node)}` matched 0 of {rows:,} rows"
+    if near:
+        words += f"; the column has {listed(near)}."
+    elif number(fact, "distinct") <= FEW and texts(fact, "values"):
+        words += f"; the values are {listed(texts(fact, 'values'))}."
+    else:
+        words += f"; values are {', '.join(texts(fact, 'values')[:3])}, \u2026"
+    yield Finding(NAME, words, fact.place, texts(fact, "values"))
+
+
+def _absent(source: Source, fact: Fact, audience: str) -> Finding:
+    absent, near = texts(fact, "absent"), texts(fact, "near")
+    count, wanted = number(fact, "count"), number(fact, "wanted")
+    words = f"{count} of {wanted} values of `isin` are not in `{text(fact, 'column')}`"
+    words += f": {listed(absent)}" + (f"; the column has {listed(near)}." if near else ".")
+    shown = "person" if audience == "person" else "model"
+    return Finding(NAME, words, fact.place, texts(fact, "values"), shown)  # type: ignore[arg-type]
+
+
+def _operand(node: ast.expr) -> ast.expr | None:
+    """What a comparison or a call compares with."""
+    if isinstance(node, ast.Compare):
+        return node.comparators[0] if len(node.comparators) == 1 else None
+    if isinstance(node, ast.Call):
+        return node.args[0] if node.args else None
+    return None
+
+
+def _is_negated(source: Source, node: ast.AST | None) -> bool:
+    parent = source.parents.get(node) if node is not None else None
+    return isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Invert)
+
+
+CHECK = Check(NAME, after_run=read)

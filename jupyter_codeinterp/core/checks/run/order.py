@@ -1,0 +1,45 @@
+"""Numbers written as text, ties at a cut-off, and replacements that find nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding
+from ..shared.check import Check, SeenRun
+from ..shared.reading import code_at, facts, listed, number, text, texts
+from ..shared.source import parsed
+
+NAME = "Order and text"
+
+
+def read(run: SeenRun) -> Iterator[Finding]:
+    source = parsed(run.cell.source)
+    if source is None:
+        return
+    for fact in facts(run, "text_order"):
+        words = (
+            f"`{text(fact, 'column')}` has numbers written as text, {text(fact, 'how')} as text:"
+        )
+        yield Finding(NAME, f"{words} {listed(texts(fact, 'examples'))}.", fact.place)
+    for fact in facts(run, "text_sum"):
+        words = f"`{text(fact, 'column')}` is text, so its sum puts the texts one after the other."
+        yield Finding(NAME, words, fact.place, texts(fact, "examples"))
+    for fact in facts(run, "replaced_nothing"):
+        words = f"{code_at(source, fact, '`replace`')} replaced nothing: it compares whole values,"
+        words += f" and {text(fact, 'wanted')} is only a part of {number(fact, 'inside'):,}."
+        yield Finding(NAME, words, fact.place)
+    for fact in facts(run, "pattern_not_found"):
+        words = f"{code_at(source, fact, '`str.replace`')} replaced nothing: without `regex=True`"
+        yield Finding(NAME, f"{words} it looks for {text(fact, 'wanted')} itself.", fact.place)
+    for fact in facts(run, "tie"):
+        words = f"The first {number(fact, 'count')} rows end in a tie: the next row has the same"
+        words += f" {listed(texts(fact, 'keys'))}, {text(fact, 'value')}."
+        yield Finding(NAME, words, fact.place, audience="model")
+    for fact in facts(run, "day_cut"):
+        words = (
+            f"{code_at(source, fact, 'The comparison')} leaves out {number(fact, 'count'):,} rows"
+        )
+        yield Finding(NAME, f"{words} later on that day.", fact.place)
+
+
+CHECK = Check(NAME, after_run=read)

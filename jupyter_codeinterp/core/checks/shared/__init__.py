@@ -1,0 +1,1 @@
+"""What all checks are made of."""

@@ -1,0 +1,69 @@
+"""What a check is, and what it gets to see."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Union
+
+import msgspec
+
+from ...findings import Finding, Place
+from ...hooks.hook import CellCode, CellOutputs
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """What the kernel saw of one call in the cell: its ``kind`` and its figures by name.
+    ``place`` is where the call stands in the source, if known."""
+
+    kind: str
+    place: Union[Place, None] = None
+    figures: dict[str, Any] = {}
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What a run did to a variable. ``persons``: the person made it. ``before`` and ``after``
+    describe it, as ``DataFrame of 429 rows and 5 columns``. Of a table, columns that are new,
+    differ or are gone, at most 20 each."""
+
+    name: str
+    how: str
+    """``added``, ``removed``, ``rebound`` or ``changed`` in place."""
+    persons: bool = False
+    before: str = ""
+    after: str = ""
+    new_columns: tuple[str, ...] = ()
+    changed_columns: tuple[str, ...] = ()
+    lost_columns: tuple[str, ...] = ()
+
+
+class SeenRun(msgspec.Struct, frozen=True):
+    """A run that has come to its end. Kernels other than Python's give no facts and changes.
+    ``asked`` are the person's words."""
+
+    cell: CellCode
+    outputs: CellOutputs
+    facts: tuple[Fact, ...] = ()
+    changes: tuple[Change, ...] = ()
+    asked: str = ""
+
+
+Found = Union[Iterable[Finding], None]
+BeforeRun = Callable[[CellCode], Union[Found, Awaitable[Found]]]
+AfterRun = Callable[[SeenRun], Union[Found, Awaitable[Found]]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """``before_run`` reads the code, ``after_run`` what came of it. Both state facts, and return
+    nothing when all is well.
+
+    A plain function runs in a thread of its own; a coroutine function must not block the
+    server's event loop. One that raises, or takes longer than ``hooks.bounded.DEADLINE``
+    seconds, finds nothing.
+    """
+
+    name: str
+    """As a hook's."""
+    before_run: Union[BeforeRun, None] = None
+    after_run: Union[AfterRun, None] = None

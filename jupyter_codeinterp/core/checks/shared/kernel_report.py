@@ -1,0 +1,86 @@
+"""Reads what the kernel reports of a run. Code in the kernel may report anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+
+import msgspec
+
+from ...findings import Place
+from ...hooks.hook import CellCode, CellOutputs
+from .check import Change, Fact, SeenRun
+from .source import Source, parsed
+
+MOST_FACTS = 60
+MOST_CHANGES = 200
+LONGEST = 200
+"""Characters of a text in it."""
+MOST_VALUES = 20
+"""Values of a list in it."""
+
+
+class _Fact(msgspec.Struct, frozen=True):
+    """``at``: line, column, last line and its end, in bytes of UTF-8, as Python counts."""
+
+    kind: str
+    at: Union[tuple[int, int, int, int], None] = None
+    figures: dict[str, Any] = {}
+
+
+class _Report(msgspec.Struct, frozen=True):
+    facts: list[_Fact] = []
+    changes: list[Change] = []
+
+
+def seen_run(
+    cell: CellCode,
+    outputs: CellOutputs,
+    report: dict[str, Any],
+    asked: str = "",
+    is_private: Callable[[str], bool] = lambda name: False,
+) -> SeenRun:
+    """The run with what the kernel reports of it, without changes of private variables."""
+    facts, changes = read(report, parsed(cell.source))
+    shown = tuple(change for change in changes if not is_private(change.name))
+    return SeenRun(cell, outputs, tuple(facts), shown, asked)
+
+
+def read(report: dict[str, Any], source: Source | None) -> tuple[list[Fact], list[Change]]:
+    """The facts and changes; none of a report in another form."""
+    try:
+        told = msgspec.convert(report, _Report, strict=True)
+    except (msgspec.ValidationError, RecursionError):
+        return [], []
+    facts = [_fact(fact, source) for fact in told.facts[:MOST_FACTS]]
+    return facts, [_change(change) for change in told.changes[:MOST_CHANGES]]
+
+
+def _fact(fact: _Fact, source: Source | None) -> Fact:
+    place: Place | None = None
+    if (
+        fact.at is not None
+        and source is not None
+        and 0 < fact.at[0] <= fact.at[2] <= len(source.lines)
+    ):
+        place = source.place_of_bytes(*fact.at)
+    figures = {name[:LONGEST]: _bounded(value) for name, value in fact.figures.items()}
+    return Fact(fact.kind[:LONGEST], place, figures)
+
+
+def _change(change: Change) -> Change:
+    texts = (text[:LONGEST] for text in (change.name, change.how, change.before, change.after))
+    name, how, before, after = texts
+    columns = (change.new_columns, change.changed_columns, change.lost_columns)
+    new, changed, lost = (tuple(map(_bounded, some[:MOST_VALUES])) for some in columns)
+    return Change(name, how, change.persons, before, after, new, changed, lost)
+
+
+def _bounded(value: Any) -> Any:
+    """A number, a text, or a list of them."""
+    if isinstance(value, str):
+        return value[:LONGEST]
+    if isinstance(value, list):
+        plain = [one for one in value[:MOST_VALUES] if isinstance(one, (str, int, float))]
+        return [_bounded(one) for one in plain]
+    return value if isinstance(value, (int, float)) else None

@@ -1,0 +1,1 @@
+"""What watches cells of the agent in a Python kernel."""

@@ -1,0 +1,163 @@
+"""Watches calls of pandas that a cell makes itself. This file's text runs **in the kernel**.
+
+While the cell runs, some functions of pandas are wrapped. A wrapper calls the original first,
+and then has a look at arguments and result if the caller's frame is the cell's own code. It never
+changes a result, and leaves no trace:
+
+- An exception passes without the wrapper's frame: a bare ``raise`` adds no frame to the
+  traceback (Python 3.11 or newer; older ones are not watched).
+- A warning names the cell's line: the wrapper's code counts as a file of pandas.
+- pandas warns of chained assignment by counting references, and the wrapper holds one more. So
+  where the cell has such code, the functions in question are not wrapped.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MOST_FACTS = 60
+MOST_A_PLACE = 20
+"""Looks at one place in the code, which may be in a loop."""
+SECONDS = 0.1
+"""For all looks of a cell."""
+OLDEST = (3, 11)
+TIMED = "<timed exec>"
+"""The file of a cell below ``%%time``, without that line."""
+
+Watched = tuple[Any, str, Callable[..., Any]]
+"""The class or module, the function's name, and what looks at a call of it."""
+
+
+class Tracer:
+    """Watches the code with the file name ``cell`` and the globals ``namespace``."""
+
+    def __init__(self, cell: str, namespace: dict[str, Any]) -> None:
+        self.facts: list[dict[str, Any]] = []
+        self.sorted: dict[int, Any] = {}
+        """By id of a sorted table: a weak reference to it, and the columns."""
+        self.cell = cell
+        self.namespace = namespace
+        self.wrapped: list[tuple[Any, str, Any, Any]] = []
+        self.looks: dict[Any, int] = {}
+        self.seconds = SECONDS
+        self.active = True
+
+    def start(self, watched: Iterator[Watched], folder: str) -> None:
+        """Wrap the functions. ``folder`` is the package's."""
+        for owner, name, look in watched:
+            original = vars(owner).get(name, getattr(owner, name, None))
+            if inspect.isfunction(original):
+                wrapper = wrapped(original, look, self, os.path.join(folder, "calls.py"))  # noqa: PTH118
+                own = name in vars(owner)
+                self.wrapped.append((owner, name, wrapper, original if own else None))
+                setattr(owner, name, wrapper)
+
+    def stop(self) -> None:
+        """Put back the originals, except where the cell has put something else."""
+        self.active = False
+        while self.wrapped:
+            owner, name, wrapper, original = self.wrapped.pop()
+            if vars(owner).get(name) is not wrapper:
+                continue
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+
+    def look(
+        self, frame: Any, call: Callable[..., Any], result: Any, args: Any, kwargs: Any
+    ) -> None:
+        if not self.active or len(self.facts) >= MOST_FACTS or self.seconds < 0:
+            return
+        place = (frame.f_code, frame.f_lasti)
+        count = self.looks[place] = self.looks.get(place, 0) + 1
+        if count > MOST_A_PLACE:
+            return
+        began = time.perf_counter()
+        try:
+            for fact in call(self, result, args, kwargs) or ():
+                at = position(frame)
+                if at is not None and frame.f_code.co_filename == TIMED:
+                    at[0], at[2] = at[0] + 1, at[2] + 1
+                self.facts.append({"kind": fact.pop("kind"), "at": at, "figures": fact})
+        except Exception:
+            # A look at values of any kind may fail. The cell must not notice.
+            pass
+        self.seconds -= time.perf_counter() - began
+
+
+def wrapped(
+    original: Callable[..., Any], look: Callable[..., Any], tracer: Tracer, file: str
+) -> Callable[..., Any]:
+    getframe, cell, namespace = sys._getframe, (tracer.cell, TIMED), tracer.namespace
+    deeper = original.__name__ == "query"
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            if deeper:
+                # It looks for the caller's variables by the number of frames.
+                result = original(*args, **{**kwargs, "level": kwargs.get("level", 0) + 1})
+            else:
+                result = original(*args, **kwargs)
+        except BaseException as error:
+            error.__traceback__ = error.__traceback__.tb_next  # type: ignore[union-attr]
+            raise
+        frame = getframe(1)
+        if frame.f_code.co_filename in cell and frame.f_globals is namespace:
+            tracer.look(frame, look, result, args, kwargs)
+        return result
+
+    call.__code__ = call.__code__.replace(co_filename=file, co_name=original.__name__)
+    return functools.wraps(original)(call)
+
+
+def position(frame: Any) -> list[int] | None:
+    """Line, column, last line and its end of what the frame does now."""
+    positions = list(frame.f_code.co_positions())
+    line, end_line, column, end = positions[frame.f_lasti // 2]
+    return None if None in (line, end_line, column, end) else [line, column, end_line, end]
+
+
+def arguments(call: Callable[..., Any], args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments by name, only those that are given."""
+    return dict(signature(call).bind(*args, **kwargs).arguments)
+
+
+@functools.lru_cache(maxsize=64)
+def signature(call: Callable[..., Any]) -> inspect.Signature:
+    return inspect.signature(call)
+
+
+class Code:
+    """What must be known of a cell's code before it runs."""
+
+    def __init__(self, source: str) -> None:
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = ast.parse("")
+        nodes = list(ast.walk(tree))
+        self.imports_pandas = any(map(imports, nodes))
+        self.in_place = "inplace" in {n.arg for n in nodes if isinstance(n, ast.keyword)}
+        self.chained = any(is_chained(node) for node in nodes)
+
+
+def imports(node: ast.AST) -> bool:
+    if isinstance(node, ast.Import):
+        return any(name.name.split(".")[0] == "pandas" for name in node.names)
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "pandas"
+
+
+def is_chained(node: ast.AST) -> bool:
+    """Whether it assigns to a part of something that has no name."""
+    is_part = isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del))
+    return is_part and not isinstance(node.value, ast.Name)  # type: ignore[attr-defined]

@@ -1,0 +1,163 @@
+"""What a cell did to the variables. This file's text runs **in the kernel**.
+
+A fingerprint before and one after the cell are compared. It holds no reference to a value, and is
+bounded: of large values it sees samples and sums. As in ``variables.py``, no attribute and no
+``repr`` of an unknown type is ever read: of those only the identity counts. Standard library only.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from itertools import islice
+from typing import Any
+
+from ..variables import dtype_text, is_among, is_one_of, key_text, type_name, user_variables
+
+SECONDS = 0.02
+"""For all fingerprints before a cell, and again after it."""
+SAMPLES = 32
+MOST_COLUMNS = 100
+MOST_TOLD = 20
+"""Columns of a change."""
+SUMMED = 5_000_000
+"""Numbers of a column that are summed."""
+SIMPLE = (str, int, float, bool, type(None))
+
+
+def fingerprints(namespace: dict[str, Any], hidden: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """By name ``{id, text, parts}``. ``parts`` is None for types that are not known, and for
+    those that had no time left."""
+    deadline = time.monotonic() + SECONDS
+    found = {}
+    for name, value in user_variables(namespace, hidden):
+        known = time.monotonic() < deadline
+        parts = fingerprint(value) if known else None
+        found[name] = {"id": id(value), "text": described(value), "parts": parts}
+    return found
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is added, removed, rebound to another value, or changed in place."""
+    found = [{"name": name, "how": "added", "after": after[name]["text"]} for name in after
+             if name not in before]  # fmt: skip
+    for name, was in before.items():
+        now = after.get(name)
+        if now is None:
+            found.append({"name": name, "how": "removed", "before": was["text"]})
+            continue
+        same = was["id"] == now["id"]
+        if was["parts"] == now["parts"] and (same or was["parts"] is not None):
+            continue
+        if same and (was["parts"] is None or now["parts"] is None):
+            continue
+        change: dict[str, Any] = {"name": name, "how": "changed" if same else "rebound"}
+        change.update(before=was["text"], after=now["text"])
+        change.update(compared(was["parts"], now["parts"]))
+        found.append(change)
+    return found
+
+
+def compared(before: Any, after: Any) -> dict[str, list[str]]:
+    """The columns that are new, differ or are gone, if both were tables."""
+    if not (type(before) is dict and type(after) is dict):
+        return {}
+    was, now = before["columns"], after["columns"]
+    return {
+        "new_columns": [name for name in now if name not in was][:MOST_TOLD],
+        "changed_columns": [name for name in was if name in now and was[name] != now[name]][
+            :MOST_TOLD
+        ],
+        "lost_columns": [name for name in was if name not in now][:MOST_TOLD],
+    }
+
+
+def fingerprint(value: Any) -> Any:
+    """What is equal for equal values, as far as a bounded look can tell; None if unknown."""
+    kind = type(value)
+    if is_among(kind, SIMPLE):
+        return (kind.__name__, value if kind is not str else (len(value), value[:200]))
+    if is_among(kind, (list, tuple)):
+        step = max(1, len(value) // SAMPLES)
+        return (kind.__name__, len(value), tuple(map(item, value[::step])))
+    if is_among(kind, (dict, set, frozenset)):
+        parts = value.items() if kind is dict else value
+        few = tuple(map(item, islice(parts, SAMPLES)))
+        return (kind.__name__, len(value), few)
+    numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
+    if numpy is not None and is_one_of(kind, numpy, ("ndarray",)):
+        return ("ndarray", value.shape, numbers(value.reshape(-1)) if value.size else None)
+    if pandas is not None and is_one_of(kind, pandas, ("Series",)):
+        return ("Series", len(value), column(value), column(value.index))
+    if pandas is not None and is_one_of(kind, pandas, ("DataFrame",)):
+        return table(value)
+    return None
+
+
+def item(value: Any) -> Any:
+    """A member of a container: by value if it is simple, by identity otherwise."""
+    kind = type(value)
+    if is_among(kind, SIMPLE):
+        return (kind.__name__, value)
+    if kind is tuple:
+        return tuple(map(item, value[:2]))
+    return id(value)
+
+
+def table(frame: Any) -> dict[str, Any]:
+    """Rows, index, and columns by label."""
+    labels = [key_text(label) for label in frame.columns[:MOST_COLUMNS]]
+    columns = {
+        label: column(frame.iloc[:, position]) for position, label in enumerate(labels) if label
+    }
+    return {"rows": len(frame), "index": column(frame.index), "columns": columns}
+
+
+def column(values: Any) -> Any:
+    """Of a Series or an Index: its type, a sum over all numbers, and a few values."""
+    dtype = values.dtype
+    text = dtype_text(dtype)
+    module = type.__dict__["__module__"].__get__(type(dtype))
+    if module.split(".")[0] not in ("numpy", "pandas") or not len(values):
+        return (text, len(values))
+    numpy = sys.modules["numpy"]
+    if type(dtype) is not numpy.dtype and not isinstance(dtype, numpy.dtype):
+        return (text, sample(values))
+    if dtype.kind == "O":
+        return (text, sample(values))
+    return (text, numbers(values.to_numpy()))
+
+
+def sample(values: Any) -> tuple[Any, ...]:
+    step = max(1, len(values) // SAMPLES)
+    few = values.take(list(range(0, len(values), step)))
+    return tuple(map(item, few.tolist()))
+
+
+def numbers(array: Any) -> Any:
+    """A sum over the bytes of all numbers, and a few of them, in which NaN equals NaN."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "biufmM" or size not in (1, 2, 4, 8):
+        return (str(array.dtype), array.size)
+    bits = array.view(f"u{size}")
+    few = bits[:: max(1, array.size // SAMPLES)].tolist()
+    total = int(bits.sum(dtype="u8")) if array.size <= SUMMED else 0
+    return (str(array.dtype), total, tuple(few))
+
+
+def described(value: Any) -> str:
+    """The type, and the extent of known types."""
+    kind = type(value)
+    name = type_name(kind)
+    if is_among(kind, (list, tuple, set, frozenset, dict)):
+        return f"{name} of {len(value):,}"
+    if is_among(kind, (int, float, bool)):
+        text = repr(value) if kind is not int or value.bit_length() < 200 else ""
+        return f"{name} {text}".strip()
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and is_one_of(kind, pandas, ("DataFrame",)):
+        rows, columns = value.shape
+        return f"{name} of {rows:,} rows and {columns:,} columns"
+    if pandas is not None and is_one_of(kind, pandas, ("Series",)):
+        return f"{name} of {len(value):,}"
+    return str(name)

@@ -1,0 +1,158 @@
+"""Watches cells of the agent: variables before and after, and calls of pandas in between. This
+file's text runs **in the kernel**.
+
+What it saw goes out with the reply to the cell, as a payload that only we read. Only cells of our
+own connection are watched, and no name is added to the person's. Standard library only.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import json
+import os
+import sys
+from typing import Any
+
+from ..mark import WATCH
+from .calls import OLDEST, Code, Tracer
+from .changes import changes, fingerprints
+from .watched import watched
+
+LARGEST = 100_000
+"""Characters of a report."""
+
+
+class Watch:
+    """``session`` is that of our connection."""
+
+    def __init__(self, shell: Any, session: str) -> None:
+        self.shell = shell
+        self.session = session
+        self.own: dict[str, int] = {}
+        """Variables that cells of the agent made, and the ids of their values after them."""
+        self.before: dict[str, Any] | None = None
+        self.tracer: Tracer | None = None
+        self.hook: WhenImported | None = None
+
+    def begin(self, info: Any) -> None:
+        self.finish()
+        if not self.is_ours():
+            return
+        try:
+            self.before = self.variables()
+            self.trace(info)
+        except Exception:
+            # The cell runs all the same, unwatched.
+            self.finish()
+
+    def end(self, result: Any) -> None:
+        if self.before is None:
+            return
+        try:
+            tracer, before = self.tracer, self.before
+            self.finish()
+            after = self.variables()
+            found = changes(before, after)
+            for change in found:
+                name = change["name"]
+                change["persons"] = name in before and self.own.get(name) != before[name]["id"]
+                if not change["persons"] and name in after:
+                    self.own[name] = after[name]["id"]
+            self.tell({"facts": tracer.facts if tracer else [], "changes": found})
+        except Exception:
+            self.finish()
+
+    def finish(self) -> None:
+        """Remove everything that watches the cell."""
+        tracer, self.tracer, self.before = self.tracer, None, None
+        hook, self.hook = self.hook, None
+        if hook is not None:
+            hook.remove()
+        if tracer is not None:
+            tracer.stop()
+
+    def is_ours(self) -> bool:
+        header = self.shell.kernel.get_parent("shell").get("header", {})
+        return bool(header.get("session") == self.session)
+
+    def variables(self) -> dict[str, Any]:
+        return fingerprints(self.shell.user_ns, self.shell.user_ns_hidden)
+
+    def trace(self, info: Any) -> None:
+        shell = self.shell
+        if sys.version_info < OLDEST:
+            return
+        plain = info.transformed_cell or info.raw_cell
+        code = Code(plain)
+        if "pandas" not in sys.modules and not code.imports_pandas:
+            return
+        name = shell.compile.get_code_name(info.raw_cell, plain, shell.execution_count)
+        tracer = self.tracer = Tracer(name, shell.user_ns)
+        if "pandas" in sys.modules:
+            start(tracer, code)
+        else:
+            self.hook = WhenImported("pandas", lambda: start(tracer, code))
+
+    def tell(self, report: dict[str, Any]) -> None:
+        """Bounded: first the last facts go, then all."""
+        while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
+            longest = max(("facts", "changes"), key=lambda name: len(report[name]))
+            del report[longest][len(report[longest]) // 2 :]
+        if report["facts"] or report["changes"]:
+            report["source"] = WATCH
+            self.shell.payload_manager.write_payload(report)
+
+
+def start(tracer: Tracer, code: Code) -> None:
+    try:
+        tracer.start(watched(code), os.path.dirname(sys.modules["pandas"].__file__ or ""))  # noqa: PTH120
+    except Exception:
+        # A pandas of another make. The cell goes on, unwatched.
+        tracer.stop()
+
+
+class WhenImported(importlib.abc.MetaPathFinder):
+    """Calls ``then`` right after the first import of the module ``name``."""
+
+    def __init__(self, name: str, then: Any) -> None:
+        self.name = name
+        self.then = then
+        sys.meta_path.insert(0, self)
+
+    def remove(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        if fullname != self.name:
+            return None
+        self.remove()
+        spec = importlib.util.find_spec(fullname)
+        loader = spec.loader if spec is not None else None
+        if loader is None:
+            return spec
+        execute = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            try:
+                execute(module)
+            finally:
+                del loader.exec_module
+            self.then()
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def install(shell: Any, session: str) -> None:
+    for callback in shell.events.callbacks["pre_run_cell"]:
+        if getattr(getattr(callback, "__self__", None), "session", "") == session:
+            return
+    watch = Watch(shell, session)
+    shell.events.register("pre_run_cell", watch.begin)
+    shell.events.register("post_run_cell", watch.end)
+
+
+if __name__ == WATCH:
+    install(sys.modules["IPython"].get_ipython(), globals()["SESSION"])

@@ -1,0 +1,80 @@
+"""The checks on some programs of each family, and the watch that no program notices."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+import pytest
+
+from tests.kernels import Person, kernel_manager, person_at, run, running_kernel
+from tests.truth.judge import judge
+from tests.truth.programs import Program, programs
+
+EVERY = programs()
+UNWATCH = """
+for name in ("pre_run_cell", "post_run_cell"):
+    calls = get_ipython().events.callbacks[name]
+    for call in [c for c in calls if type(getattr(c, "__self__", None)).__name__ == "Watch"]:
+        get_ipython().events.unregister(name, call)
+"""
+STATE = "print({n: repr(v) for n, v in sorted(globals().items()) if n[0] not in '_IO'})"
+ADDRESSES = r"0x[0-9a-f]+|at [0-9A-F]{8,}|ipykernel_\d+"
+NUMBERS = re.compile(rf"{ADDRESSES}|In\[\d+\]|'execution_count': \d+")
+
+
+def few(is_wrong: bool) -> list[Program]:
+    """Two of each family, of the half that rules were tuned on."""
+    chosen = [one for one in EVERY if one.is_wrong == is_wrong and not one.is_held]
+    return [
+        one for _, family in groupby(chosen, lambda one: one.family) for one in list(family)[:2]
+    ]
+
+
+def test_there_are_many_of_each_family_in_both_halves() -> None:
+    for is_wrong, least in ((True, 60), (False, 120)):
+        chosen = [one for one in EVERY if one.is_wrong == is_wrong]
+        assert len(chosen) >= least
+        assert len({one.family for one in chosen}) == 12
+        held = sum(one.is_held for one in chosen)
+        assert 0.4 < held / len(chosen) < 0.6
+
+
+@pytest.mark.parametrize("is_wrong", [True, False], ids=["wrong", "right"])
+async def test_wrong_programs_are_found_and_right_ones_get_no_word(is_wrong: bool) -> None:
+    verdicts = await judge(few(is_wrong))
+    assert len(verdicts) >= 12
+    assert {one.program.name for one in verdicts if bool(one.told) != is_wrong} == set()
+
+
+async def test_programs_run_as_they_do_unwatched() -> None:
+    """The same outputs and variables, whatever the watch sees."""
+    chosen = [one for one in EVERY if "random draw" not in one.name][::5]
+    watched, plain = await came_of(chosen, ""), await came_of(chosen, UNWATCH)
+    assert len(watched) == len(chosen) > 40
+    assert watched == plain
+
+
+async def came_of(chosen: list[Program], before: str) -> list[tuple[str, str]]:
+    async with (
+        kernel_manager() as kernels,
+        running_kernel(kernels) as (_, kernel, kernel_id),
+        person_at(kernels, kernel_id) as person,
+    ):
+        await run(kernel, "import pandas")
+        await ran(person, before)
+        found, reports = [], 0
+        for program in chosen:
+            await ran(person, f"%reset -f\n{program.setup}")
+            _, done = await run(kernel, program.source)
+            reports += bool(done.report)
+            state = await ran(person, STATE)
+            found.append((NUMBERS.sub("", repr(done.outputs)), NUMBERS.sub("", state)))
+        assert (reports > len(chosen) / 2) != (before == UNWATCH)
+        return found
+
+
+async def ran(person: Person, source: str) -> str:
+    msg_id = person.run(source)
+    await person.finished(msg_id)
+    return person.text(msg_id)
