@@ -321,10 +321,7 @@ export class Store {
       void this.conversation.leaveDemo(info.session_id);
     } else if (event.type === 'tool_done') {
       this.notebooks.runEnded(info.notebook, event.cell_id, event.call_id);
-    } else if (
-      event.type === 'went_on' &&
-      this.drafts.wentOn(event.draft_id)
-    ) {
+    } else if (event.type === 'went_on' && this.drafts.wentOn(event.draft_id)) {
       this.showIn(event.notebook, event.session_id);
       this.wentOn.emit(event.notebook);
     }
