@@ -19,7 +19,7 @@ for name in ("pre_run_cell", "post_run_cell"):
         get_ipython().events.unregister(name, call)
 """
 STATE = "print({n: repr(v) for n, v in sorted(globals().items()) if n[0] not in '_IO'})"
-ADDRESSES = r"0x[0-9a-f]+|at [0-9A-F]{8,}|ipykernel_\d+"
+ADDRESSES = r"0x[0-9a-fA-F]+|ipykernel_\d+"
 NUMBERS = re.compile(rf"{ADDRESSES}|In\[\d+\]|'execution_count': \d+")
 
 
