@@ -102,7 +102,7 @@ async def test_a_failed_cell_that_the_person_took_in_hand_stays(
 
 async def acting(b: Bench, room: Room, act: Act) -> None:
     """Begin a turn in Auto; the person acts while the model thinks about its second reply."""
-    holds = asyncio.Event()
+    holds, asked = asyncio.Event(), asyncio.Event()
     b.send(mode="auto")
     done = asyncio.ensure_future(b.event(e.ToolDone))
     b.model.hold = None
@@ -110,12 +110,14 @@ async def acting(b: Bench, room: Room, act: Act) -> None:
 
     async def stream(request: ModelRequest) -> Any:
         if len(b.model.requests) == 1:
+            asked.set()
             await holds.wait()
         async for event in first(request):
             yield event
 
     b.model.stream = stream
     cell_id = (await done).cell_id
+    await asked.wait()
     await act(b, room, cell_id)
     holds.set()
 
@@ -133,10 +135,8 @@ async def test_the_model_is_told_before_its_next_step(
 
 
 def _changes_told(b: Bench) -> list[str]:
-    """What the model was told by its third request: whether already by the second depends on
-    the loop's order."""
-    blocks = [block for message in b.model.requests[2].messages for block in message.content]
-    texts = [block.text for block in blocks if isinstance(block, Text)]
+    """What the third request says of the person's changes."""
+    texts = [one.text for one in b.model.requests[2].messages[-1].content if isinstance(one, Text)]
     return [text for text in texts if text.startswith('<changes by="person"')]
 
 
