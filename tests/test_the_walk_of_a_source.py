@@ -20,9 +20,9 @@ MARK = "of which there is one"
 SOURCE = f"one = 1\nprint(one)  # {MARK}"
 
 WIRE = {
-    # As it is written, as it is whole, to be decided on, and what was decided on.
-    "review": ["StreamFrame", "OpFrame", "EventFrame", "Decide"],
-    "auto": ["StreamFrame", "OpFrame", "EventFrame"],
+    # As it is whole, to be decided on, and what was decided on.
+    "review": ["OpFrame", "EventFrame", "Decide"],
+    "auto": ["OpFrame", "EventFrame"],
 }
 JOURNAL = {"messages": 1, "ops": 1, "events": 1}
 """What the model wrote, what went into the cell, and what was decided on."""
@@ -78,9 +78,13 @@ def _times(value: object) -> int:
     return text.count(MARK)
 
 
+@pytest.mark.parametrize("slowly", [False, True], ids=["at once", "slowly"])
 @pytest.mark.parametrize("mode", ["review", "auto"])
-async def test_the_walk_of_a_source(site: Site, api: FakeAnthropic, mode: Mode) -> None:
-    api.play(in_order([answer(run_cell(SOURCE)), answer(text("Done."))]))
+async def test_the_walk_of_a_source(
+    site: Site, api: FakeAnthropic, mode: Mode, slowly: bool
+) -> None:
+    """Code that comes slowly is also sent as it is written."""
+    api.play(in_order([answer(run_cell(SOURCE)).at(delay=0.05 * slowly), answer(text("Done."))]))
     w = await site.window(kernel_id=await site.kernel())
     carried = Carried(w)
     assert (await w.ask("Go", mode)).error is None
@@ -88,5 +92,5 @@ async def test_the_walk_of_a_source(site: Site, api: FakeAnthropic, mode: Mode) 
         await w.decide(await w.draft())
     await w.ended()
     assert w.cells[1]["outputs"][0]["text"] == "1\n"
-    assert carried.take() == WIRE[mode]
+    assert carried.take() == ["StreamFrame"] * slowly + WIRE[mode]
     assert journaled(site) == JOURNAL

@@ -632,12 +632,18 @@ ONLY_AT_THE_START = {
     "core.model_view.tracebacks._ARROW": "a line",
     "core.model_view.tracebacks._INSIDE": "a line",
     "core.model_view.outputs._BARE": "the whole text",
+    "core.checks.code.columns._IDENTIFIER": "a column's name, the whole of it",
+    "core.checks.code.columns._RUNNING": "a column's name, the whole of it",
+    "core.checks.code.columns._RATE": "a column's name, the whole of it",
     "core.figures.finding._LIST_ITEM": "a line",
     "core.figures.masking._VALUE": "the whole text",
     "core.figures.texts._BARE": "the whole text",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
+    "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
+    "kernel_side.watching.values.NUMBER": "a value, the whole of it",
+    "kernel_side.watching.lost_values.DAY": "a value",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

@@ -258,11 +258,6 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(BOXES, title="Boxes by region")),
         lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
-    "made_up": scenario(
-        answer(run_cell(BOXES, title="Boxes by region")),
-        _done("North sold **7,412** boxes and East 9,999."),
-        _done(f"{_BOXES}. East sold 9,999."),
-    ),
     "markdown": scenario(
         answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),
         _done("I have added a note."),
@@ -357,6 +352,11 @@ def _endless(request: Request) -> Turn:
 
 
 DISOBEDIENT: dict[str, Script] = {
+    "made_up": scenario(
+        answer(run_cell(BOXES, title="Boxes by region")),
+        _done("North sold **7,412** boxes and East 9,999."),
+        _done(f"{_BOXES}. East sold 9,999."),
+    ),
     "mend_with_run_cell": scenario(
         answer(run_cell(TOTALS, title="Make the table")),
         answer(run_cell(TOTALS_WRONG, title="Sum the revenue")),

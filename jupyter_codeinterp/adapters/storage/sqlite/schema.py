@@ -56,6 +56,12 @@ def _kept(
     return new.digest
 
 
+def _rename_field(db: sqlite3.Connection) -> None:
+    """A field of an event has another name. (Within a text, quotation marks are escaped.)"""
+    names = ('"mended":', '"fixed":')
+    db.execute("UPDATE events SET data = replace(data, ?, ?) WHERE kind = 'tool_done'", names)
+
+
 # (version 1, version 2, …): the statements that lead to each from the one before.
 MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] = (
     (
@@ -164,11 +170,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
             notebook TEXT NOT NULL, turn INTEGER NOT NULL, before TEXT NOT NULL)""",
         "CREATE INDEX actions_of_sessions ON actions (session_id)",
     ),
-    # A field of an event has another name. (Within a text its quotation marks are escaped.)
-    (
-        """UPDATE events SET data = replace(data, '"mended":', '"fixed":')
-            WHERE kind = 'tool_done'""",
-    ),
+    (_rename_field,),
 )
 
 
