@@ -259,7 +259,7 @@ async def test_a_skill_that_is_not_there_is_refused(bench: Callable[..., Bench])
     assert "There is no skill 'nope'. Skills: none." in str(b.model.requests[1].messages[-1])
 
 
-async def test_a_command_is_sent_as_the_files_text_and_shown_as_it_was_written(
+async def test_a_command_sends_its_files_text_and_shows_what_the_person_wrote(
     site: Site, api: FakeAnthropic, jp_root_dir: Path
 ) -> None:
     """It changes no mode and no approval, whatever its file says."""

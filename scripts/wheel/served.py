@@ -41,7 +41,7 @@ def status(url: str, server: subprocess.Popen[bytes]) -> Any:
 
 
 def page_settings(url: str) -> Any:
-    """What JupyterLab's page is told, the extensions that it loads among it."""
+    """The configuration of JupyterLab's page, with the extensions that it loads."""
     page = get(f"{url}/lab").decode()
     start = page.index('<script id="jupyter-config-data"')
     start = page.index(">", start) + 1

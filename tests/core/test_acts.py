@@ -137,7 +137,8 @@ async def test_the_model_is_told_before_its_next_step(
 def _changes_told(b: Bench) -> list[str]:
     """What the third request says of the person's changes."""
     texts = [one.text for one in b.model.requests[2].messages[-1].content if isinstance(one, Text)]
-    return [text for text in texts if text.startswith('<changes by="person"')]
+    assert all(text.startswith('<changes by="person"') for text in texts), texts
+    return texts
 
 
 async def test_nothing_is_read_where_the_person_did_nothing(bench: Benches) -> None:

@@ -1,7 +1,7 @@
 """Where a figure comes from: the policies by which an output may show it.
 
 A figure of few digits is found by chance among many numbers. It then counts only if a word of
-its sentence stands in the number's line or at the head of its column.
+its sentence is in the number's line or at the head of its column.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class Outputs:
 
     def _named_lines(self, word: str) -> list[list[Shown]]:
         found = self._lines.get(word, []) if self._lines is not None else []
-        return found if len(found) <= MOST_NAMED else []  # It names none of them.
+        return found if len(found) <= MOST_NAMED else []  # So many name nothing.
 
     def _rows(self) -> list[list[Shown]]:
         """The numbers of cells that ran, line by line."""

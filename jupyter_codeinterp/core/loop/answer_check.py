@@ -15,7 +15,7 @@ _LINK = re.compile(r"\]\(#(?:cell:)?([\w-]{1,100})\)")
 
 CHECK = "[Check of your answer:"
 MOST_TOLD = 5
-"""Figures that the model is told of."""
+"""Figures that a message to the model names."""
 
 
 async def checked(

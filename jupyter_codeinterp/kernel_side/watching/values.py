@@ -1,4 +1,4 @@
-"""What can safely be told of a column's values, for all that looks at calls of pandas.
+"""Reads a column's values safely, for all that looks at calls of pandas.
 
 This file's text runs **in the kernel**. Standard library only.
 """

@@ -1,8 +1,8 @@
 """Watches cells of the agent: variables before and after, and calls of pandas in between. This
 file's text runs **in the kernel**.
 
-What it saw goes out with the reply to the cell, as a payload that only we read. Only cells of our
-own connection are watched, and no name is added to the person's. Standard library only.
+The reply to the cell carries the report as a payload, which only our server reads. It watches
+only cells of our own connection and adds no name to the person's. Standard library only.
 """
 
 from __future__ import annotations

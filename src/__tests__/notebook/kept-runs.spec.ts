@@ -39,7 +39,7 @@ function print(text: string): void {
   model().outputs.add({ output_type: 'stream', name: 'stdout', text });
 }
 
-it('is told with the state of the notebook, until it is turned off', async () => {
+it('the server hears of it with the state of the notebook, until it is turned off', async () => {
   run();
   live().announce();
   expect(announced()).toMatchObject({ keep_outputs: true, own_runs: ['m1'] });
@@ -110,7 +110,7 @@ describe('what counts as an edit that the file lacks', () => {
   });
 });
 
-it('what could not be kept is told', () => {
+it('the page names what could not be kept', () => {
   const words = 'The cell has changed.';
   stage.receive({ type: 'outputs_not_kept', notebook: PATH, words });
   const told = Notification.manager.notifications.map(one => one.message);

@@ -1,4 +1,4 @@
-"""Code that runs our own files in a kernel, without a name of ours in the person's namespace."""
+"""Code that runs our own files in a kernel and adds no name to the person's namespace."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Variables:
         return True
 
     async def ask(self, asked: dict[str, Any], target: str) -> dict[str, Any]:
-        """The answer of a comm target of ours; {} if the kernel has lost the target."""
+        """The answer of one of our comm targets; {} if the kernel has lost the target."""
         comm_id = uuid.uuid4().hex
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._link.comm_answers[comm_id] = answer

@@ -22,7 +22,7 @@ from ..shared.source import Source, parsed
 
 NAME = "Filter"
 FEW = 5
-"""Different values of a column that are told."""
+"""Different values of a column that a sentence names."""
 
 
 def read(run: SeenRun) -> Iterator[Finding]:
@@ -50,7 +50,7 @@ def read(run: SeenRun) -> Iterator[Finding]:
 
 
 def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
-    """Whether the comparison makes the filter: it stands in it, or in a variable that does."""
+    """Whether the filter contains the comparison, or a variable that holds it."""
     if within(fact.place, around.place):
         return True
     node, outer = source.at(fact.place), source.at(around.place)

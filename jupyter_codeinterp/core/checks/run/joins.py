@@ -111,7 +111,7 @@ def _summed(source: Source, fact: Fact, columns: tuple[str, ...]) -> str:
 
 
 def _group_keys(call: ast.Call) -> set[ast.AST]:
-    """What stands in the parentheses of ``groupby``."""
+    """The arguments of ``groupby`` as the source has them."""
     return {
         part
         for node in ast.walk(call)

@@ -14,7 +14,7 @@ from ...hooks.hook import CellCode, CellOutputs
 
 class Fact(msgspec.Struct, frozen=True):
     """What the kernel saw of one call in the cell: its ``kind`` and its figures by name.
-    ``place`` is where the call stands in the source, if known."""
+    ``place`` is the call's place in the source, if known."""
 
     kind: str
     place: Union[Place, None] = None
