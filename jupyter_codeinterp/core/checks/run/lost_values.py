@@ -18,7 +18,9 @@ _MARK = re.compile(
 )
 """How people write that there is no value."""
 _HAS_DIGIT = re.compile(r"\d")
-KNOWS = {"fillna", "isna", "isnull", "notna"}
+KNOWS = {"combine_first", "fillna", "isna", "isnull", "notna"}
+FILLS = {"combine_first", "fillna"}
+"""Methods whose argument only fills what is missing elsewhere."""
 
 
 def read(run: SeenRun) -> Iterator[Finding]:
@@ -34,7 +36,11 @@ def read(run: SeenRun) -> Iterator[Finding]:
 def _is_expected(source: Source, fact: Fact) -> bool:
     """Whether the code deals with what is missing."""
     node = source.at(fact.place)
-    return node is not None and bool(KNOWS & calls_after(source, node))
+    if node is None:
+        return False
+    parent = source.parents.get(node)
+    fills = isinstance(parent, ast.Call) and label(parent.func) in FILLS and node in parent.args
+    return fills or bool(KNOWS & calls_after(source, node))
 
 
 def _share(fact: Fact) -> str:
@@ -55,8 +61,8 @@ def _converted(source: Source, fact: Fact) -> Finding | None:
     if not lost or _is_expected(source, fact):
         return None
     into = "numbers" if fact.kind == "not_a_number" else "dates"
-    words = f"{_share(fact)} of `{text(fact, 'column')}` are no {into} and are missing now, as"
-    words += f" {listed(tuple(lost))}."
+    words = f"{_share(fact)} of `{text(fact, 'column')}` could not be read as {into} and are"
+    words += f" missing now, such as {listed(tuple(lost))}."
     has_digits = any(map(_HAS_DIGIT.search, lost))
     return Finding(NAME, words, fact.place, tuple(lost), "person" if has_digits else "model")
 
