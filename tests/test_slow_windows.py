@@ -86,8 +86,9 @@ class Memory:
 
 @dataclass
 class Round:
-    peak: float
-    """MB of the server, at the most."""
+    rise: float
+    """MB that the server had at the most, beyond what it had at the beginning: conversations
+    stay in memory for a while."""
     elapsed: float
     """Seconds that the cell took, as the server saw it."""
     slowest: float
@@ -176,6 +177,7 @@ async def flood(place: Place, kernel_id: str, *, stuck: bool) -> Round:
     await holder.send(c.Subscribe(talker.session_id))
     await holder.event(e.TurnEnded)
     place.memory.forget_peak()
+    level = place.memory.peak
     await holder.ask("#flood", mode="auto")
     await holder.event(e.RunStarted)
     if stuck:
@@ -191,7 +193,7 @@ async def flood(place: Place, kernel_id: str, *, stuck: bool) -> Round:
         asked += 1
         await third.ended(asked)
         slowest = max(slowest, time.monotonic() - began)
-    peak = place.memory.peak
+    rise = place.memory.peak - level
 
     holder.resume()
     for follower in followers:
@@ -206,7 +208,7 @@ async def flood(place: Place, kernel_id: str, *, stuck: bool) -> Round:
     assert tuple(cell["outputs"]) == place.journaled(holder.session_id, cell["id"])
     for window in (holder, talker, third):
         await window.close()
-    return Round(peak, ran.elapsed, slowest)
+    return Round(rise, ran.elapsed, slowest)
 
 
 @pytest.mark.timeout(LIMIT + 30)
@@ -215,9 +217,11 @@ def test_windows_that_read_nothing_cost_neither_kernel_nor_memory() -> None:
     async def run() -> None:
         async with workplace() as place:
             kernel_id = await start_kernel(place.server, "flood.ipynb")
+            # The first one takes memory that the later ones use again.
+            await flood(place, kernel_id, stuck=False)
             plain = await flood(place, kernel_id, stuck=False)
             stuck = await flood(place, kernel_id, stuck=True)
-        assert stuck.peak < plain.peak + 50
+        assert stuck.rise < plain.rise + 50
         # Who waited for such a window would wait a minute.
         assert stuck.elapsed < 2 * plain.elapsed + SOON
         assert stuck.slowest < 2 * plain.slowest + SOON
