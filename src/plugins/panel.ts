@@ -13,6 +13,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ILatexTypesetter } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
+import { MessageLoop } from '@lumino/messaging';
 import type { Notebooks } from '../notebook/notebooks';
 import { disableDnsPrefetch } from '../panel/no-lookups';
 import { CodeInterpreterPanel } from '../panel/panel';
@@ -33,6 +34,9 @@ import { OPEN_TABLE, addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
+
+const WAITING_BUTTON =
+  '.jp-codeinterp-Card[data-phase="waiting"] .jp-codeinterp-Card-buttons button';
 
 const panel: JupyterFrontEndPlugin<void> = {
   id: 'jupyter-codeinterp:panel',
@@ -115,10 +119,16 @@ const panel: JupyterFrontEndPlugin<void> = {
       store.prefill(text, references);
       open();
     };
+    const goToCard = () => {
+      open();
+      // The activation focuses the message field.
+      MessageLoop.flush();
+      widget.node.querySelector<HTMLElement>(WAITING_BUTTON)?.focus();
+    };
     const added: string[] = [
       ...addCommands({ app, store, trans, open }),
       ...(notebooks
-        ? addDraftCommands({ commands, notebooks, store, trans })
+        ? addDraftCommands({ commands, notebooks, store, trans, goToCard })
         : [])
     ];
     const category = trans.__('Code Interpreter');

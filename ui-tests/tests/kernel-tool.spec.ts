@@ -32,9 +32,10 @@ test('a restart asks, names what is gone, and offers to run the cells again', as
   await expect.poll(() => notebook.value('total * rate')).toBe('14');
 });
 
-test('a rejected restart leaves the kernel alone', async ({
+test('keys reach the question; a rejected restart leaves the kernel alone', async ({
   model,
   notebook,
+  page,
   panel
 }) => {
   await notebook.start(['']);
@@ -42,7 +43,15 @@ test('a rejected restart leaves the kernel alone', async ({
   await panel.choose('Auto');
   await panel.ask('Go');
   const card = panel.log.getByRole('group', { name: 'Restart the kernel' });
-  await card.getByRole('button', { name: 'Reject' }).click();
+  await expect(
+    card.getByRole('button', { name: 'Restart the kernel' })
+  ).toBeEnabled();
+  await notebook.cell(0).locator('.cm-content').click();
+  await page.keyboard.press('F8');
+  await expect(
+    card.getByRole('button', { name: 'Restart the kernel' })
+  ).toBeFocused();
+  await page.keyboard.press('ControlOrMeta+Shift+Backspace');
   await panel.ended();
   expect(await notebook.value('total')).toBe('7');
 });

@@ -21,8 +21,10 @@ export function addDraftCommands(options: {
   notebooks: Notebooks;
   store: Store;
   trans: TranslationBundle;
+  /** Bring the first decision in the panel into view and focus it. */
+  goToCard: () => void;
 }): readonly string[] {
-  const { commands, notebooks, store, trans } = options;
+  const { commands, notebooks, store, trans, goToCard } = options;
   const describedBy = { args: { type: 'object', properties: {} } };
 
   /** Waiting drafts, from the top of the notebook. */
@@ -35,6 +37,11 @@ export function addDraftCommands(options: {
       .filter(draft => draft.state === 'waiting' && place(draft) >= 0)
       .sort((a, b) => place(a) - place(b));
   };
+  /** The first waiting draft without a cell, such as a restart; its decision is in the panel. */
+  const withoutCell = (): IDraftView | undefined =>
+    store.drafts
+      .of(notebooks.currentPath)
+      .find(draft => draft.state === 'waiting' && !draft.cell_id);
   /** The draft of the active cell, or else the first. */
   const target = (): IDraftView | undefined => {
     const active = notebooks.activeDraft?.draft_id;
@@ -57,6 +64,8 @@ export function addDraftCommands(options: {
       all.find(({ cell_id }) => order.indexOf(cell_id) > here) ?? all[0];
     if (draft) {
       await goTo(draft, byPerson);
+    } else if (withoutCell()) {
+      goToCard();
     }
   };
   const decide = async (
@@ -64,11 +73,18 @@ export function addDraftCommands(options: {
     action: 'run' | 'reject',
     runAll = false
   ) => {
-    const draft = target();
+    const draft = target() ?? withoutCell();
     if (!draft || !store.state.chosenByPerson(command)) {
       return;
     }
-    if (!notebooks.barOf(draft)?.choose(action, runAll)) {
+    if (!draft.cell_id) {
+      // Its button starts it, since that is where its words have been in view.
+      if (action === 'reject') {
+        await store.drafts.decide(draft.draft_id, action);
+      } else {
+        goToCard();
+      }
+    } else if (!notebooks.barOf(draft)?.choose(action, runAll)) {
       await goTo(draft, true);
     }
   };
@@ -78,7 +94,7 @@ export function addDraftCommands(options: {
     command: string,
     label: string,
     execute: () => Promise<void>,
-    isEnabled = () => waiting().length > 0
+    isEnabled = () => waiting().length > 0 || !!withoutCell()
   ) => {
     all.push(command);
     commands.addCommand(command, { label, describedBy, isEnabled, execute });
