@@ -106,6 +106,18 @@ it('links to the notebook and its conversation', async () => {
   expect(store.state.now.shown['work/Models.ipynb']).toBe('s2');
 });
 
+it('links to the notebook where it is now', async () => {
+  const { client, opened } = await panel(started, ASKED, WENT, ended());
+  await act(async () => {
+    client.session({ session_id: 's2', notebook: 'work/Fits.ipynb' });
+    await settled();
+  });
+  fireEvent.click(
+    screen.getByRole('button', { name: 'Went on in Fits.ipynb' })
+  );
+  expect(opened).toEqual(['work/Fits.ipynb']);
+});
+
 it('says why there is no new notebook', async () => {
   const summary = 'Could not make Models.ipynb: No space left on device.';
   await panel(

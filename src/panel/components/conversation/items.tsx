@@ -16,7 +16,7 @@ import type {
   Item
 } from '../../view/view';
 import { Button } from '../elements/Button';
-import { usePanel } from '../elements/context';
+import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Formatting, Markdown } from '../elements/Markdown';
 import { isChecked } from '../elements/origins';
@@ -174,7 +174,10 @@ function NoteLine({ item }: { item: INoteItem }): JSX.Element {
 
 function WentOnLine({ item }: { item: IWentOnItem }): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
-  const { notebook, sessionId } = item;
+  const { known } = usePanelState();
+  const { sessionId } = item;
+  /** It may have been renamed since. */
+  const notebook = known[sessionId]?.notebook || item.notebook;
   const open = () => {
     store.showIn(notebook, sessionId);
     void store.state.attempt(() => openNotebook(notebook));
