@@ -24,7 +24,15 @@ export async function revealCell(
     return false;
   }
   renderCell(notebook, index);
-  await notebook.scrollToItem(index, 'center');
+  try {
+    await notebook.scrollToItem(index, 'center');
+  } catch {
+    // Lab has scrolled to another cell meanwhile, such as the active one when it gets the focus.
+    // This cell was asked for: it wins.
+    await notebook
+      .scrollToItem(notebook.widgets.indexOf(cell), 'center')
+      .catch(reason => console.debug('Not scrolled to the cell:', reason));
+  }
   if (cell.isDisposed) {
     return false;
   }
