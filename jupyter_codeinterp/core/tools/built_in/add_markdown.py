@@ -25,7 +25,7 @@ def _work(drafting: Drafting, call: ToolUse, arguments: AddMarkdown) -> AsyncIte
 ADD_MARKDOWN = Tool(
     "add_markdown",
     "Write text",
-    "Insert a Markdown cell, without raw HTML.",
+    "Insert a Markdown cell; no raw HTML.",
     AddMarkdown,
     {"after_cell_id": STRING, "source": STRING},
     ("source",),

@@ -30,7 +30,7 @@ async def _work(drafting: Drafting, call: ToolUse, arguments: AskUser) -> AsyncI
 ASK_USER = Tool(
     "ask_user",
     "Ask a question",
-    "Ask the person and wait for the answer.",
+    "Ask the person.",
     AskUser,
     {"question": STRING, "options": {"type": "array", "items": STRING}},
     ("question",),

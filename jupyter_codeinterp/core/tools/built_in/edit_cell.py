@@ -26,7 +26,7 @@ def _work(drafting: Drafting, call: ToolUse, arguments: EditCell) -> AsyncIterat
 EDIT_CELL = Tool(
     "edit_cell",
     "",
-    "Replace a cell's whole source, have it reviewed, and run it if it is code.",
+    "Replace a cell's whole source; code is run.",
     EditCell,
     {
         "title": STRING,

@@ -41,7 +41,7 @@ async def _run(context: ToolContext, arguments: ReadNotebook) -> Seen:
 READ_NOTEBOOK = Tool(
     "read_notebook",
     "Read the notebook",
-    "Read all or some cells as they are now.",
+    "Read cells as they are now.",
     ReadNotebook,
     {
         "cell_ids": {"type": "array", "items": STRING},

@@ -55,7 +55,7 @@ async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
 READ_OUTPUT = Tool(
     "read_output",
     "Read an output",
-    "Read a part of an output that was cut.",
+    "Read more of a cut output.",
     ReadOutput,
     {
         "cell_id": {"type": "string"},

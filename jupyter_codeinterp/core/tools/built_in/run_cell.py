@@ -26,8 +26,7 @@ def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterato
 RUN_CELL = Tool(
     "run_cell",
     "",
-    "Insert a code cell, have it reviewed, run it and get its outputs. By default it goes after "
-    "your last cell; always below cells that define what it uses.",
+    "Insert a code cell and run it once reviewed; by default after your last cell.",
     RunCell,
     {
         "title": STRING,
