@@ -2,5 +2,7 @@
 
 AGENT = "codeinterp_agent"
 """A key in the metadata of the agent's requests."""
+LOOKS_AT = "codeinterp_looks_at"
+"""A key in the metadata of such a request: what the report of its run also tells of."""
 WATCH = "jupyter_codeinterp.watch"
 """The source of the payload that reports what a cell of the agent did."""

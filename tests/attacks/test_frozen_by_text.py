@@ -32,6 +32,7 @@ from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.run import lost_values
+from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import passive
@@ -144,6 +145,7 @@ OTHERS = {
     **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
     "check": "types",
+    "contract": "takes names and counts within bounds; measured with `kernel_report`",
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
@@ -153,7 +155,7 @@ OTHERS = {
         (
             *("columns", "discarded", "invented", "on_a_copy", "queries", "shares", "state"),
             *("swallowed", "units", "windows", "filters", "joins", "lost_values", "order"),
-            "variables",
+            *("variables", "expected"),
         ),
         "a check; measured with `kernel_report`",
     ),
@@ -341,7 +343,10 @@ def check_all(text: str) -> object:
     found: list[object] = []
     for source in (text, f"x = {text!r}", f"{text} = 1", "\n".join(lines)[: len(text)]):
         cell = CellCode("a.ipynb", "c", source, files=(text,))
-        run = seen_run(cell, CellOutputs("ok", ()), {"facts": facts, "changes": changes}, text)
+        result = {"kinds": [text], "rows": 1, "missing": [text], "low": 0.5, "high": 0.5}
+        report = {"facts": facts, "changes": changes, "result": result}
+        contract = Contract("x", columns=(text[:100],), rows="2", unit="%", may_change=("y",))
+        run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
         for check in BUILT_IN:
             before: Any = check.before_run(cell) if check.before_run is not None else ()
             after: Any = check.after_run(run) if check.after_run is not None else ()

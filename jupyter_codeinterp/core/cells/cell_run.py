@@ -223,7 +223,8 @@ class CellRun:
         if self.result is not None and done is not None:
             code = self.draft.code(decision.source, info)
             result = await packages.after_run(code, done, self.result)
-            result = await checked.after_run(self.turn, code, done, result)
+            contract = self.draft.expects if decision.source == self.draft.proposed else None
+            result = await checked.after_run(self.turn, code, done, result, contract)
             self.result = await hooked.after_run(self.turn, code, done, result)
 
     async def _change(self, call: ToolUse, source: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ..checks.shared.contract import Contract
 from ..checks.shared.kernel_report import seen_run
 from ..findings import Finding
 from ..history.transcript import FACTS
@@ -26,8 +27,15 @@ MOST_SHOWN = 5
 """Findings on a card."""
 
 
-async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
-    """Check a run that has come to its end; its result with what was found."""
+async def after_run(
+    turn: Turn,
+    code: CellCode,
+    done: ExecutionDone,
+    result: Result,
+    contract: Contract | None = None,
+) -> Result:
+    """Check a run that has come to its end; its result with what was found. ``contract`` is what
+    the model said of this code."""
     is_python = code.language.lower() == "python"
     told = result.done
     run = seen_run(
@@ -36,6 +44,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
         done.report if is_python else {},
         turn.asked,
         turn.private.__contains__,
+        contract if is_python else None,
     )
     found = [plain(turn, finding) for finding in await turn.checks.after_run(run)]
     return with_findings(turn, result, found) if found else result

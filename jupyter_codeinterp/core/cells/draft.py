@@ -13,6 +13,7 @@ from typing import Literal
 
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
+from ..checks.shared.contract import Contract
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..events import Draft, DraftOpened
 from ..findings import Finding
@@ -56,6 +57,8 @@ class DraftCell:
         self.source = ""
         self.proposed = ""
         self.shown: str | None = None
+        self.expects: Contract | None = None
+        """What the model says that ``proposed`` must give."""
         self.is_code = kind in ("insert", "edit")
         """Whether an accepted draft runs (an edited cell may be Markdown)."""
         self.typed_by_person = False

@@ -204,7 +204,14 @@ class Execution:
         await turn.store.settle()
         done: ExecutionDone | None = None
         try:
-            async for event in slot.execute(self._source, msg_id=msg_id, timeout=turn.cell_timeout):
+            expects = self._draft.expects
+            running = slot.execute(
+                self._source,
+                msg_id=msg_id,
+                timeout=turn.cell_timeout,
+                looks_at=expects.asked if expects is not None else None,
+            )
+            async for event in running:
                 if isinstance(event, OutputsChanged):
                     turn.document.outputs(self._cell_id, self._run_id, event.start, event.outputs)
                 elif isinstance(event, DisplayUpdated):

@@ -14,7 +14,8 @@ import os
 import sys
 from typing import Any
 
-from ..mark import WATCH
+from ..expected import seen
+from ..mark import LOOKS_AT, WATCH
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
 from .watched import watched
@@ -59,9 +60,21 @@ class Watch:
                 change["persons"] = name in before and self.own.get(name) != before[name]["id"]
                 if not change["persons"] and name in after:
                     self.own[name] = after[name]["id"]
-            self.tell({"facts": tracer.facts if tracer else [], "changes": found})
+            report = {"facts": tracer.facts if tracer else [], "changes": found}
+            self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
+
+    def expected(self, result: Any) -> dict[str, Any]:
+        """What became of the result that the request asks to look at."""
+        wanted = self.shell.kernel.get_parent("shell").get("metadata", {}).get(LOOKS_AT)
+        if not wanted:
+            return {}
+        try:
+            return {"result": seen(wanted, self.shell.user_ns, result.result)}
+        except Exception:
+            # A look at values of any kind may fail. The other facts stay.
+            return {}
 
     def finish(self) -> None:
         """Remove everything that watches the cell."""
@@ -99,7 +112,7 @@ class Watch:
         while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
             longest = max(("facts", "changes"), key=lambda name: len(report[name]))
             del report[longest][len(report[longest]) // 2 :]
-        if report["facts"] or report["changes"]:
+        if report["facts"] or report["changes"] or "result" in report:
             report["source"] = WATCH
             self.shell.payload_manager.write_payload(report)
 

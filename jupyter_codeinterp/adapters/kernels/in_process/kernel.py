@@ -121,6 +121,7 @@ class InProcessSlot:
         *,
         msg_id: str,
         timeout: float | None = None,
+        looks_at: dict[str, Any] | None = None,
     ) -> AsyncGenerator[ExecutionEvent, None]:
         work = self._main.run(lambda: self._work(source), self._ticket)
         run = self._run = asyncio.ensure_future(work)

@@ -180,13 +180,14 @@ class ZmqSlot:
         *,
         msg_id: str,
         timeout: float | None = None,
+        looks_at: dict[str, Any] | None = None,
     ) -> AsyncGenerator[ExecutionEvent, None]:
         """Run code as the port says. Wait for idle again: a person may have run a cell since
         ``hold`` returned. Raises KernelError, with nothing sent: ``kernel_changed`` or
         ``kernel_dead``."""
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
-        self._run = Run(self._link, source, msg_id, timeout)
+        self._run = Run(self._link, source, msg_id, timeout, looks_at)
         try:
             async with aclosing(self._run.events(self.info.start)) as events:
                 async for event in events:

@@ -20,7 +20,7 @@ from ....core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
-from ....kernel_side.mark import WATCH
+from ....kernel_side.mark import LOOKS_AT, WATCH
 from .counting import Mark
 from .link import EXIT_TIMEOUT, GONE, IDLE_TIMEOUT, KernelLink
 from .wire import Message, execute_request
@@ -48,13 +48,21 @@ Cause = Literal["timeout", "interrupted", "dead"]
 class Run:
     """Iterate over ``events``; to give up, call ``stop`` and look at ``done``."""
 
-    def __init__(self, link: KernelLink, source: str, msg_id: str, timeout: float | None) -> None:
+    def __init__(
+        self,
+        link: KernelLink,
+        source: str,
+        msg_id: str,
+        timeout: float | None,
+        looks_at: dict[str, Any] | None = None,
+    ) -> None:
         self.done: ExecutionDone | None = None
         self.sent = False
         self._link = link
         self._source = source
         self._msg_id = msg_id
         self._timeout = timeout
+        self._metadata = {LOOKS_AT: looks_at} if looks_at else {}
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._collector = Collector()
@@ -171,7 +179,13 @@ class Run:
         request = execute_request(self._source, silent=False)
         wire.expect(self._msg_id).add_done_callback(self._on_reply)
         try:
-            await wire.send("shell", "execute_request", request, msg_id=self._msg_id)
+            await wire.send(
+                "shell",
+                "execute_request",
+                request,
+                msg_id=self._msg_id,
+                metadata=self._metadata,
+            )
         except BaseException:
             self._link.listeners.pop(self._msg_id, None)
             raise

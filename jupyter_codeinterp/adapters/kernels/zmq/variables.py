@@ -24,7 +24,12 @@ LIMIT = 1.0
 """Seconds to wait for a list of variables."""
 TARGET = "jupyter_codeinterp.variables"
 _WATCHING = ("changes", "calls", "values", "filters", "lost_values", "joins", "order", "watched")
-_WATCH_FILES = ("mark", "variables", *(f"watching/{name}" for name in (*_WATCHING, "watch")))
+_WATCH_FILES = (
+    "mark",
+    "variables",
+    "expected",
+    *(f"watching/{name}" for name in (*_WATCHING, "watch")),
+)
 """In the order of their imports."""
 
 

@@ -149,12 +149,13 @@ class Wire:
         *,
         msg_id: str = "",
         subshell: str | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> None:
         """Wait until the kernel is connected, then send. Cancelling before that sends nothing.
 
         Nothing else runs between sending and returning, so the caller knows whether it was sent.
         """
-        msg = self._session.msg(msg_type, content, metadata={AGENT: True})
+        msg = self._session.msg(msg_type, content, metadata={AGENT: True, **(metadata or {})})
         if msg_id:
             msg["header"]["msg_id"] = msg["msg_id"] = msg_id
         if subshell:

@@ -10,6 +10,7 @@ import msgspec
 
 from ...findings import Finding, Place
 from ...hooks.hook import CellCode, CellOutputs
+from .contract import Contract
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -37,15 +38,30 @@ class Change(msgspec.Struct, frozen=True):
     lost_columns: tuple[str, ...] = ()
 
 
+class Result(msgspec.Struct, frozen=True):
+    """What a contract is about, as the kernel saw it after the run. ``kinds`` are the names of
+    its types, its own first; none if there is no such variable. ``missing`` are columns that the
+    contract names. ``low`` and ``high`` are its smallest and largest number, where asked for."""
+
+    kinds: tuple[str, ...] = ()
+    rows: Union[int, None] = None
+    missing: tuple[str, ...] = ()
+    low: Union[float, None] = None
+    high: Union[float, None] = None
+
+
 class SeenRun(msgspec.Struct, frozen=True):
     """A run that has come to its end. Kernels other than Python's give no facts and changes.
-    ``asked`` are the person's words."""
+    ``asked`` are the person's words. ``contract`` is what the model said of the result before,
+    and ``result`` what the kernel saw of it."""
 
     cell: CellCode
     outputs: CellOutputs
     facts: tuple[Fact, ...] = ()
     changes: tuple[Change, ...] = ()
     asked: str = ""
+    contract: Union[Contract, None] = None
+    result: Union[Result, None] = None
 
 
 Found = Union[Iterable[Finding], None]

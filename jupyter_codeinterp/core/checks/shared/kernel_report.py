@@ -9,7 +9,8 @@ import msgspec
 
 from ...findings import Place
 from ...hooks.hook import CellCode, CellOutputs
-from .check import Change, Fact, SeenRun
+from .check import Change, Fact, Result, SeenRun
+from .contract import Contract
 from .source import Source, parsed
 
 MOST_FACTS = 60
@@ -31,6 +32,7 @@ class _Fact(msgspec.Struct, frozen=True):
 class _Report(msgspec.Struct, frozen=True):
     facts: list[_Fact] = []
     changes: list[Change] = []
+    result: Union[Result, None] = None
 
 
 def seen_run(
@@ -39,21 +41,34 @@ def seen_run(
     report: dict[str, Any],
     asked: str = "",
     is_private: Callable[[str], bool] = lambda name: False,
+    contract: Contract | None = None,
 ) -> SeenRun:
-    """The run with what the kernel reports of it, without changes of private variables."""
-    facts, changes = read(report, parsed(cell.source))
+    """The run with what the kernel reports of it, without private variables."""
+    facts, changes, result = read(report, parsed(cell.source))
     shown = tuple(change for change in changes if not is_private(change.name))
-    return SeenRun(cell, outputs, tuple(facts), shown, asked)
+    if contract is None or is_private(contract.name or ""):
+        result = None
+    return SeenRun(cell, outputs, tuple(facts), shown, asked, contract, result)
 
 
-def read(report: dict[str, Any], source: Source | None) -> tuple[list[Fact], list[Change]]:
-    """The facts and changes; none of a report in another form."""
+def read(
+    report: dict[str, Any], source: Source | None
+) -> tuple[list[Fact], list[Change], Result | None]:
+    """The facts, the changes and the result; none of a report in another form."""
     try:
         told = msgspec.convert(report, _Report, strict=True)
     except (msgspec.ValidationError, RecursionError):
-        return [], []
+        return [], [], None
     facts = [_fact(fact, source) for fact in told.facts[:MOST_FACTS]]
-    return facts, [_change(change) for change in told.changes[:MOST_CHANGES]]
+    result = None if told.result is None else _result(told.result)
+    return facts, [_change(change) for change in told.changes[:MOST_CHANGES]], result
+
+
+def _result(result: Result) -> Result:
+    kinds, missing = (
+        tuple(map(_bounded, some[:MOST_VALUES])) for some in (result.kinds, result.missing)
+    )
+    return msgspec.structs.replace(result, kinds=kinds, missing=missing)
 
 
 def _fact(fact: _Fact, source: Source | None) -> Fact:

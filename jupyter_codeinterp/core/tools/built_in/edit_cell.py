@@ -7,6 +7,7 @@ from typing import Union
 
 import msgspec
 
+from ...checks.shared.contract import Contract
 from ...events import Event
 from ...messages import ToolUse
 from ..shared.base import STRING, Tool
@@ -17,10 +18,11 @@ class EditCell(msgspec.Struct, frozen=True):
     cell_id: str
     source: str
     title: Union[str, None] = None
+    expects: Union[Contract, None] = None
 
 
 def _work(drafting: Drafting, call: ToolUse, arguments: EditCell) -> AsyncIterator[Event]:
-    return drafting.write(call, arguments.source, arguments.cell_id)
+    return drafting.write(call, arguments.source, arguments.cell_id, arguments.expects)
 
 
 EDIT_CELL = Tool(
@@ -31,6 +33,7 @@ EDIT_CELL = Tool(
     {
         "title": STRING,
         "cell_id": STRING,
+        "expects": {"type": "object", "properties": {"name": STRING}},
         "source": STRING,
     },
     ("cell_id", "source"),

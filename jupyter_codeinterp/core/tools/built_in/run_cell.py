@@ -7,6 +7,7 @@ from typing import Union
 
 import msgspec
 
+from ...checks.shared.contract import Contract
 from ...events import Event
 from ...messages import ToolUse
 from ..shared.base import STRING, Tool
@@ -17,10 +18,25 @@ class RunCell(msgspec.Struct, frozen=True):
     source: str
     title: Union[str, None] = None
     after_cell_id: Union[str, None] = None
+    expects: Union[Contract, None] = None
+
+
+_NAMES = {"type": "array", "items": STRING}
+EXPECTS = {
+    "type": "object",
+    "properties": {
+        "name": STRING,
+        "type": STRING,
+        "columns": _NAMES,
+        "rows": STRING,
+        "unit": STRING,
+        "may_change": _NAMES,
+    },
+}
 
 
 def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterator[Event]:
-    return drafting.write(call, arguments.source)
+    return drafting.write(call, arguments.source, expects=arguments.expects)
 
 
 RUN_CELL = Tool(
@@ -31,6 +47,7 @@ RUN_CELL = Tool(
     {
         "title": STRING,
         "after_cell_id": STRING,
+        "expects": EXPECTS,
         "source": STRING,
     },
     ("source",),

@@ -9,6 +9,7 @@ from ...approval import policy
 from ...approval.installs import requirements
 from ...cells.cell_run import CellRun
 from ...cells.draft import ACTIONS, DraftCell, Kind
+from ...checks.shared.contract import Contract
 from ...document.ops import PRIVATE, normalise
 from ...events import Event
 from ...messages import ToolUse
@@ -120,7 +121,11 @@ class Drafting:
         return None
 
     async def write(
-        self, call: ToolUse, source: str, cell_id: str | None = None
+        self,
+        call: ToolUse,
+        source: str,
+        cell_id: str | None = None,
+        expects: Contract | None = None,
     ) -> AsyncIterator[Event]:
         """Carry out a call that writes ``cell_id`` or a new cell."""
         tool, runs = self.step.tool(call), self.step.runs
@@ -143,6 +148,7 @@ class Drafting:
             run = moved[0]
             yield run.draft.opened()
         run.draft.title = self.step.title(call)
+        run.draft.expects = expects
         if cell_id is not None:
             cell = self.turn.notebook.snapshot.cell(cell_id)
             run.draft.is_code = cell is not None and cell.cell_type == "code"

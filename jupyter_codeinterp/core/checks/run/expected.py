@@ -1,0 +1,90 @@
+"""A result that is not what the model said it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...findings import Finding
+from ..code.units import DIMENSION_OF, SAME, unit_in
+from ..shared.check import Check, Result, SeenRun
+from ..shared.contract import PERCENT, SHARE, Contract
+from ..shared.reading import listed
+
+NAME = "Expected result"
+COUNTED = ("list", "tuple", "set", "dict")
+
+
+def read(run: SeenRun) -> Iterator[Finding]:
+    contract = run.contract
+    if contract is None or run.outputs.status != "ok":
+        return
+    if run.result is not None:
+        yield from _result(contract, run.result)
+    if contract.may_change is not None:
+        yield from _changes(contract, contract.may_change, run)
+
+
+def _result(contract: Contract, result: Result) -> Iterator[Finding]:
+    it = f"`{contract.name}`" if contract.name else "the cell's last value"
+    if not result.kinds:
+        yield Finding(NAME, f"Expected a variable {it}; there is none.")
+        return
+    kind, got = contract.kind, result.kinds[0]
+    if kind and kind not in result.kinds:
+        yield Finding(NAME, f"Expected {it} to be of type {kind}, got {got}.")
+        return
+    bounds = contract.bounds
+    if bounds is not None and result.rows is not None:
+        low, high = bounds
+        if result.rows < low or (high is not None and result.rows > high):
+            what = "items" if set(COUNTED) & set(result.kinds) else "rows"
+            words = f"Expected {_range(low, high)} {what} in {it}, got {result.rows:,}."
+            yield Finding(NAME, words)
+    elif bounds is not None:
+        yield Finding(
+            NAME, f"The rows of {it} cannot be counted: its type is {got}.", None, (), "model"
+        )
+    if result.missing:
+        columns = listed(tuple(map(repr, result.missing)))
+        verb = "is" if len(result.missing) == 1 else "are"
+        yield Finding(NAME, f"Expected {columns} in {it}, which {verb} missing.")
+    yield from _unit(contract, result, it)
+
+
+def _range(low: int, high: int | None) -> str:
+    if high is None:
+        return f"at least {low:,}"
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _unit(contract: Contract, result: Result, it: str) -> Iterator[Finding]:
+    unit = (contract.unit or "").lower()
+    unit = SAME.get(unit, unit)
+    named = unit_in(contract.name or "")
+    if named and named != unit and DIMENSION_OF.get(unit) == DIMENSION_OF[named]:
+        yield Finding(NAME, f"Expected {it} in {unit}; its name says {named}.")
+    if result.low is None or result.high is None:
+        return
+    values = f"its values go from {result.low:,.4g} to {result.high:,.4g}"
+    largest = max(abs(result.low), abs(result.high))
+    if unit in PERCENT and 0 < largest < 1:
+        yield Finding(NAME, f"Expected {it} in percent; {values}, as shares do.", None, (), "model")
+    elif unit in SHARE and largest > 1:
+        yield Finding(NAME, f"Expected {it} as a share; {values}.", None, (), "model")
+
+
+def _changes(contract: Contract, allowed: tuple[str, ...], run: SeenRun) -> Iterator[Finding]:
+    """The person's variables that changed and that the model did not name."""
+    names = [
+        f"`{change.name}`"
+        for change in run.changes
+        if change.persons and change.how != "added" and change.name not in (*allowed, contract.name)
+    ]
+    if not names:
+        return
+    only = listed(tuple(f"`{name}`" for name in allowed[:5]))
+    expected = f"Expected changes of {only} only" if only else "Expected no changed variable"
+    yield Finding(NAME, f"{expected}; changed: {listed(tuple(names[:5]))}.")
+
+
+CHECK = Check(NAME, after_run=read)

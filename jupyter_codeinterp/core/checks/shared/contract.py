@@ -1,0 +1,107 @@
+"""What the model says of a cell before it runs: the result's type, extent and unit, and which
+variables may change.
+
+The server compares it with what the kernel saw (``checks/run/expected.py``). It never makes a
+finding disappear: only the person's own words do that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+
+LONGEST = 100
+"""Characters of a name."""
+LONGEST_UNIT = 20
+MOST_NAMES = 50
+PERCENT = ("%", "percent", "pct", "percentage")
+SHARE = ("share", "fraction", "proportion")
+_SAME = {
+    "array": "ndarray",
+    "boolean": "bool",
+    "dataframe": "DataFrame",
+    "dictionary": "dict",
+    "index": "Index",
+    "integer": "int",
+    "nonetype": "None",
+    "none": "None",
+    "numeric": "number",
+    "series": "Series",
+    "string": "str",
+    "table": "DataFrame",
+    "text": "str",
+}
+
+Rows = tuple[int, Union[int, None]]
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """The model's words. Raises ValueError, with words for the model, where they say nothing
+    that can be compared. Without a ``name`` it is about the cell's last value."""
+
+    name: Union[str, None] = None
+    type: Union[str, None] = None
+    columns: Union[tuple[str, ...], None] = None
+    rows: Union[int, str, None] = None
+    unit: Union[str, None] = None
+    may_change: Union[tuple[str, ...], None] = None
+
+    def __post_init__(self) -> None:
+        if self.name and not _is_name(self.name):
+            raise ValueError("name must be the name of a variable")
+        if len(self.type or "") > LONGEST:
+            raise ValueError("type must be the name of a type")
+        if len(self.unit or "") > LONGEST_UNIT:
+            raise ValueError(f"unit is longer than {LONGEST_UNIT} characters")
+        for names in (self.columns or (), self.may_change or ()):
+            if len(names) > MOST_NAMES or any(len(name) > LONGEST for name in names):
+                raise ValueError(
+                    f"columns and may_change take {MOST_NAMES} names of {LONGEST} characters"
+                )
+        if not all(map(_is_name, self.may_change or ())):
+            raise ValueError("may_change takes names of variables")
+        if self.rows is not None and self.bounds is None:
+            raise ValueError('rows must be a number or a range, as "10-20" or "1-"')
+
+    @property
+    def bounds(self) -> Rows | None:
+        """The fewest and the most rows; None if ``rows`` is not readable."""
+        if isinstance(self.rows, int):
+            return (self.rows, self.rows) if 0 <= self.rows < 10**12 else None
+        parts = [part.strip() for part in (self.rows or "").split("-")]
+        if len(parts) > 2 or not _is_count(parts[0]):
+            return None
+        low = int(parts[0])
+        if len(parts) == 1:
+            return low, low
+        if not parts[1]:
+            return low, None
+        return (low, int(parts[1])) if _is_count(parts[1]) and low <= int(parts[1]) else None
+
+    @property
+    def kind(self) -> str:
+        """The type in one way of writing, without its module: ``DataFrame``."""
+        last = (self.type or "").strip().split(".")[-1]
+        return _SAME.get(last.lower(), last)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the kernel is to look at; empty if nothing."""
+        about = (self.name, self.type, self.columns, self.rows, self.unit)
+        if not any(part not in (None, "", ()) for part in about):
+            return {}
+        measured = (self.unit or "").lower() in (*PERCENT, *SHARE)
+        return {
+            "name": self.name or "",
+            "columns": list(self.columns or ()),
+            "measure": measured,
+        }
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= LONGEST and text.isidentifier()
+
+
+def _is_count(text: str) -> bool:
+    return 0 < len(text) <= 12 and text.isascii() and text.isdigit()

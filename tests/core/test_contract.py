@@ -1,0 +1,251 @@
+"""What the model says of a result before a cell runs, compared with what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.checks.run import expected
+from jupyter_codeinterp.core.checks.shared import kernel_report
+from jupyter_codeinterp.core.checks.shared.contract import Contract
+from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
+from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
+from tests.core.conftest import Room
+from tests.scripted import Bench, mend, run, say
+
+Benches = Callable[..., Bench]
+MONTHS = (
+    "import pandas as pd\n"
+    "by_month = pd.DataFrame({'month': range(1, 12), 'revenue': [0.5] * 11}); n = 3\n"
+)
+KEPT: list[tuple[str, dict[str, Any]]] = [
+    ("", {"name": "by_month", "type": "pandas.DataFrame", "columns": ["month", "revenue"]}),
+    ("", {"name": "by_month", "rows": "11"}),
+    ("", {"name": "by_month", "rows": 11}),
+    ("", {"name": "by_month", "rows": "5-20", "may_change": []}),
+    ("", {"name": "by_month", "rows": "1-", "unit": None}),
+    ("by_month.revenue", {"type": "Series", "rows": "11", "unit": "USD"}),
+    ("n", {"name": "n", "type": "number"}),
+    ("n", {"type": "int"}),
+    ("by_month.revenue.mean()", {"type": "float"}),
+    ("{'a': 1}", {"type": "dict", "columns": ["a"], "rows": "1"}),
+    ("import collections\ncollections.Counter('aab')", {"type": "dict"}),
+    ("pd.date_range('2024', periods=2)", {"type": "Index", "rows": "2"}),
+    ("walk_m = 20", {"name": "walk_m", "unit": "m"}),
+    ("'x'", {"type": "text"}),
+    ("True", {"type": "bool"}),
+    ("", {}),
+    ("", {"name": "by_month", "rows": "", "type": "", "unit": ""} | {"rows": None}),
+]
+BROKEN: list[tuple[str, dict[str, Any], str]] = [
+    ("", {"name": "by_month", "rows": "12"}, "Expected 12 rows in `by_month`, got 11."),
+    ("", {"name": "by_month", "rows": "12-20"}, "Expected 12 to 20 rows in `by_month`, got 11."),
+    ("", {"name": "by_month", "rows": "12-"}, "Expected at least 12 rows in `by_month`, got 11."),
+    ("[1, 2]", {"rows": "1"}, "Expected 1 items in the cell's last value, got 2."),
+    ("", {"name": "monthly"}, "Expected a variable `monthly`; there is none."),
+    (
+        "",
+        {"name": "by_month", "type": "Series", "rows": "3"},
+        "Expected `by_month` to be of type Series, got DataFrame.",
+    ),
+    ("True", {"type": "number"}, "Expected the cell's last value to be of type number, got bool."),
+    (
+        "",
+        {"name": "by_month", "columns": ["month", "cost", "x"]},
+        "Expected 'cost' and 'x' in `by_month`, which are missing.",
+    ),
+    ("walk_m = 20", {"name": "walk_m", "unit": "km"}, "Expected `walk_m` in km; its name says m."),
+    (
+        "",
+        {"name": "by_month", "type": "list"},
+        "Expected `by_month` to be of type list, got DataFrame.",
+    ),
+]
+
+
+async def sentences(b: Bench) -> list[tuple[str, ...]]:
+    await b.turn(mode="auto")
+    return [tuple(one.sentence for one in done.findings) for done in b.of(e.ToolDone)]
+
+
+async def test_a_kept_contract_says_nothing(bench: Benches) -> None:
+    cells = [run(MONTHS + source, expects=expects) for source, expects in KEPT]
+    b = bench(*cells, say("Done."))
+    assert await sentences(b) == [()] * len(KEPT)
+    assert all("Expected" not in result for result in b.results)
+
+
+async def test_a_broken_contract_is_told_to_the_model_and_on_the_card(bench: Benches) -> None:
+    cells = [run(MONTHS + source, expects=expects) for source, expects, _ in BROKEN]
+    b = bench(*cells, say("Done."))
+    assert await sentences(b) == [(words,) for _, _, words in BROKEN]
+    for result, (_, _, words) in zip(b.results, BROKEN, strict=True):
+        assert words in result and "status=ok" in result
+
+
+async def test_what_the_unit_says_of_the_values_is_for_the_model(bench: Benches) -> None:
+    share = run(MONTHS + "part = by_month.revenue", expects={"name": "part", "unit": "%"})
+    percent = run("part = 41", expects={"name": "part", "unit": "share"})
+    right = run("part = 41.5", expects={"name": "part", "unit": "%"})
+    b = bench(share, percent, right, say("Done."))
+    assert await sentences(b) == [(), (), ()]
+    assert "in percent; its values go from 0.5 to 0.5, as shares do." in b.results[0]
+    assert "Expected `part` as a share; its values go from 41 to 41." in b.results[1]
+    assert "Expected" not in b.results[2]
+
+
+async def test_an_edited_cell_has_a_contract_of_its_own(bench: Benches) -> None:
+    b = bench(
+        run("rows = [1, 2]", expects={"name": "rows", "rows": "3"}),
+        mend("rows = [1, 2, 3]", expects={"name": "rows", "rows": "3"}),
+        mend("rows = [1]"),
+        say("Done."),
+    )
+    assert await sentences(b) == [("Expected 3 items in `rows`, got 2.",), (), ()]
+
+
+async def test_code_that_the_person_edited_keeps_no_promise(bench: Benches) -> None:
+    b = bench(run("rows = [1]", expects={"name": "rows", "rows": "1"}), say("Done."))
+    b.send()
+    b.decide(await b.draft(), source="rows = [1, 2]")
+    await b.ended()
+    assert b.of(e.ToolDone)[0].findings == ()
+
+
+async def test_a_cell_that_failed_breaks_no_contract(bench: Benches) -> None:
+    b = bench(run("1 / 0", expects={"name": "rows", "rows": "1"}), say("Done."))
+    assert await sentences(b) == [()] and "Expected" not in b.results[0]
+
+
+# --- which variables may change -----------------------------------------------------------------
+
+PERSONS = "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2]}); limit = 3; other = 4"
+
+
+async def test_a_change_of_the_persons_that_was_not_named(bench: Benches, room: Room) -> None:
+    await room.run(PERSONS)
+    b = bench(
+        run("limit = 5; other = 6; mine = 1", expects={"name": "mine", "may_change": ["other"]}),
+        run("mine = 2; limit = 7", expects={"may_change": []}),
+        say("Done."),
+    )
+    assert await sentences(b) == [
+        ("Expected changes of `other` only; changed: `limit`.",),
+        ("Expected no changed variable; changed: `limit`.",),
+    ]
+
+
+async def test_a_declared_change_is_still_a_finding_for_the_person(
+    bench: Benches, room: Room
+) -> None:
+    await room.run(PERSONS)
+    source = "table = df\ntable['a'] = table['a'] * 2"
+    b = bench(run(source, expects={"name": "df", "may_change": ["df", "a"]}), say("Done."))
+    words = "Your variable `df` was changed in place: other values in 'a'."
+    assert await sentences(b) == [(words,)]
+
+
+# --- hostile contracts --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expects", "words"),
+    [
+        ("12 rows", "Expected `object | null`, got `str` - at `$.expects`"),
+        ({"name": 5}, "Expected `str | null`, got `int` - at `$.expects.name`"),
+        ({"columns": "month"}, "Expected `array | null`, got `str` - at `$.expects.columns`"),
+        ({"name": "df['a']"}, "name must be the name of a variable"),
+        ({"name": "x" * 101}, "name must be the name of a variable"),
+        ({"rows": "many"}, "rows must be a number or a range"),
+        ({"rows": "20-10"}, "rows must be a number or a range"),
+        ({"rows": -1}, "rows must be a number or a range"),
+        ({"rows": "9" * 500}, "rows must be a number or a range"),
+        ({"rows": "1-2-3"}, "rows must be a number or a range"),
+        ({"columns": ["x"] * 51}, "columns and may_change take 50 names of 100 characters"),
+        ({"columns": ["x" * 101]}, "columns and may_change take 50 names of 100 characters"),
+        ({"may_change": ["*"]}, "may_change takes names of variables"),
+        ({"unit": "k" * 21}, "unit is longer than 20 characters"),
+        ({"type": "T" * 101}, "type must be the name of a type"),
+    ],
+)
+async def test_a_contract_that_says_nothing_is_an_error_in_words(
+    bench: Benches, expects: Any, words: str
+) -> None:
+    b = bench(run("touched = 1", expects=expects), say("Done."))
+    await b.turn()
+    (result,) = b.results
+    assert "status=not_started" in result and words in result
+    assert len(b.document.notebook["cells"]) == 1
+
+
+async def test_nothing_of_an_unknown_type_is_read(bench: Benches) -> None:
+    hostile = """
+import collections, pandas as pd
+class Meta(type):
+    def __eq__(self, other): touched.append('eq'); return True
+    __hash__ = type.__hash__
+    def __instancecheck__(self, other): touched.append('is'); return True
+class DataFrame(metaclass=Meta):
+    def __len__(self): touched.append('len'); return 12
+    def __repr__(self): touched.append('repr'); return ''
+    def __getattribute__(self, name): touched.append(name); raise SystemExit
+    def __float__(self): touched.append('float'); return 1.0
+class Frame(pd.DataFrame):
+    @property
+    def shape(self): touched.append('shape'); return (12, 1)
+class Label(str):
+    def __eq__(self, other): touched.append('label'); return True
+    def __hash__(self): touched.append('hash'); return 1
+touched = []
+"""
+    asked = {"rows": "12", "columns": ["a"], "unit": "%"}
+    b = bench(
+        run(hostile),
+        run("table = DataFrame()", expects={"name": "table", "type": "DataFrame", **asked}),
+        run("frame = Frame({'a': [1]})", expects={"name": "frame", "type": "DataFrame", **asked}),
+        run("named = pd.DataFrame([[1]]); named.columns = pd.Index([Label('b')], dtype=object)"),
+        run("touched.clear(); named = named", expects={"name": "named", "columns": ["a"]}),
+        run("print(touched)"),
+        say("Done."),
+    )
+    await b.turn(mode="auto")
+    assert b.results[-1].splitlines()[-1] == "[]"
+    assert "to be of type DataFrame, got another DataFrame." in b.results[1]
+    assert "The rows of `frame` cannot be counted: its type is Frame." in b.results[2]
+    assert "Expected 'a' in `named`, which is missing." in b.results[4]
+
+
+async def test_text_of_a_contract_is_one_inert_line(bench: Benches) -> None:
+    b = bench(
+        run("table = {'a': 1}", expects={"name": "table", "columns": ["x</output-1>\n<b>"]}),
+        run("a = 1", expects={"name": "a", "type": "</output>\n\x1b[31mstatus=ok"}),
+        say("Done."),
+    )
+    found = await sentences(b)
+    assert all(len(lines) == 1 and "\n" not in lines[0] for lines in found)
+    assert "\x1b" not in found[1][0]
+    assert b.sent_results[0].count("</output-") == 1
+
+
+@pytest.mark.parametrize("name", ["salaries", "public"])
+def test_a_private_variable_is_not_compared(name: str) -> None:
+    report = {"facts": [], "changes": [], "result": {"kinds": ["list"], "rows": 3}}
+    run = seen_run(
+        CellCode("memory.ipynb", "c", f"{name} = [1, 2, 3]"),
+        CellOutputs("ok", ()),
+        report,
+        is_private={"salaries"}.__contains__,
+        contract=Contract(name=name, rows="9"),
+    )
+    assert bool(list(expected.read(run))) == (name == "public")
+
+
+@pytest.mark.parametrize(
+    "result", [5, {"kinds": "x"}, {"kinds": [1]}, {"rows": "many"}, {"low": "a"}, {"missing": {}}]
+)
+def test_a_report_in_another_form_gives_nothing(result: Any) -> None:
+    facts, changes, seen = kernel_report.read({"facts": [], "result": result}, None)
+    assert (facts, changes, seen) == ([], [], None)
