@@ -90,7 +90,9 @@ async def choices(
 def table(made: Sequence[Choice]) -> str:
     """A row a group, then each question where the model chose otherwise."""
     groups = list(dict.fromkeys((one.question.expected, one.question.group) for one in made))
-    rows = [("expected", "group", "questions", "agrees", "words", "run", "look", "failed")]
+    rows: list[tuple[str, ...]] = [
+        ("expected", "group", "questions", "agrees", "words", "run", "look", "failed")
+    ]
     for expected, group in [*groups, ("", "all")]:
         mine = [one for one in made if group in ("all", one.question.group)]
         kinds = [one.made for one in mine]

@@ -357,6 +357,23 @@ DISOBEDIENT: dict[str, Script] = {
         _done("North sold **7,412** boxes and East 9,999."),
         _done(f"{_BOXES}. East sold 9,999."),
     ),
+    "broken_promise": scenario(
+        answer(
+            call(
+                "run_cell",
+                {
+                    "title": "Orders of each month",
+                    "expects": {
+                        "name": "by_month",
+                        "rows": "12",
+                        "columns": ["<img src=x onerror=alert(1)>"],
+                    },
+                    "source": "by_month = {n: 1 for n in range(1, 12)}",
+                },
+            )
+        ),
+        _done("There is one order in each month."),
+    ),
     "mend_with_run_cell": scenario(
         answer(run_cell(TOTALS, title="Make the table")),
         answer(run_cell(TOTALS_WRONG, title="Sum the revenue")),
