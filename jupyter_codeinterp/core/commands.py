@@ -31,6 +31,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
     "" lets the server choose. ``references``: what the message names, at most 20.
     ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
+    ``second_look``: the model that looks at its answer if that has figures; "" for none.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
     ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -46,6 +47,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     after: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
+    second_look: str = ""
     with_key: bool = False
     id: int = 0
 
@@ -67,6 +69,7 @@ class Branch(_Frame, frozen=True, tag="branch"):
     model: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
+    second_look: str = ""
     with_key: bool = False
     id: int = 0
 

@@ -21,7 +21,10 @@ export async function followSettings(
     const mode = settings.get('defaultMode').composite as Mode;
     const systemNotifications = isOn('systemNotifications');
     const ruleFiles = isOn('readRuleFiles');
-    store.state.patch({ mode, systemNotifications, ruleFiles });
+    const secondLook = String(
+      settings.get('secondLook').composite ?? ''
+    ).trim();
+    store.state.patch({ mode, systemNotifications, ruleFiles, secondLook });
     person.anyClicks(isOn('anyClicks'));
     notebooks?.keepOutputs(isOn('keepOutputs'));
   };

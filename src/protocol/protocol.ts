@@ -90,6 +90,7 @@ export interface Protocol {
  * then the source of the draft's cell (None: unchanged). New cells go after the cell ``after``;
  * "" lets the server choose. ``references``: what the message names, at most 20.
  * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
+ * ``second_look``: the model that looks at its answer if that has figures; "" for none.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
  * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -106,6 +107,7 @@ export interface SendMessage {
   after?: string;
   references?: Reference[];
   rule_files?: boolean;
+  second_look?: string;
   with_key?: boolean;
   id?: number;
 }
@@ -136,6 +138,7 @@ export interface Branch {
   model?: string;
   references?: Reference[];
   rule_files?: boolean;
+  second_look?: string;
   with_key?: boolean;
   id?: number;
 }

@@ -47,6 +47,8 @@ async def after_run(
         contract if is_python else None,
     )
     found = [plain(turn, finding) for finding in await turn.checks.after_run(run)]
+    turn.changed += (f"{change.name} {change.how}: {change.after}" for change in run.changes)
+    turn.found += (finding.sentence for finding in found)
     return with_findings(turn, result, found) if found else result
 
 

@@ -11,10 +11,11 @@ call its result.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 from ..errors import DocumentError, ModelError
 from ..events import (
+    AnswerChecked,
     Event,
     MessagesHeard,
     Note,
@@ -50,6 +51,7 @@ from .answer_check import checked, correction, in_words
 from .calls import Calls
 from .conversation import Conversation
 from .naming import Found, look_up
+from .second_look import SecondLook, no_look
 
 CUT_OFF = (
     "Your reply was cut off at the output limit, so none of it was run. Write shorter code, in "
@@ -79,10 +81,11 @@ class Agent:
         queued: Callable[[], MessagesHeard | None],
         show: Callable[[Event], None],
         answer_references: Callable[[], tuple[Reference, ...]] = tuple,
+        second: Callable[[], SecondLook | None] = lambda: None,
     ) -> None:
         """``goal`` is the person's latest request; ``queued`` gives what they said since, if
         anything; ``show`` gets the events of tool calls; ``answer_references`` gives what their
-        answers named since."""
+        answers named since; ``second`` makes the second look, if the person wants one."""
         self.model = model
         self.meter = meter
         self.turn = turn
@@ -103,8 +106,15 @@ class Agent:
         """Whether the model has said all that it has to say until the person acts."""
         self._may_correct = True
         """Whether a step is left for figures that no output has, and none was taken."""
+        self._second = second
+        self._may_look = True
+        """Whether nobody has had a second look in this turn."""
         self._corrects = False
         """Whether the next step is that one."""
+        self._steps_left = True
+        """Whether another step may follow the running one."""
+        self._looked = ""
+        """What the second look has to tell the model."""
         self._begun_anew = False
         """Whether a new conversation has begun and no tool call has run since."""
         self._texts: dict[int, str] = {}
@@ -130,6 +140,7 @@ class Agent:
         for left in reversed(range(self.turn.limits.steps)):
             corrects, self._corrects = self._corrects, False
             self._may_correct = self._may_correct and left > 0
+            self._steps_left = left > 0
             over = self._over_budget()
             if over is not None:
                 self.ending = ANSWERED if corrects else over
@@ -413,16 +424,44 @@ class Agent:
                     yield event
                 told = correction(self.turn, found) if self._can_correct() else ""
                 if told:
-                    self._may_correct, self._corrects = False, True
-                    self._over, self.ending = False, STEP_LIMIT
+                    self._may_correct = False
                     yield Note(in_words(told))
+                elif self._can_look(found):
+                    async for event in self._look():
+                        yield event
+                    told = self._looked
+                if told:
+                    self._corrects = True
+                    self._over, self.ending = False, STEP_LIMIT
                     self.talk.add(user(Text(told)))
 
     def _can_correct(self) -> bool:
         """Whether the model may be told, for the first time, what is wrong with its answer."""
+        return self._may_correct and self._is_answer()
+
+    def _is_answer(self) -> bool:
+        """Whether the answer is whole, and the context has room for another one."""
         fits = self.meter.share <= self.turn.limits.context_share
-        answered = self.ending.reason == "end_turn" and self._calls.discussed is None
-        return self._may_correct and fits and answered
+        return fits and self.ending.reason == "end_turn" and self._calls.discussed is None
+
+    def _can_look(self, found: Sequence[AnswerChecked]) -> bool:
+        """Whether the answer has a number from a cell of this turn, a step is left, and nobody
+        has looked before."""
+        numbers = any(one.kind == "number" for event in found for one in event.figures)
+        ran = bool(self.turn.notebook.ran) and not self.turn.always_ask
+        return self._may_look and self._steps_left and numbers and ran and self._is_answer()
+
+    async def _look(self) -> AsyncIterator[Event]:
+        self._may_look, self._looked = False, ""
+        try:
+            second = self._second()
+        except ModelError as error:
+            yield no_look(error.message)
+            return
+        if second is not None:
+            async for event in second.events(self._goal, "\n".join(self._said.values())):
+                yield event
+            self._looked = second.told
 
     async def _run(self, calls: tuple[ToolUse, ...], reply: ModelDone) -> AsyncIterator[Event]:
         self._begun_anew = False

@@ -101,6 +101,7 @@ class SessionService:
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
+        second_look: str = "",
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -123,7 +124,7 @@ class SessionService:
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
         before = session.info.model
-        given = (by, about, source, after, references, rule_files)
+        given = (by, about, source, after, references, rule_files, second_look)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
@@ -146,6 +147,7 @@ class SessionService:
         model: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
+        second_look: str = "",
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -176,7 +178,7 @@ class SessionService:
         title = title_of(session.info, turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, turn, beginning)
-        given = (by, "", None, "", references, rule_files)
+        given = (by, "", None, "", references, rule_files, second_look)
         try:
             if kept:
                 branch.note(_not_put_back(len(kept)))
@@ -198,7 +200,14 @@ class SessionService:
         session = self.create(notebook, of.info.mode, of.info.model)
         try:
             session.continue_from(of)
-            session.send(words, of.info.mode, "", by, rule_files=of.reads_rules)
+            session.send(
+                words,
+                of.info.mode,
+                "",
+                by,
+                rule_files=of.reads_rules,
+                second_look=of.second_look,
+            )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
             raise

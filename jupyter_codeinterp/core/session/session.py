@@ -36,6 +36,7 @@ from ..events import (
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
 from ..loop.agent import Agent
+from ..loop.second_look import SecondLook
 from ..messages import Text, user
 from ..model_view.context import Context
 from ..own_commands.own_command import skills_of
@@ -114,6 +115,8 @@ class Session(PersistentSession):
         """What answers have named, not yet sent to the model."""
         self.reads_rules = True
         """Whether turns read the person's instruction files."""
+        self.second_look = ""
+        """The model that the person wants to look at answers with figures."""
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
@@ -152,10 +155,11 @@ class Session(PersistentSession):
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
+        second_look: str = "",
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
-        the cell of the draft that it is about. ``after`` and ``rule_files`` apply to a turn that
-        begins.
+        the cell of the draft that it is about. ``after``, ``rule_files`` and ``second_look``
+        apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
@@ -164,6 +168,7 @@ class Session(PersistentSession):
             self._begin(text, mode, model, window, references)
             self._put_after = after
             self.reads_rules = rule_files
+            self.second_look = second_look
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":
@@ -362,7 +367,13 @@ class Session(PersistentSession):
             self.queue.delivery,
             self.show,
             self._take_answer_references,
+            lambda: self._second_look(turn),
         )
+
+    def _second_look(self, turn: Turn) -> SecondLook | None:
+        """Raises ModelError if the model for it is not available."""
+        name = self.second_look or self._rules.second_look
+        return SecondLook(self._model(name), name, turn, self._meter) if name else None
 
     def _take_answer_references(self) -> tuple[Reference, ...]:
         named, self._answer_references = self._answer_references, ()

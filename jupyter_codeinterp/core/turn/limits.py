@@ -37,3 +37,5 @@ class Rules(msgspec.Struct, frozen=True):
     highest_mode: Mode = HIGHEST
     scrub: Callable[[str], str] = str
     markdown_risks: MarkdownRisks = not_checked
+    second_look: str = ""
+    """The model that looks at answers with figures where a person has named none; "" for none."""

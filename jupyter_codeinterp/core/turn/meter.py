@@ -54,8 +54,13 @@ class Meter:
         self.turn_cost = 0.0
 
     def add(self, usage: Usage) -> UsageChanged:
-        """Add a model call. One unknown price makes the sum unknown."""
-        info = self._info
+        """Add a call of the turn's model. One unknown price makes the sum unknown."""
+        window = self._info.context_window or ASSUMED_WINDOW
+        self.share = (usage.total_input + usage.output_tokens) / window
+        return self.add_other(usage, self._info)
+
+    def add_other(self, usage: Usage, info: ModelInfo) -> UsageChanged:
+        """Add a call outside the conversation, which leaves the share of the context."""
         price = price_of(info, usage)
         self._spent(price)
         self.total = self.total + usage
@@ -66,15 +71,13 @@ class Meter:
         self._models[info.id] = ModelUse(
             info.id, before.usage + usage, _sum(before.cost, price), info.local, info.prices_seen
         )
-        window = info.context_window or ASSUMED_WINDOW
-        self.share = (usage.total_input + usage.output_tokens) / window
         return UsageChanged(
             self.total,
             self.share,
             self.cost,
-            context_known=info.context_window is not None,
+            context_known=self._info.context_window is not None,
             local=self._local,
-            turn=Cost(self.turn_cost, info.local),
+            turn=Cost(self.turn_cost, self._info.local and info.local),
             models=tuple(self._models.values()),
         )
 

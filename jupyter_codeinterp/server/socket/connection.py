@@ -263,6 +263,7 @@ class ClientConnection:
             after=command.after,
             references=command.references,
             rule_files=command.rule_files,
+            second_look=command.second_look,
             with_key=command.with_key,
             by=self.number,
         )
@@ -282,6 +283,7 @@ class ClientConnection:
             model=command.model,
             references=command.references,
             rule_files=command.rule_files,
+            second_look=command.second_look,
             with_key=command.with_key,
             by=self.number,
         )

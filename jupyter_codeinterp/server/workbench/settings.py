@@ -119,6 +119,12 @@ class CodeInterpSettings(Configurable):
         help="Pass model keys in the server's environment, such as ANTHROPIC_API_KEY, to "
         "kernels for people's own code. %%ai does not need them.",
     ).tag(config=True)
+    second_look = Unicode(
+        "",
+        help="Model, as in model, that looks once at each answer with figures and may ask for one "
+        "check, for people who name none in their settings. It costs a small request a turn. "
+        "Empty: off until a person names one.",
+    ).tag(config=True)
     inline_completion = Bool(
         True,
         help="Allow people to turn on completions while typing, which send small requests to a "

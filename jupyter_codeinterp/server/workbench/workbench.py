@@ -92,6 +92,7 @@ class Workbench:
                 settings.highest_mode,
                 self.scrub,
                 markdown_risks=_markdown_risks,
+                second_look=settings.second_look,
             ),
             activity=Activity(noted, kernels, settings.wait_keeps_kernel),
             file_writer=self._make_file_writer,

@@ -90,6 +90,7 @@ export class Conversation {
         references: named,
         after,
         rule_files: state.now.ruleFiles,
+        second_look: state.now.secondLook,
         with_key: withKey
       });
       if (!info) {
@@ -135,7 +136,8 @@ export class Conversation {
         ),
         mode: modeOf(state.now),
         model,
-        rule_files: state.now.ruleFiles
+        rule_files: state.now.ruleFiles,
+        second_look: state.now.secondLook
       });
       sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);

@@ -62,6 +62,8 @@ export interface IPanelState {
   readonly mode: Mode;
   /** Whether the server may read AGENTS.md and .codeinterp/rules.md. */
   readonly ruleFiles: boolean;
+  /** The model that looks at answers with figures; '' if the person names none. */
+  readonly secondLook: string;
   /** By notebook: the mode that the person has chosen since. */
   readonly modes: Readonly<Record<string, Mode>>;
   /** The model of new conversations; '' is the server's default. */
@@ -179,6 +181,7 @@ export class PanelState {
     history: null,
     mode: 'review',
     ruleFiles: true,
+    secondLook: '',
     modes: {},
     model: '',
     demo: '',
