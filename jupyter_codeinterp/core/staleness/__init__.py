@@ -1,0 +1,1 @@
+"""Cells whose inputs have changed since they ran. Pure; see ``stale.find``."""

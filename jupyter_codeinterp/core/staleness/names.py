@@ -1,0 +1,311 @@
+"""The names that a cell reads, binds and changes, found without running it.
+
+Rather a name too few than one too many. A cell that is no Python, does not parse, is too long or
+nested too deep has no names.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import msgspec
+
+from ..approval.code_warnings import has_heaped_marks
+from .python_of import python_of
+
+PARSED = 20_000
+"""Characters. A longer cell has no names."""
+DEEPEST = 60
+"""Nested statements and expressions."""
+
+_LISTS = ("append", "extend", "insert", "remove", "sort", "reverse", "appendleft", "extendleft")
+_CHANGE = frozenset((*_LISTS, "update", "add", "discard", "clear", "fill"))
+"""Methods that change their object, where nobody uses what they return: pandas and others have
+methods of these names that return a copy."""
+_ALWAYS_CHANGE = frozenset(("pop", "popitem", "setdefault", "fit", "partial_fit", "fit_transform"))
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PATTERNS = (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+_NAMED = (*_FUNCTIONS, ast.ClassDef, *_PATTERNS)
+
+
+class Function(msgspec.Struct, frozen=True):
+    """The global names that a call of it may read and change."""
+
+    reads: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+
+
+class Names(msgspec.Struct, frozen=True):
+    """``reads``: what must be there before the cell runs. ``binds``: what it assigns, imports,
+    defines or deletes at its top. ``changes``: objects that it changes in place, such as ``df``
+    in ``df["x"] = 1``. ``functions``: functions and classes that it defines. ``same``: imports
+    and plain functions, with their code: bound again with the same code they are the same."""
+
+    reads: frozenset[str] = frozenset()
+    binds: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    functions: dict[str, Function] = {}
+    same: dict[str, str] = {}
+
+
+NONE = Names()
+
+
+@lru_cache(maxsize=5_000)
+def names_of(source: str) -> Names:
+    """The names of a cell's source."""
+    if len(source) > PARSED or any(map(has_heaped_marks, source.split("\n"))):
+        return NONE
+    code = python_of(source)
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return NONE
+    if not tree.body or not _is_flat(tree):
+        return NONE
+    return _Reader(code).read(tree.body)
+
+
+class _Reader:
+    def __init__(self, code: str) -> None:
+        self._lines = code.split("\n")
+        self._reads: set[str] = set()
+        self._binds: set[str] = set()
+        self._changes: set[str] = set()
+        self._functions: dict[str, Function] = {}
+        self._same: dict[str, str] = {}
+
+    def read(self, statements: Iterable[ast.stmt]) -> Names:
+        self._statements(statements)
+        return Names(
+            frozenset(self._reads),
+            frozenset(self._binds),
+            frozenset(self._changes),
+            self._functions,
+            self._same,
+        )
+
+    def _statements(self, statements: Iterable[ast.stmt]) -> None:
+        for statement in statements:
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        if isinstance(node, _FUNCTIONS):
+            self._function(node)
+        elif isinstance(node, ast.ClassDef):
+            self._class(node)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self._import(node)
+        elif isinstance(node, ast.Assign):
+            self._assign(node)
+        elif isinstance(node, ast.AugAssign):
+            self._expression(node.value)
+            if isinstance(node.target, ast.Name):
+                self._load(node.target.id)
+            self._target(node.target)
+        elif isinstance(node, ast.Expr):
+            self._expression(node.value, unused=True)
+        else:
+            self._parts(node)
+
+    def _parts(self, node: ast.AST) -> None:
+        """Anything else: its expressions and statements in the order in which they run."""
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.stmt):
+                self._statement(part)
+            elif isinstance(part, (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List)):
+                stores = not isinstance(part.ctx, ast.Load)
+                (self._target if stores else self._expression)(part)
+            elif isinstance(part, ast.expr):
+                self._expression(part)
+            else:
+                if isinstance(part, _PATTERNS) and part.name:
+                    self._bind(part.name)
+                self._parts(part)
+
+    def _assign(self, node: ast.Assign) -> None:
+        of_lambda = _function(node.value) if isinstance(node.value, ast.Lambda) else None
+        if of_lambda is None:
+            self._expression(node.value)
+        for target in node.targets:
+            self._target(target)
+            if of_lambda is not None and isinstance(target, ast.Name):
+                self._functions[target.id] = of_lambda
+
+    # --- definitions -----------------------------------------------------------------
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        for expression in (*node.decorator_list, *defaults):
+            self._expression(expression)
+        self._bind(node.name)
+        self._functions[node.name] = _function(node)
+        if not node.decorator_list and all(isinstance(one, ast.Constant) for one in defaults):
+            lines = self._lines[node.lineno - 1 : node.end_lineno]
+            self._same[node.name] = "\n".join(lines)
+
+    def _class(self, node: ast.ClassDef) -> None:
+        keywords = (one.value for one in node.keywords)
+        for expression in (*node.decorator_list, *node.bases, *keywords):
+            self._expression(expression)
+        methods = [part for part in node.body if isinstance(part, _FUNCTIONS)]
+        own = {name for part in node.body for name in _stored(part)}
+        for part in node.body:
+            if not isinstance(part, _FUNCTIONS):
+                for name in _loaded(part) - own:
+                    self._load(name)
+        self._bind(node.name)
+        each = [_function(method) for method in methods]
+        self._functions[node.name] = Function(
+            frozenset(name for one in each for name in one.reads),
+            frozenset(name for one in each for name in one.changes),
+        )
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if name != "*":
+                self._bind(name)
+                origin = _origin(node)
+                # ``import a.b`` after ``import a`` binds the same module.
+                path = alias.name if origin or alias.asname else name
+                self._same[name] = f"{origin} {path}"
+
+    # --- expressions -----------------------------------------------------------------
+
+    def _target(self, node: ast.expr) -> None:
+        if isinstance(node, ast.Name):
+            self._bind(node.id)
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for part in node.elts:
+                self._target(part)
+        elif isinstance(node, ast.Starred):
+            self._target(node.value)
+        else:
+            self._expression(node)
+            self._change(base(node))
+
+    def _expression(self, node: ast.expr, *, unused: bool = False) -> None:
+        inner = set(_stored(node, within_expression=True))
+        for name in _loaded(node) - inner:
+            self._load(name)
+        for name in _changed(node, unused=unused):
+            if name not in inner:
+                self._change(name)
+        for part in ast.walk(node):
+            if isinstance(part, ast.NamedExpr):
+                self._bind(part.target.id)
+
+    def _load(self, name: str) -> None:
+        if name not in self._binds:
+            self._reads.add(name)
+
+    def _bind(self, name: str) -> None:
+        self._binds.add(name)
+        self._same.pop(name, None)
+        self._functions.pop(name, None)
+
+    def _change(self, name: str) -> None:
+        if name:
+            self._changes.add(name)
+
+
+def base(node: ast.AST) -> str:
+    """The variable that attributes, items and calls begin with: ``df`` of ``df["a"].sum()``."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
+    """What a call may read and change. Names that it binds anywhere count as its own."""
+    body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+    shared = {name for part in body for name in _shared(part)}
+    own = {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
+    stored = {name for part in body for name in _stored(part)}
+    own |= stored - shared
+    changed = {name for part in body for name in _changed_in(part)}
+    return Function(
+        frozenset({name for part in body for name in _loaded(part)} - own),
+        frozenset((changed - own) | (stored & shared)),
+    )
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    return {
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+    }
+
+
+def _stored(node: ast.AST, *, within_expression: bool = False) -> Iterator[str]:
+    """Names bound in a node and all that it contains. ``within_expression``: those of lambdas
+    and comprehensions alone."""
+    walrus: set[int] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.NamedExpr):
+            walrus.add(id(part.target))
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            if not (within_expression and id(part) in walrus):
+                yield part.id
+        elif isinstance(part, ast.arg):
+            yield part.arg
+        elif isinstance(part, _NAMED) and part.name:
+            yield part.name
+        elif isinstance(part, ast.alias):
+            yield part.asname or part.name.partition(".")[0]
+
+
+def _shared(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Global, ast.Nonlocal)):
+            yield from part.names
+
+
+def _changed_in(node: ast.AST) -> Iterator[str]:
+    """Variables whose objects statements change in place."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Expr):
+            yield from _changed(part.value, unused=True)
+        elif isinstance(part, ast.expr):
+            if isinstance(part, ast.Call):
+                yield from _changed_by(part, unused=False)
+            elif isinstance(part, (ast.Attribute, ast.Subscript)) and base(part):
+                if not isinstance(part.ctx, ast.Load):
+                    yield base(part)
+
+
+def _changed(node: ast.expr, *, unused: bool) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            yield from _changed_by(part, unused=unused and part is node)
+
+
+def _changed_by(call: ast.Call, *, unused: bool) -> Iterator[str]:
+    """``unused``: whether nobody uses what the call returns."""
+    if not isinstance(call.func, ast.Attribute) or not (name := base(call.func)):
+        return
+    method = call.func.attr
+    in_place = any(
+        one.arg == "inplace" and isinstance(one.value, ast.Constant) and one.value.value is True
+        for one in call.keywords
+    )
+    if in_place or method in _ALWAYS_CHANGE or (unused and method in _CHANGE):
+        yield name
+
+
+def _origin(node: ast.Import | ast.ImportFrom) -> str:
+    return f"{'.' * node.level}{node.module or ''}" if isinstance(node, ast.ImportFrom) else ""
+
+
+def _is_flat(tree: ast.AST) -> bool:
+    level = [tree]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return True
+    return False
