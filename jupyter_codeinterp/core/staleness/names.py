@@ -57,7 +57,7 @@ NONE = Names()
 @lru_cache(maxsize=5_000)
 def names_of(source: str) -> Names:
     """The names of a cell's source."""
-    if len(source) > PARSED or any(map(has_heaped_marks, source.split("\n"))):
+    if not _may_parse(source):
         return NONE
     code = python_of(source)
     try:
@@ -67,6 +67,15 @@ def names_of(source: str) -> Names:
     if not tree.body or not _is_flat(tree):
         return NONE
     return _Reader(code).read(tree.body)
+
+
+def is_plain(source: str) -> bool:
+    """Whether it is short enough to parse, and has no magics."""
+    return _may_parse(source) and python_of(source) == source
+
+
+def _may_parse(source: str) -> bool:
+    return len(source) <= PARSED and not any(map(has_heaped_marks, source.split("\n")))
 
 
 class _Reader:
@@ -271,12 +280,11 @@ def _changed_in(node: ast.AST) -> Iterator[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Expr):
             yield from _changed(part.value, unused=True)
-        elif isinstance(part, ast.expr):
-            if isinstance(part, ast.Call):
-                yield from _changed_by(part, unused=False)
-            elif isinstance(part, (ast.Attribute, ast.Subscript)) and base(part):
-                if not isinstance(part.ctx, ast.Load):
-                    yield base(part)
+        elif isinstance(part, ast.Call):
+            yield from _changed_by(part, unused=False)
+        elif isinstance(part, (ast.Attribute, ast.Subscript)):
+            name = "" if isinstance(part.ctx, ast.Load) else base(part)
+            yield from (name,) if name else ()
 
 
 def _changed(node: ast.expr, *, unused: bool) -> Iterator[str]:
