@@ -56,6 +56,7 @@ from jupyter_codeinterp.core.ports import (
     NewNotebooks,
 )
 from jupyter_codeinterp.core.session.session import Session
+from jupyter_codeinterp.core.staleness.watch import Watch
 from jupyter_codeinterp.core.stores import SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
@@ -301,6 +302,7 @@ class MemoryPlace:
         self.document = document
         self.kernel = kernel
         self.new_notebooks: NewNotebooks | None = None
+        self.watch: Watch | None = None
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []
         self.beside = {} if beside is None else beside

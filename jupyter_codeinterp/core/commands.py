@@ -343,6 +343,32 @@ class DraftRun(_Frame, frozen=True, tag="draft_run"):
     id: int = 0
 
 
+class BegunRun(msgspec.Struct, frozen=True):
+    """A run of the person's that the kernel has begun, with its execution count."""
+
+    cell_id: str
+    number: int
+    source: str
+
+
+class CodeCells(_Frame, frozen=True, tag="code_cells"):
+    """The code cells of a notebook of a Python kernel, for ``StaleCells``.
+
+    Sent by the window with the lease, soon after an edit or a run. ``order`` are the ids of all
+    of them; ``sources`` has those that differ from the window's last report under this lease.
+    ``ran`` are the person's runs since then; ``restarted``: the kernel was restarted before them.
+    A private cell has no source, and its runs are left out.
+    """
+
+    notebook: str
+    kernel_id: str
+    order: tuple[str, ...]
+    sources: dict[str, str] = {}
+    ran: tuple[BegunRun, ...] = ()
+    restarted: bool = False
+    id: int = 0
+
+
 Command = Union[
     SendMessage,
     Branch,
@@ -372,6 +398,7 @@ Command = Union[
     PersonActed,
     OwnRun,
     DraftRun,
+    CodeCells,
 ]
 
 
@@ -571,6 +598,23 @@ class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):
     words: str
 
 
+class StaleCell(msgspec.Struct, frozen=True):
+    """``marked``: whether the notebook shows it. A cell without a mark depends on an edited cell
+    that has not run yet."""
+
+    cell_id: str
+    reason: str
+    marked: bool = True
+
+
+class StaleCells(_Frame, frozen=True, tag="stale_cells"):
+    """The cells whose inputs have changed since they ran, in the order of the notebook. Sent when
+    they differ from the last ones."""
+
+    notebook: str
+    cells: tuple[StaleCell, ...]
+
+
 ServerFrame = Union[
     Reply,
     YouAre,
@@ -586,4 +630,5 @@ ServerFrame = Union[
     ReloadNotebook,
     Lease,
     OutputsNotKept,
+    StaleCells,
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, Union
+from typing import TYPE_CHECKING, Protocol, Union
 
 from ..adapters.documents.live import LiveNotebook, SessionDocument
 from ..core.history.outputs import Store
@@ -12,6 +12,9 @@ from ..core.own_commands.own_command import OwnCommand
 from ..core.ports import Kernel, NewNotebooks
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
+
+if TYPE_CHECKING:
+    from .windows.stale_cells import ReportedCells
 
 Files = Callable[[str, int], Awaitable[list[tuple[str, int]]]]
 """Names and sizes of files beside a notebook, by its path and the maximum number."""
@@ -48,6 +51,9 @@ class LiveNotebooks(Protocol):
     @property
     def store(self) -> Store: ...
 
+    @property
+    def stale_cells(self) -> ReportedCells: ...
+
     def notebook_of(self, session_id: str, path: str) -> LiveNotebook: ...
 
     def turn_over(self, session_id: str, path: str) -> None: ...
@@ -63,6 +69,7 @@ class NotebookPlace:
         self.document = SessionDocument(self._notebook, manager.store, session_id)
         self.kernel = manager.make_kernel(self._notebook)
         self.new_notebooks = manager.make_new_notebooks(session_id, lambda: self._notebook().path)
+        self.watch = manager.stale_cells.watch
 
     def _notebook(self) -> LiveNotebook:
         return self._manager.notebook_of(self._session_id, self._first)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
+    from .windows.stale_cells import ReportedCells
 
 log = logging.getLogger(__name__)
 
@@ -133,6 +134,12 @@ class SessionManager:
         self.windows = Windows(self.actions.new_window, self.broadcaster.has)
         self.file_tracker = FileTracker(self)
         self.own_runs = own_runs or OwnRuns(None, grace)
+
+    @cached_property
+    def stale_cells(self) -> ReportedCells:
+        from .windows.stale_cells import ReportedCells  # see ``preload``
+
+        return ReportedCells()
 
     @cached_property
     def service(self) -> SessionService:

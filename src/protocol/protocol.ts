@@ -28,7 +28,8 @@ export type Command =
   | DraftGone
   | PersonActed
   | OwnRun
-  | DraftRun;
+  | DraftRun
+  | CodeCells;
 export type ServerFrame =
   | Reply
   | YouAre
@@ -43,7 +44,8 @@ export type ServerFrame =
   | ReadNotebook
   | ReloadNotebook
   | Lease
-  | OutputsNotKept;
+  | OutputsNotKept
+  | StaleCells;
 export type Event =
   | TurnStarted
   | MessageQueued
@@ -467,6 +469,34 @@ export interface DraftRun {
   source: string;
   ended?: boolean;
   id?: number;
+}
+/**
+ * The code cells of a notebook of a Python kernel, for ``StaleCells``.
+ *
+ * Sent by the window with the lease, soon after an edit or a run. ``order`` are the ids of all
+ * of them; ``sources`` has those that differ from the window's last report under this lease.
+ * ``ran`` are the person's runs since then; ``restarted``: the kernel was restarted before them.
+ * A private cell has no source, and its runs are left out.
+ */
+export interface CodeCells {
+  type: 'code_cells';
+  notebook: string;
+  kernel_id: string;
+  order: string[];
+  sources?: {
+    [k: string]: string;
+  };
+  ran?: BegunRun[];
+  restarted?: boolean;
+  id?: number;
+}
+/**
+ * A run of the person's that the kernel has begun, with its execution count.
+ */
+export interface BegunRun {
+  cell_id: string;
+  number: number;
+  source: string;
 }
 /**
  * The answer to the command ``id``; ``error`` is None on success.
@@ -1292,6 +1322,24 @@ export interface OutputsNotKept {
   type: 'outputs_not_kept';
   notebook: string;
   words: string;
+}
+/**
+ * The cells whose inputs have changed since they ran, in the order of the notebook. Sent when
+ * they differ from the last ones.
+ */
+export interface StaleCells {
+  type: 'stale_cells';
+  notebook: string;
+  cells: StaleCell[];
+}
+/**
+ * ``marked``: whether the notebook shows it. A cell without a mark depends on an edited cell
+ * that has not run yet.
+ */
+export interface StaleCell {
+  cell_id: string;
+  reason: string;
+  marked: boolean;
 }
 
 /** After which cell a new one goes: the first of these that is there. */

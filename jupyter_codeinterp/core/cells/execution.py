@@ -29,6 +29,7 @@ from ..off_loop import INLINE, off_loop
 from ..ports import DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
 from ..turn.results import Result
 from ..turn.turn import Turn, identity
+from . import stale_input
 from .draft import DraftCell
 from .run_by_hand import EDITED
 
@@ -251,6 +252,9 @@ class Execution:
             # Stop may come while the notebook does not answer; the code has run by now.
             seen = await turn.results.see(done.outputs)
             notes.extend(await self._shown(done))
+            count = done.execution_count
+            stale = await stale_input.noted(turn, slot.info, self._cell_id, count, self._source)
+            notes += (stale,) if stale else ()
         finally:
             if not self._ended:
                 self._post_end(done)

@@ -29,6 +29,7 @@ from ..model_view.rule_files import RuleFile
 from ..own_commands.own_command import OwnCommand
 from ..ports import Document, Kernel, NewNotebooks
 from ..redaction.private_names import PrivateNames
+from ..staleness.watch import Watch
 from ..stores import INHERITED, SessionStore
 from ..turn.ending import Ending, not_journaled
 from ..turn.files import Seen
@@ -58,6 +59,10 @@ class Workplace(Protocol):
     @property
     def new_notebooks(self) -> NewNotebooks | None:
         """None where the agent cannot go on in another notebook."""
+
+    @property
+    def watch(self) -> Watch | None:
+        """Which cells are stale; None where that is unknown."""
 
     def begin_turn(self, turn: int) -> None:
         """Later ops belong to this turn; a window that reloads gets them again."""

@@ -346,6 +346,7 @@ class Session(PersistentSession):
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             before=before,
             new_notebooks=place.new_notebooks,
+            watch=place.watch,
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())
         turn.files = await place.files()

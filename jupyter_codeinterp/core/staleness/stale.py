@@ -17,6 +17,8 @@ import msgspec
 from .names import is_plain, names_of
 from .runs import Run, Runs
 
+MOST_READ = 50
+"""Cells that are read for one deleted name. If more have it, nothing is said."""
 EDITED = "This cell was edited after it ran."
 
 Kind = Literal["changed", "deleted", "edited", "upstream", "waits"]
@@ -122,9 +124,8 @@ class _Search:
 
     def _is_written(self, name: str) -> bool:
         """Whether any cell writes it, run or not: a cell that was cut and pasted is another."""
-        return any(
-            name in cell.source and name in names_of(cell.source).binds for cell in self._cells
-        )
+        naming = [cell.source for cell in self._cells if name in cell.source]
+        return len(naming) > MOST_READ or any(name in names_of(one).binds for one in naming)
 
 
 def _said(name: str, run: Run) -> str:

@@ -22,6 +22,7 @@ from ..model_view.untrusted import Untrusted
 from ..own_commands.own_command import OwnCommand
 from ..ports import Document, Kernel, KernelInfo, ModelInfo, NewNotebooks
 from ..redaction.private_names import PrivateNames, Variables
+from ..staleness.watch import Watch
 from ..stores import SessionStore
 from .clock import Clock
 from .files import Seen
@@ -75,6 +76,8 @@ class Turn:
 
     new_notebooks: NewNotebooks | None = None
     """None where the agent cannot go on in another notebook."""
+    watch: Watch | None = None
+    """Which cells are stale; None where that is unknown."""
     went_on: str = ""
     """The path of the new notebook in which the work goes on: this turn ends."""
 

@@ -62,6 +62,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.PersonActed: (EXECUTE, CHANGE),
     c.OwnRun: (EXECUTE, CHANGE),
     c.DraftRun: (EXECUTE, CHANGE),
+    c.CodeCells: (EXECUTE, CHANGE),
 }
 """A command's permissions, as (action, resource) of jupyter_server's authorizer."""
 
@@ -173,6 +174,8 @@ class ClientConnection:
             manager.draft_run(self, command)
         elif isinstance(command, c.OwnRun):
             self._own_run(command)
+        elif isinstance(command, c.CodeCells):
+            manager.stale_cells.report(self, manager.opened(command.notebook), command)
         elif isinstance(command, c.NotMe):
             manager.not_me(self)
         elif isinstance(
