@@ -1,4 +1,5 @@
 /** Reads and, on the person's request, changes the notebooks that are open in this window. */
+import type { Cell } from '@jupyterlab/cells';
 import { PathExt } from '@jupyterlab/coreutils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { INotebookModel, NotebookPanel } from '@jupyterlab/notebook';
@@ -61,6 +62,7 @@ export class Notebooks implements INotebooks, IDisposable {
   readonly shownChanged = this._open.shownChanged;
   readonly kernelChanged = this._open.kernelChanged;
   readonly placesChanged = this._open.placesChanged;
+  readonly staleChanged = this._open.staleChanged;
 
   get currentPath(): string {
     return this._open.currentPath;
@@ -166,6 +168,25 @@ export class Notebooks implements INotebooks, IDisposable {
     await this._open.kernelOf(this._open.find(path)!)?.revive();
     void NotebookActions.runCells(panel.content, cells, panel.sessionContext);
     return this.reveal(path, cells[cells.length - 1].model.id);
+  }
+
+  /** The stale cells of the notebook in front, down to the active one. */
+  staleAbove(): readonly Cell[] {
+    const panel = this._open.panelOf(this.currentPath);
+    const live = panel && this._open.find(this.currentPath);
+    const stale = live && this._open.staleOf(live)?.cells;
+    return (panel?.content.widgets ?? [])
+      .slice(0, (panel?.content.activeCellIndex ?? -1) + 1)
+      .filter(cell => stale?.has(cell.model.id));
+  }
+
+  async runStaleAbove(): Promise<void> {
+    const panel = this._open.panelOf(this.currentPath);
+    const cells = this.staleAbove();
+    if (panel && cells.length) {
+      const { content, sessionContext } = panel;
+      await NotebookActions.runCells(content, cells, sessionContext);
+    }
   }
 
   runEnded(path: string, cellId: string, callId: string): void {

@@ -21,6 +21,8 @@ import { LiveNotebook } from './live';
 import { DraftBars } from './review/draft-bars';
 import { DraftSources } from './review/draft-sources';
 import { Seen } from './review/gate/seen';
+import { markStale } from './stale/marks';
+import { StaleCells } from './stale/stale-cells';
 import { nameDraftType } from './viewport/draft-type';
 
 type Context = DocumentRegistry.IContext<INotebookModel>;
@@ -34,6 +36,8 @@ export interface IOpenNotebooksOptions {
   docManager: IDocumentManager;
   editorServices: IEditorServices;
   trans: TranslationBundle;
+  /** Opens the menu of a stale cell's mark. */
+  staleMenu?: (mark: HTMLElement) => void;
 }
 
 export class OpenNotebooks implements IDisposable {
@@ -62,6 +66,7 @@ export class OpenNotebooks implements IDisposable {
   readonly kernelChanged = new Signal<INotebooks, string>(this._sender);
   readonly shownChanged = new Signal<INotebooks, void>(this._sender);
   readonly placesChanged = new Signal<INotebooks, string>(this._sender);
+  readonly staleChanged = new Signal<INotebooks, string>(this._sender);
 
   // --- what is open -----------------------------------------------------------------
 
@@ -87,6 +92,10 @@ export class OpenNotebooks implements IDisposable {
 
   kernelOf(live: LiveNotebook): KernelWatch | undefined {
     return this._kernels.get(live);
+  }
+
+  staleOf(live: LiveNotebook): StaleCells | undefined {
+    return this._stale.get(live);
   }
 
   /** Whether this path of the contents manager is a file of the server. */
@@ -125,7 +134,10 @@ export class OpenNotebooks implements IDisposable {
     }
     this._isDisposed = true;
     document.removeEventListener('visibilitychange', this._onVisibility);
-    this._live.forEach(live => live.dispose());
+    this._live.forEach(live => {
+      this._stale.get(live)?.dispose();
+      live.dispose();
+    });
     this._live.clear();
     Signal.clearData(this);
   }
@@ -150,6 +162,9 @@ export class OpenNotebooks implements IDisposable {
       trans: this._options.trans
     });
     this._bars.set(panel, bars);
+    const marks = markStale(panel, this._stale.get(live)!, mark =>
+      this._options.staleMenu?.(mark)
+    );
     MessageLoop.installMessageHook(panel, this._onMessage);
     panel.content.activeCellChanged.connect(() => {
       this._nameType(panel);
@@ -158,6 +173,7 @@ export class OpenNotebooks implements IDisposable {
     panel.disposed.connect(() => {
       this._bars.delete(panel);
       bars.dispose();
+      marks.dispose();
       live.panels.delete(panel);
       if (!live.panels.size) {
         this._close(live);
@@ -191,6 +207,9 @@ export class OpenNotebooks implements IDisposable {
       () => this.kernelChanged.emit(live.path)
     );
     this._kernels.set(live, kernels);
+    const stale = new StaleCells(live, report => client.post(report));
+    stale.changed.connect(() => this.staleChanged.emit(live.path));
+    this._stale.set(live, stale);
     context.pathChanged.connect(() => this._onPath(live));
     const places = () => this.placesChanged.emit(live.path);
     context.model.contentChanged.connect(places);
@@ -205,6 +224,7 @@ export class OpenNotebooks implements IDisposable {
 
   private _close(live: LiveNotebook): void {
     this._live.delete(live.context);
+    this._stale.get(live)?.dispose();
     live.dispose();
     this._options.client.post({ type: 'close_notebook', notebook: live.path });
     this.leaseChanged.emit(live.path);
@@ -228,6 +248,7 @@ export class OpenNotebooks implements IDisposable {
         live.announce();
       } else {
         live.lease = undefined;
+        this._stale.get(live)?.leaseChanged();
         this.leaseChanged.emit(live.path);
       }
     }
@@ -274,6 +295,10 @@ export class OpenNotebooks implements IDisposable {
         return this._setLease(frame);
       case 'reload':
         return this._reload(frame.notebook);
+      case 'stale_cells': {
+        const live = this.find(frame.notebook);
+        return live && this._stale.get(live)?.receive(frame);
+      }
       case 'op':
       case 'stream':
       case 'outputs':
@@ -296,6 +321,7 @@ export class OpenNotebooks implements IDisposable {
   private _setLease(frame: Lease): void {
     const live = this.find(frame.notebook);
     if (live?.takeLease(frame)) {
+      this._stale.get(live)?.leaseChanged();
       this.leaseChanged.emit(live.path);
     }
   }
@@ -313,5 +339,6 @@ export class OpenNotebooks implements IDisposable {
   private readonly _live = new Map<Context, LiveNotebook>();
   private readonly _bars = new Map<NotebookPanel, DraftBars>();
   private readonly _kernels = new WeakMap<LiveNotebook, KernelWatch>();
+  private readonly _stale = new WeakMap<LiveNotebook, StaleCells>();
   private _isDisposed = false;
 }

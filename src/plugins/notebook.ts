@@ -2,6 +2,7 @@ import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
@@ -10,6 +11,7 @@ import { ITranslator } from '@jupyterlab/translation';
 import { takeCellsBelow } from '../notebook/below';
 import { addDraftKeys } from '../notebook/keys';
 import { Notebooks } from '../notebook/notebooks';
+import { RUN_STALE, addStaleCommand, openStaleMenu } from './commands/stale';
 import { IConnection, ILiveNotebooks, bundle } from './wiring';
 
 const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
@@ -18,7 +20,7 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
   autoStart: true,
   provides: ILiveNotebooks,
   requires: [INotebookTracker, IDocumentManager, IEditorServices],
-  optional: [IConnection, ITranslator, IDefaultFileBrowser],
+  optional: [IConnection, ITranslator, IDefaultFileBrowser, ICommandPalette],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
@@ -26,7 +28,8 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
     editorServices: IEditorServices,
     connection: IConnection | null,
     translator: ITranslator | null,
-    files: IDefaultFileBrowser | null
+    files: IDefaultFileBrowser | null,
+    palette: ICommandPalette | null
   ) => {
     takeCellsBelow(tracker);
     if (!connection) {
@@ -40,9 +43,15 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
       editorServices,
       // Notebook 7's notebook page has no file browser: use the root.
       folder: () => files?.model.path ?? '',
+      staleMenu: mark => openStaleMenu(app.commands, mark),
       trans
     });
     addDraftKeys(app.commands, notebooks, trans);
+    addStaleCommand(app.commands, notebooks, trans);
+    palette?.addItem({
+      command: RUN_STALE,
+      category: trans.__('Notebook Cell Operations')
+    });
     return notebooks;
   }
 };

@@ -47,7 +47,7 @@ from ..turn.ending import Ending
 from ..turn.meter import CallUsage, Meter
 from ..turn.turn import Turn
 from . import system_prompt
-from .answer_check import checked, correction, in_words
+from .answer_check import checked, correction, in_words, not_corrected
 from .calls import Calls
 from .conversation import Conversation
 from .naming import Found, look_up
@@ -111,6 +111,8 @@ class Agent:
         """Whether nobody has had a second look in this turn."""
         self._corrects = False
         """Whether the next step is that one."""
+        self._missing = ""
+        """What the model is told then of figures."""
         self._steps_left = True
         """Whether another step may follow the running one."""
         self._looked = ""
@@ -143,6 +145,8 @@ class Agent:
             self._steps_left = left > 0
             over = self._over_budget()
             if over is not None:
+                if corrects:
+                    yield Note(not_corrected(self._missing, over.message), "warning")
                 self.ending = ANSWERED if corrects else over
                 return
             await self._until_due()
@@ -163,6 +167,7 @@ class Agent:
                     yield event
             except ModelError as error:
                 if corrects:
+                    yield Note(not_corrected(self._missing, error.message), "warning")
                     self.ending = ANSWERED
                     return
                 if self._calls.discussed is None:
@@ -423,6 +428,7 @@ class Agent:
                 for event in found:
                     yield event
                 told = correction(self.turn, found) if self._can_correct() else ""
+                self._missing = told
                 if told:
                     self._may_correct = False
                     yield Note(in_words(told))

@@ -58,7 +58,19 @@ def correction(turn: Turn, found: Sequence[AnswerChecked]) -> str:
 
 def in_words(told: str) -> str:
     """The same for the person."""
-    return f"{told.removeprefix(CHECK).strip().partition('. ')[0]}. Asked the model to check."
+    return f"{_what(told)}. Asked the model to check."
+
+
+def not_corrected(told: str, why: str) -> str:
+    """What the person sees if the model could not be asked. ``told`` is "" if it was about
+    something else than figures."""
+    reason = f": {why.rstrip('.')}." if why else "."
+    state = f"The answer is not checked: {_what(told)}. " if told else ""
+    return f"{state}The model couldn't be asked again{reason}"
+
+
+def _what(told: str) -> str:
+    return told.removeprefix(CHECK).strip().partition(". ")[0]
 
 
 def _is_missing(figure: Figure) -> bool:

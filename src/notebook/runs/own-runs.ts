@@ -20,6 +20,10 @@ export interface IOwnRuns {
   began: (cellId: string, msg: KernelMessage.IMessage) => string | null;
   /** All outputs have arrived, or the kernel is gone. `draft`: the result of `began`. */
   ended: (cellId: string, draft: string | null) => void;
+  /** The kernel has begun with this code, and has given the run this number. */
+  input?: (cellId: string, source: string, number: number) => void;
+  /** The kernel has lost its variables. */
+  restarted?: () => void;
 }
 
 export class OwnRuns implements IDisposable {
@@ -59,18 +63,23 @@ export class OwnRuns implements IDisposable {
         const draft = this._on.began(cellId, msg);
         this._running.set(msg.header.msg_id, { cellId, draft });
       }
-    } else if (isIdle(msg)) {
-      const id = (msg.parent_header as { msg_id?: string }).msg_id ?? '';
-      const run = this._running.get(id);
-      if (run && this._running.delete(id)) {
-        this._on.ended(run.cellId, run.draft);
-      }
+      return;
+    }
+    const id = (msg.parent_header as { msg_id?: string }).msg_id ?? '';
+    const run = this._running.get(id);
+    if (run && isIdle(msg)) {
+      this._running.delete(id);
+      this._on.ended(run.cellId, run.draft);
+    } else if (run && msg.header.msg_type === 'execute_input') {
+      const { code, execution_count } = msg.content as Record<string, unknown>;
+      this._on.input?.(run.cellId, String(code), Number(execution_count));
     }
   }
 
   private _onStatus(_: unknown, status: Kernel.Status): void {
     if (RESTARTS.includes(status)) {
       this._endAll();
+      this._on.restarted?.();
     }
   }
 

@@ -1,0 +1,184 @@
+/**
+ * Reports the code cells of a notebook and the person's runs to the server, which answers with
+ * the stale cells. Nothing of it is saved in the notebook.
+ */
+import type { ISessionContext } from '@jupyterlab/apputils';
+import type { INotebookModel } from '@jupyterlab/notebook';
+import type { IDisposable } from '@lumino/disposable';
+import { Signal } from '@lumino/signaling';
+import type {
+  BegunRun,
+  CodeCells,
+  StaleCell,
+  StaleCells as StaleFrame
+} from '../../protocol/protocol';
+import { isCode } from '../document/outputs';
+import { joined } from '../document/shapes';
+import { isPrivate } from '../document/snapshot';
+import { OwnRuns } from '../runs/own-runs';
+
+/** Milliseconds from an edit or a run to the report. */
+const DELAY = 250;
+
+/** What is known of the notebook. */
+interface ILive {
+  readonly path: string;
+  readonly kernelId: string;
+  readonly lease?: { readonly held: boolean };
+  readonly context: {
+    readonly model: INotebookModel;
+    readonly sessionContext: ISessionContext;
+  };
+}
+
+export class StaleCells implements IDisposable {
+  constructor(
+    private readonly _live: ILive,
+    private readonly _post: (report: CodeCells) => void
+  ) {
+    const { model, sessionContext } = _live.context;
+    model.contentChanged.connect(this._reportSoon, this);
+    sessionContext.kernelChanged.connect(this._reportSoon, this);
+    this._runs = new OwnRuns(sessionContext, {
+      began: () => null,
+      ended: () => this._reportSoon(),
+      input: (cell_id, source, number) => {
+        if (!this._isPrivate(cell_id)) {
+          this._ran.push({ cell_id, source, number });
+        }
+        this._reportSoon();
+      },
+      restarted: () => {
+        this._ran = [];
+        this._restarted = true;
+        this._reportSoon();
+      }
+    });
+  }
+
+  /** Emitted when other cells are stale. */
+  readonly changed = new Signal<this, void>(this);
+
+  /** By id. */
+  get cells(): ReadonlyMap<string, StaleCell> {
+    return this._cells;
+  }
+
+  /** Why the notebook marks the cell; '' if it does not. */
+  reasonOf(cellId: string): string {
+    const stale = this._cells.get(cellId);
+    return stale?.marked ? stale.reason : '';
+  }
+
+  receive({ cells }: StaleFrame): void {
+    this._cells = new Map(cells.map(cell => [cell.cell_id, cell]));
+    this.changed.emit();
+  }
+
+  /** The server has given this window the lease, or has taken it. */
+  leaseChanged(): void {
+    this._sent.clear();
+    this._reported = '';
+    if (this._live.lease?.held) {
+      this._reportSoon();
+    } else if (this._cells.size) {
+      this._cells = new Map();
+      this.changed.emit();
+    }
+  }
+
+  get isDisposed(): boolean {
+    return this._runs.isDisposed;
+  }
+
+  dispose(): void {
+    clearTimeout(this._timer);
+    this._runs.dispose();
+    Signal.clearData(this);
+  }
+
+  private _reportSoon(): void {
+    this._timer ??= window.setTimeout(() => {
+      this._timer = undefined;
+      this._report();
+    }, DELAY);
+  }
+
+  private _report(): void {
+    const { path, kernelId, lease } = this._live;
+    if (!lease?.held || !this._isPython) {
+      return;
+    }
+    const { order, sources, counts } = this._look();
+    const now = JSON.stringify([path, kernelId, order, counts]);
+    const changed = Object.keys(sources).length > 0;
+    const did = this._ran.length > 0 || this._restarted;
+    if (now === this._reported && !changed && !did) {
+      return;
+    }
+    this._post({
+      type: 'code_cells',
+      notebook: path,
+      kernel_id: kernelId,
+      order,
+      sources,
+      ran: this._ran,
+      restarted: this._restarted
+    });
+    this._reported = now;
+    Object.entries(sources).forEach(([id, source]) =>
+      this._sent.set(id, source)
+    );
+    this._ran = [];
+    this._restarted = false;
+  }
+
+  /** The code cells, with the sources that the server does not know. */
+  private _look() {
+    const { model } = this._live.context;
+    const order: string[] = [];
+    const counts: (number | null)[] = [];
+    const sources: Record<string, string> = {};
+    if (this._path !== this._live.path) {
+      this._path = this._live.path;
+      this._sent.clear();
+    }
+    model.sharedModel.cells.forEach((shared, index) => {
+      const cell = model.cells.get(index);
+      if (!isCode(cell)) {
+        return;
+      }
+      const id = joined(shared.getId());
+      const source = isPrivate(shared) ? '' : joined(shared.getSource());
+      order.push(id);
+      counts.push(cell.executionCount);
+      if (this._sent.get(id) !== source) {
+        sources[id] = source;
+      }
+    });
+    return { order, sources, counts };
+  }
+
+  private get _isPython(): boolean {
+    const { model } = this._live.context;
+    const info = model.getMetadata('language_info') as
+      { name?: unknown } | undefined;
+    return (info?.name ?? model.defaultKernelLanguage) === 'python';
+  }
+
+  private _isPrivate(cellId: string): boolean {
+    const { cells } = this._live.context.model.sharedModel;
+    const cell = cells.find(one => one.getId() === cellId);
+    return !cell || isPrivate(cell);
+  }
+
+  private readonly _runs: OwnRuns;
+  private _cells: ReadonlyMap<string, StaleCell> = new Map();
+  private _ran: BegunRun[] = [];
+  private _restarted = false;
+  private _timer: number | undefined;
+  /** What the server knows: sources by id. */
+  private readonly _sent = new Map<string, string>();
+  private _path = '';
+  private _reported = '';
+}
