@@ -21,7 +21,13 @@ import { Token } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import type { ISignal } from '@lumino/signaling';
 import type React from 'react';
-import type { Draft, Event, SessionInfo, ToolDone } from './protocol/protocol';
+import type {
+  Draft,
+  Event,
+  Origin,
+  SessionInfo,
+  ToolDone
+} from './protocol/protocol';
 
 export type { IClient } from './protocol/client';
 
@@ -206,6 +212,13 @@ export interface INotebooks {
   readonly placesChanged: ISignal<INotebooks, string>;
   /** The PNG images of these cells, within limits; empty if the notebook is not open here. */
   figures(path: string, cellIds: readonly string[]): readonly IFigure[];
+  /**
+   * What tells why a figure is from an earlier run of its cell: a sentence; '' if it is not,
+   * undefined while the cell runs. Null if the notebook is not open here.
+   */
+  earlier(path: string): ((origin: Origin) => string | undefined) | null;
+  /** Emitted when other cells of the notebook are stale. */
+  readonly staleChanged: ISignal<INotebooks, string>;
   /** The MIME type of the notebook's code, for highlighting. */
   codeMimeType(path: string): string;
   /**

@@ -77,6 +77,12 @@ export class NoNotebooks implements INotebooks {
     return [];
   }
 
+  readonly staleChanged = new Signal<this, string>(this);
+
+  earlier(): null {
+    return null;
+  }
+
   outline(): null {
     return null;
   }

@@ -23,6 +23,7 @@ import type { IOpenNotebooksOptions } from './open-notebooks';
 import { outlineOf, placesIn, sourcesOf } from './outline';
 import type { DraftBar } from './review/bar';
 import type { Proposal } from './review/proposal';
+import { type Earlier, earlierIn } from './stale/earlier';
 import { revealCell } from './viewport/reveal';
 
 /** Milliseconds that a message waits at most for its notebook to load. */
@@ -231,6 +232,14 @@ export class Notebooks implements INotebooks, IDisposable {
   figures(path: string, cellIds: readonly string[]): readonly IFigure[] {
     const model = this._open.find(path)?.context.model;
     return model ? figuresOf(model, cellIds) : [];
+  }
+
+  earlier(path: string): Earlier | null {
+    const live = this._open.find(path);
+    const stale = live && this._open.staleOf(live);
+    return stale && live.context.isReady
+      ? earlierIn(live.model, stale.cells, this._options.trans)
+      : null;
   }
 
   codeMimeType(path: string): string {

@@ -50,6 +50,50 @@ test('a figure of an answer leads to the output that has it', async ({
   await expect(panel.log.getByText('Checked', { exact: true })).toBeVisible();
 });
 
+test('a figure turns grey once its cell shows another value', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  const opened = await notebook.start(['']);
+  await panel.choose('Auto');
+  await model.play('figures');
+  await panel.ask('How many boxes?');
+  await panel.ended();
+  const grey = panel.log.locator('.jp-codeinterp-Origin.jp-mod-earlier');
+  await expect(panel.log.getByText('Checked', { exact: true })).toBeVisible();
+  await expect(grey).toHaveCount(0);
+
+  const sources = await notebook.sources();
+  const place = sources.findIndex(source => source.includes('7412'));
+  await notebook.edit(place, sources[place].replace('7412', '7413'));
+  await notebook.run(place);
+  await expect(grey).toHaveText(['7,412', '12,612']);
+  await expect(panel.log.getByText('Checked in an earlier run')).toBeVisible();
+  for (const theme of THEMES) {
+    await page.theme.setTheme(theme);
+    await panel.log.getByRole('link', { name: '7,412' }).hover();
+    await expect(page.locator('.jp-codeinterp-Excerpt')).toContainText(
+      'From an earlier run. Its cell no longer shows it.'
+    );
+    const path = info.outputPath(`${theme}.png`);
+    await page.screenshot({ path });
+    await info.attach(theme, { path });
+    expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
+  }
+
+  await notebook.save();
+  await page.reload();
+  await notebook.attach(opened);
+  await expect(grey).toHaveText(['7,412', '12,612']);
+  await notebook.edit(place, sources[place]);
+  await expect(grey).toHaveCount(3);
+  await notebook.run(place);
+  await expect(grey).toHaveCount(0);
+  await expect(panel.log.getByText('Checked', { exact: true })).toBeVisible();
+});
+
 for (const theme of THEMES) {
   test(`${theme}: a figure that no output has`, async ({
     model,

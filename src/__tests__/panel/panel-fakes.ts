@@ -35,7 +35,8 @@ import type {
   ServerFrame,
   SessionInfo,
   ToolDone,
-  TurnEnded
+  TurnEnded,
+  Origin
 } from '../../protocol/protocol';
 import type {
   IClient,
@@ -396,6 +397,14 @@ export class FakeNotebooks implements INotebooks {
 
   places(): IPlaces | null {
     return this.where;
+  }
+
+  /** Why figures are from earlier runs, by their cells. */
+  readonly earlierCells: Record<string, string> = {};
+  readonly staleChanged = new Signal<this, string>(this);
+
+  earlier() {
+    return ({ cell_id }: Origin) => this.earlierCells[cell_id] ?? '';
   }
 
   /** What was saved beside the notebook. */

@@ -1,6 +1,7 @@
 /** A quiet mark at the prompt of each stale cell of a panel. */
 import { type Cell, CodeCell } from '@jupyterlab/cells';
 import type { NotebookPanel } from '@jupyterlab/notebook';
+import { refreshIcon } from '@jupyterlab/ui-components';
 import { DisposableDelegate } from '@lumino/disposable';
 import type { IDisposable } from '@lumino/disposable';
 import type { StaleCells } from './stale-cells';
@@ -38,6 +39,7 @@ export function markStale(
     // Otherwise `d d` with the focus here would delete the cell.
     mark.dataset.lmSuppressShortcuts = 'true';
     mark.setAttribute('aria-haspopup', 'menu');
+    refreshIcon.element({ container: mark, width: '14px', height: '14px' });
     mark.onclick = () => {
       content.activeCellIndex = content.widgets.indexOf(cell);
       menu(mark);
@@ -60,7 +62,9 @@ export function markStale(
       due = true;
       queueMicrotask(() => {
         due = false;
-        update();
+        if (!content.isDisposed) {
+          update();
+        }
       });
     }
   };

@@ -1,10 +1,6 @@
 /** The lines of a conversation that are not cards. */
 import { PathExt } from '@jupyterlab/coreutils';
-import {
-  caretDownIcon,
-  caretRightIcon,
-  checkIcon
-} from '@jupyterlab/ui-components';
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
 import type {
@@ -20,6 +16,7 @@ import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Formatting, Markdown } from '../elements/Markdown';
 import { isChecked } from '../elements/origins';
+import { CheckedLine, useEarlier } from '../turn-end/Checked';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
 import { Card } from './Card';
 import { Message, Said } from './Message';
@@ -56,25 +53,17 @@ export const ItemView = React.memo(function ItemView(props: {
 
 /** A text of the model, with its figures marked as the server found them. */
 function Answer({ item }: { item: ITextItem }): JSX.Element {
-  const { trans } = usePanel();
   const { plain } = React.useContext(Formatting);
   const { checked, text } = item;
-  const count = checked?.figures.length ?? 0;
+  const host = React.useRef<HTMLDivElement>(null);
+  const earlier = useEarlier(host, checked);
   return (
     <>
-      <Markdown text={text} checked={checked} />
+      <div ref={host}>
+        <Markdown text={text} checked={checked} />
+      </div>
       {isChecked(checked) && !plain && (
-        <div
-          className="jp-codeinterp-Checked"
-          title={trans._n(
-            '%1 number, date or name of this answer is in an output or in the code. Point at it to see where.',
-            '%1 numbers, dates and names of this answer are in outputs or in the code. Point at one to see where.',
-            count
-          )}
-        >
-          <checkIcon.react tag="span" />
-          {trans.__('Checked')}
-        </div>
+        <CheckedLine count={checked?.figures.length ?? 0} earlier={earlier} />
       )}
     </>
   );

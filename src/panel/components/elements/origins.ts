@@ -30,8 +30,32 @@ export function makeFigure(
   } else {
     link.tabIndex = 0;
   }
+  origins.set(link, origin);
   showWhileNear(link, origin, trans);
   return link;
+}
+
+const origins = new WeakMap<Element, Origin>();
+/** Why a figure is from an earlier run. */
+const reasons = new WeakMap<Element, string>();
+
+/**
+ * Turn the figures of an answer that are from an earlier run grey. Returns whether there are any.
+ */
+export function markEarlier(
+  answer: HTMLElement,
+  earlier: ((origin: Origin) => string | undefined) | null
+): boolean {
+  const links = [...answer.querySelectorAll('a.jp-codeinterp-Origin')];
+  for (const link of links) {
+    const origin = origins.get(link);
+    const reason = origin ? earlier?.(origin) : undefined;
+    if (reason !== undefined) {
+      reasons.set(link, reason);
+      link.classList.toggle('jp-mod-earlier', reason !== '');
+    }
+  }
+  return links.some(link => reasons.get(link));
 }
 
 /** How an output has the figure. */
@@ -100,7 +124,7 @@ function showWhileNear(
   };
   const show = () => {
     hide();
-    tip = makeExcerpt(origin, trans);
+    tip = makeExcerpt(origin, trans, reasons.get(link));
     link.setAttribute('aria-describedby', tip.id);
     // The log clips what is inside.
     document.body.append(tip);
@@ -116,7 +140,11 @@ function showWhileNear(
   link.addEventListener('click', hide);
 }
 
-function makeExcerpt(origin: Origin, trans: TranslationBundle): HTMLElement {
+function makeExcerpt(
+  origin: Origin,
+  trans: TranslationBundle,
+  earlier = ''
+): HTMLElement {
   const tip = document.createElement('div');
   tip.className = 'jp-codeinterp-Excerpt';
   tip.id = `jp-codeinterp-excerpt-${++count}`;
@@ -127,6 +155,11 @@ function makeExcerpt(origin: Origin, trans: TranslationBundle): HTMLElement {
   const value = document.createElement('mark');
   value.textContent = origin.value;
   line.append(origin.before, value, origin.after);
+  if (earlier) {
+    const note = document.createElement('div');
+    note.textContent = trans.__('From an earlier run. %1', earlier);
+    tip.append(note);
+  }
   tip.append(words, line);
   return tip;
 }
