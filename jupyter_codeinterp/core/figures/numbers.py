@@ -47,16 +47,21 @@ ISO = re.compile(
     r"(?<![\w.,-])(?P<year>(?:1[5-9]|2[01])\d\d)[-/](?P<month>\d{2})(?:[-/](?P<day>\d{2}))?"
     r"(?!\d|[-/]\d)"
 )
-_WRITTEN = tuple(
-    re.compile(rf"(?<![\w.]){pattern}(?!\w)", re.IGNORECASE)
-    for pattern in (
-        rf"{_DAY}[ \u00a0](?:of )?{_MONTH}{_ANY_YEAR}",
-        rf"{_MONTH}[ \u00a0]{_DAY}{_ANY_YEAR}",
-        rf"{_MONTH},?[ \u00a0]{_YEAR}",
-        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>(?:1[5-9]|2[01])\d\d)",
-        r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>(?:1[5-9]|2[01])\d\d)",
+_WITH_MONTH, _WITH_NUMBERS = (
+    tuple(re.compile(rf"(?<![\w.]){pattern}(?!\w)", re.IGNORECASE) for pattern in patterns)
+    for patterns in (
+        (
+            rf"{_DAY}[ \u00a0](?:of )?{_MONTH}{_ANY_YEAR}",
+            rf"{_MONTH}[ \u00a0]{_DAY}{_ANY_YEAR}",
+            rf"{_MONTH},?[ \u00a0]{_YEAR}",
+        ),
+        (
+            r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>(?:1[5-9]|2[01])\d\d)",
+            r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>(?:1[5-9]|2[01])\d\d)",
+        ),
     )
 )
+_SHORTEST_MONTHS = tuple(name for name in _MONTHS if len(name) == 3)
 _CLOCK = re.compile(
     r"(?<![\w:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\w:])"
 )
@@ -174,7 +179,7 @@ def dates(text: str, most: int = 200) -> Iterator[Date]:
     """Dates with at least two of year, month and day, and times of day. They do not overlap."""
     taken: set[int] = set()
     count = 0
-    for pattern in (ISO, *_WRITTEN, _CLOCK):
+    for pattern in (ISO, *_written(text), *((_CLOCK,) if ":" in text else ())):
         for found in pattern.finditer(text):
             readings = _readings(found.groupdict())
             start, end = found.span()
@@ -184,6 +189,13 @@ def dates(text: str, most: int = 200) -> Iterator[Date]:
                 yield Date(start, end, readings)
             if count >= most:
                 return
+
+
+def _written(text: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns that can match: most outputs name no month, and reading them takes long."""
+    lower = text.lower()
+    by_name = _WITH_MONTH if any(month in lower for month in _SHORTEST_MONTHS) else ()
+    return (*by_name, *_WITH_NUMBERS)
 
 
 def _readings(groups: dict[str, str | None]) -> tuple[tuple[Union[int, None], ...], ...]:

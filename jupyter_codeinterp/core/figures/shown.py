@@ -36,6 +36,7 @@ _TOKEN = re.compile(
     r"|[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
     r"(?=[^\W\d_]{0,3}(?!\w))(?!\.\d))"
 )
+_LEFT_OUT = ("..", "...", ".. ")
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -58,7 +59,7 @@ class Text(msgspec.Struct, frozen=True):
     ran: bool
 
 
-class Shown(msgspec.Struct, frozen=True):
+class Shown(msgspec.Struct, frozen=True, gc=False):
     """A number in a text."""
 
     value: float
@@ -90,9 +91,9 @@ class Outputs:
             self._read(cell)
         for place, text in enumerate(self.texts):
             self._find(place, text)
-        order = sorted((abs(one.value), number) for number, one in enumerate(self.shown))
-        self._sizes = [size for size, _ in order]
-        self._order = [number for _, number in order]
+        sizes = [abs(one.value) for one in self.shown]
+        self._order = sorted(range(len(sizes)), key=sizes.__getitem__)
+        self._sizes = [sizes[number] for number in self._order]
 
     # --- reading ---------------------------------------------------------------------
 
@@ -131,14 +132,18 @@ class Outputs:
                 return
             if match[1] or end - start > 40:
                 continue
-            value = float(match[0].replace(",", "").replace("\u2212", "-"))
-            if (start == 0 or words[start - 1] == "\n") and words[end : end + 2] == "  ":
-                is_index = value == row + 1 or words.endswith(("..", "...", ".. "), 0, start - 1)
-                row = int(value) if is_index and value < 1e9 else row
-                if is_index:
-                    continue
-            elif words[end : end + 3] == "%  " and words[start - 1 : start] in ("", "\n"):
-                continue  # The row of a percentile.
+            word = match[0]
+            if "," in word or "\u2212" in word:
+                word = word.replace(",", "").replace("\u2212", "-")
+            value = float(word)
+            if start == 0 or words[start - 1] == "\n":
+                if words.startswith("  ", end):
+                    is_index = value == row + 1 or words.endswith(_LEFT_OUT, 0, start - 1)
+                    row = int(value) if is_index and value < 1e9 else row
+                    if is_index:
+                        continue
+                elif words.startswith("%  ", end):
+                    continue  # The row of a percentile.
             found.append(Shown(value, start, end, place))
         if text.ran:
             self.from_run = len(found)
