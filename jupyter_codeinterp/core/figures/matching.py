@@ -17,7 +17,7 @@ from . import derived
 from .derived import Derived
 from .finding import Claim
 from .numbers import SIGNS, Date
-from .shown import Outputs, Shown, Text
+from .shown import Outputs, Shown, Text, alike
 
 _SLACK = 1e-9
 _BY_CHANCE = {"equal": 1.0, "separators": 1.0}
@@ -183,13 +183,13 @@ def _same_date(asked: tuple[tuple[Union[int, None], ...], ...], read: Date) -> b
 
 
 def _name(name: str, outputs: Outputs) -> Found | None:
-    wanted = name.strip(" .,:;!?").lower()
+    wanted = alike(" ".join(name.strip(" .,:;!?").lower().split()))
     for place, text in enumerate(outputs.texts):
-        start = _whole(outputs.lower(place), wanted)
-        if start >= 0 and len(outputs.lower(place)) == len(text.text):
+        start = _whole(outputs.alike(place), wanted)
+        if start >= 0 and len(outputs.alike(place)) == len(text.text):
             return Found(text, start, start + len(wanted), "name")
     for text in outputs.code:
-        start = _whole(text.text.lower(), wanted)
+        start = _whole(alike(text.text.lower()), wanted)
         if start >= 0 and text.ran:
             return Found(text, start, start + len(wanted), "code")
     return None

@@ -83,6 +83,7 @@ class Outputs:
         self._dates: list[tuple[Text, Date]] | None = None
         self._code_numbers: list[tuple[Text, Number]] | None = None
         self._lower: dict[int, str] = {}
+        self._alike: dict[int, str] = {}
         self._labels: dict[tuple[int, int], frozenset[str]] = {}
         self._heads: dict[tuple[int, int], list[tuple[int, int, frozenset[str]]]] = {}
         self._lines: dict[str, list[list[Shown]]] | None = None
@@ -239,10 +240,25 @@ class Outputs:
             self._code_numbers = [one for one, _ in zip(found, range(500), strict=False)]
         return self._code_numbers
 
+    def alike(self, place: int) -> str:
+        """The text in which names that are only written differently are the same."""
+        if place not in self._alike:
+            self._alike[place] = alike(self.lower(place))
+        return self._alike[place]
+
     def lower(self, place: int) -> str:
         if place not in self._lower:
             self._lower[place] = self.texts[place].text.lower()
         return self._lower[place]
+
+
+_ALIKE = str.maketrans("_-\u00a0\u2009\u202f\n\t\u2010\u2011\u2018\u2019", " " * 9 + "''")
+
+
+def alike(lower: str) -> str:
+    """Blanks for underscores, hyphens and line ends, and plain quotes: ``total_sales`` is "total
+    sales". Every character keeps its place."""
+    return lower.translate(_ALIKE)
 
 
 def _head(text: str, block: int) -> list[tuple[int, int, frozenset[str]]]:
