@@ -71,6 +71,8 @@ from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
 from jupyter_codeinterp.core.session import title
+from jupyter_codeinterp.core.staleness import cell_names, python_of, stale
+from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
@@ -139,11 +141,15 @@ READERS = (
         "tracebacks",
         "transcript",
     ),
+    *("cell_names", "python_of", "stale"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
     **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
+    "runs": "joins names; measured with `stale`",
+    "watch": "compares ids; measured with `stale`",
+    "stale_input": "passes on what `stale` finds",
     "check": "types",
     "contract": "takes names and counts within bounds; measured with `kernel_report`",
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
@@ -249,6 +255,14 @@ def cell_outputs(text: str) -> list[dict[str, Any]]:
 def snapshot(text: str) -> Snapshot:
     views = [CellView(f"c{i}", "code", text, tuple(cell_outputs(text)), 1) for i in range(2)]
     return Snapshot(text[:1_000], (*views, CellView(text, "markdown", text)), "c1")
+
+
+def stale_cells(text: str) -> object:
+    runs = Runs()
+    for number, source in enumerate((f"x = 1\n{text}", text, f"{text}\ny = x")):
+        runs.ran(str(number), number, source)
+    cells = [stale.Cell(str(number), f"{text}\n") for number in range(3)]
+    return stale.find(cells, runs)
 
 
 def describe(text: str) -> str:
@@ -514,6 +528,13 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),
     "tracebacks.whole": lambda t: tracebacks.whole(errors(t)),
     "transcript.turns": lambda t: transcript.turns(journal(t)),
+}
+MEASURED |= {
+    "cell_names.is_plain": cell_names.is_plain,
+    "cell_names.names_of": cell_names.names_of.__wrapped__,
+    "python_of.python_of": python_of.python_of,
+    "stale.find": stale_cells,
+    "stale.same_code": lambda t: stale.same_code(t, f"{t} "),
 }
 NOT_READ = {
     "conversation.Conversation.add": "stores messages",

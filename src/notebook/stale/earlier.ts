@@ -30,7 +30,7 @@ export function earlierIn(
     }
     const cell = model.cells.get(index);
     if (!isCode(cell)) {
-      return trans.__('Its cell is no code cell any more.');
+      return trans.__('Its cell is no longer a code cell.');
     }
     if (cell.executionState === 'running') {
       return undefined;

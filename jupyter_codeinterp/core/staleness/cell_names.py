@@ -51,21 +51,21 @@ class Names(msgspec.Struct, frozen=True):
     same: dict[str, str] = {}
 
 
-NONE = Names()
+_NONE = Names()
 
 
 @lru_cache(maxsize=5_000)
 def names_of(source: str) -> Names:
     """The names of a cell's source."""
     if not _may_parse(source):
-        return NONE
+        return _NONE
     code = python_of(source)
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return NONE
+        return _NONE
     if not tree.body or not _is_flat(tree):
-        return NONE
+        return _NONE
     return _Reader(code).read(tree.body)
 
 
