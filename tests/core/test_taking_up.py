@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -192,10 +193,10 @@ def refuse(error: StoreError) -> None:
 
 
 @pytest.fixture
-def event_log(tmp_path: Path) -> EventLog:
-    store = SqliteStore(tmp_path / "events.db")
-    store.create(SessionInfo("s", "n.ipynb", "", "m", "review", False, 0, 0))
-    return EventLog(store, "s", 0, DeferredWrites(refuse))
+def event_log(tmp_path: Path) -> Iterator[EventLog]:
+    with closing(SqliteStore(tmp_path / "events.db")) as store:
+        store.create(SessionInfo("s", "n.ipynb", "", "m", "review", False, 0, 0))
+        yield EventLog(store, "s", 0, DeferredWrites(refuse))
 
 
 async def take(event_log: EventLog, after: int, count: int) -> list[tuple[int, e.Event]]:

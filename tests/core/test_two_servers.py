@@ -80,6 +80,7 @@ def open_other(
     for other in others:
         jp_asyncio_loop.run_until_complete(other.session.close())
         other.store.close()
+        other.store.close()
 
 
 def cut_off(b: Bench) -> None:
