@@ -1,0 +1,73 @@
+"""Which reports of code cells the server takes, and what it answers."""
+
+from __future__ import annotations
+
+from jupyter_codeinterp.adapters.documents.live import LiveNotebook, WindowState
+from jupyter_codeinterp.core import commands as c
+from jupyter_codeinterp.server.windows.stale_cells import ReportedCells
+
+PATH = "a.ipynb"
+SOURCES = {"a": "x = 1", "b": "print(x)"}
+
+
+class Tab:
+    """A window that keeps what the server sends."""
+
+    def __init__(self, notebook: LiveNotebook, cells: ReportedCells) -> None:
+        self.frames: list[c.ServerFrame] = []
+        self._notebook, self._cells = notebook, cells
+        notebook.open(self, WindowState({}, "k1"))
+
+    def send(self, frame: c.ServerFrame) -> None:
+        self.frames.append(frame)
+
+    def report(self, *ran: str, kernel: str = "k1", restarted: bool = False) -> None:
+        """``ran``: cells with their execution counts, as in ``a1``."""
+        runs = tuple(c.BegunRun(one[0], int(one[1:]), SOURCES[one[0]]) for one in ran)
+        known = {} if self.stale else SOURCES
+        order = tuple(SOURCES)
+        command = c.CodeCells(PATH, kernel, order, known, runs, restarted)
+        self._cells.report(self, self._notebook, command)
+
+    @property
+    def stale(self) -> list[tuple[str, ...]]:
+        """The marked cells of each answer."""
+        answers = [frame for frame in self.frames if isinstance(frame, c.StaleCells)]
+        return [tuple(cell.cell_id for cell in frame.cells) for frame in answers]
+
+
+async def test_a_report_is_answered_if_other_cells_are_stale() -> None:
+    tab = Tab(LiveNotebook(PATH), ReportedCells())
+    tab.report("a1", "b2")
+    tab.report("a3")
+    tab.report()
+    assert tab.stale == [(), ("b",)]
+    tab.report("b4")
+    assert tab.stale == [(), ("b",), ()]
+
+
+async def test_a_restart_forgets_the_runs_of_its_kernel_alone() -> None:
+    tab = Tab(LiveNotebook(PATH), ReportedCells())
+    tab.report("a1", "b2", "a3")
+    tab.report(kernel="other", restarted=True)
+    tab.report()
+    tab.report(restarted=True)
+    assert tab.stale == [("b",), (), ("b",), ()]
+
+
+async def test_only_the_window_that_the_agent_works_in_is_heard() -> None:
+    notebook, cells = LiveNotebook(PATH), ReportedCells()
+    first, second = Tab(notebook, cells), Tab(notebook, cells)
+    second.report("a1", "b2", "a3")
+    first.report()
+    assert (first.stale, second.stale) == ([()], [])
+    cells.report(first, None, c.CodeCells("gone.ipynb", "k1", ()))
+    assert len(first.stale) == 1
+
+
+def test_the_server_keeps_few_kernels_and_notebooks() -> None:
+    cells = ReportedCells()
+    for number in range(200):
+        cells.watch.ran(f"k{number}", "a", 1, "x = 1")
+        cells.watch.report(f"{number}.ipynb", ["a"], {"a": "x = 1"})
+    assert not cells.watch.knows("0.ipynb") and cells.watch.knows("199.ipynb")
