@@ -15,8 +15,8 @@ import msgspec
 from ..approval.code_warnings import has_heaped_marks
 from .python_of import python_of
 
-PARSED = 20_000
-"""Characters. A longer cell has no names."""
+PARSED = 10_000
+"""Characters: at most some 30 ms. A longer cell has no names."""
 DEEPEST = 60
 """Nested statements and expressions."""
 
@@ -198,15 +198,33 @@ class _Reader:
             self._change(base(node))
 
     def _expression(self, node: ast.expr, *, unused: bool = False) -> None:
-        inner = set(_stored(node, within_expression=True))
-        for name in _loaded(node) - inner:
-            self._load(name)
-        for name in _changed(node, unused=unused):
-            if name not in inner:
-                self._change(name)
+        """``unused``: whether nobody uses its value."""
+        if isinstance(node, ast.Name):
+            self._load(node.id)
+            return
+        loaded: list[str] = []
+        changed: list[str] = []
+        walrus: list[str] = []
+        inner: set[str] = set()
         for part in ast.walk(node):
-            if isinstance(part, ast.NamedExpr):
-                self._bind(part.target.id)
+            if isinstance(part, ast.Name):
+                if isinstance(part.ctx, ast.Load):
+                    loaded.append(part.id)
+                else:
+                    inner.add(part.id)
+            elif isinstance(part, ast.Call):
+                changed.extend(_changed_by(part, unused=unused and part is node))
+            elif isinstance(part, ast.arg):
+                inner.add(part.arg)
+            elif isinstance(part, ast.NamedExpr):
+                walrus.append(part.target.id)
+        inner.difference_update(walrus)
+        for name in loaded:
+            if name not in inner:
+                self._load(name)
+        self._changes.update(name for name in changed if name not in inner)
+        for name in walrus:
+            self._bind(name)
 
     def _load(self, name: str) -> None:
         if name not in self._binds:
@@ -231,16 +249,29 @@ def base(node: ast.AST) -> str:
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
     """What a call may read and change. Names that it binds anywhere count as its own."""
-    body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
-    shared = {name for part in body for name in _shared(part)}
-    own = {argument.arg for argument in ast.walk(node) if isinstance(argument, ast.arg)}
-    stored = {name for part in body for name in _stored(part)}
-    own |= stored - shared
-    changed = {name for part in body for name in _changed_in(part)}
-    return Function(
-        frozenset({name for part in body for name in _loaded(part)} - own),
-        frozenset((changed - own) | (stored & shared)),
-    )
+    body: ast.AST = node.body if isinstance(node, ast.Lambda) else ast.Module(node.body, [])
+    loaded: set[str] = set()
+    stored = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    shared: set[str] = set()
+    changed: set[str] = set()
+    for part in ast.walk(body):
+        if isinstance(part, ast.Name):
+            (loaded if isinstance(part.ctx, ast.Load) else stored).add(part.id)
+        elif isinstance(part, (ast.Global, ast.Nonlocal)):
+            shared.update(part.names)
+        elif isinstance(part, ast.Expr):
+            if isinstance(part.value, ast.Call):
+                changed.update(_changed_by(part.value, unused=True))
+        elif isinstance(part, ast.Call):
+            changed.update(_changed_by(part, unused=False))
+        elif isinstance(part, (ast.Attribute, ast.Subscript)):
+            if not isinstance(part.ctx, ast.Load):
+                changed.add(base(part))
+        else:
+            stored.update(_bound_by(part))
+    own = stored - shared
+    changes = (changed - own - {""}) | (stored & shared)
+    return Function(frozenset(loaded - own), frozenset(changes))
 
 
 def _loaded(node: ast.AST) -> set[str]:
@@ -251,46 +282,25 @@ def _loaded(node: ast.AST) -> set[str]:
     }
 
 
-def _stored(node: ast.AST, *, within_expression: bool = False) -> Iterator[str]:
-    """Names bound in a node and all that it contains. ``within_expression``: those of lambdas
-    and comprehensions alone."""
-    walrus: set[int] = set()
+def _stored(node: ast.AST) -> Iterator[str]:
+    """Names bound in a node and all that it contains."""
     for part in ast.walk(node):
-        if isinstance(part, ast.NamedExpr):
-            walrus.add(id(part.target))
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            if not (within_expression and id(part) in walrus):
+        if isinstance(part, ast.Name):
+            if not isinstance(part.ctx, ast.Load):
                 yield part.id
-        elif isinstance(part, ast.arg):
-            yield part.arg
-        elif isinstance(part, _NAMED) and part.name:
-            yield part.name
-        elif isinstance(part, ast.alias):
-            yield part.asname or part.name.partition(".")[0]
+        else:
+            yield from _bound_by(part)
 
 
-def _shared(node: ast.AST) -> Iterator[str]:
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Global, ast.Nonlocal)):
-            yield from part.names
-
-
-def _changed_in(node: ast.AST) -> Iterator[str]:
-    """Variables whose objects statements change in place."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Expr):
-            yield from _changed(part.value, unused=True)
-        elif isinstance(part, ast.Call):
-            yield from _changed_by(part, unused=False)
-        elif isinstance(part, (ast.Attribute, ast.Subscript)):
-            name = "" if isinstance(part.ctx, ast.Load) else base(part)
-            yield from (name,) if name else ()
-
-
-def _changed(node: ast.expr, *, unused: bool) -> Iterator[str]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call):
-            yield from _changed_by(part, unused=unused and part is node)
+def _bound_by(node: ast.AST) -> tuple[str, ...]:
+    """What a node binds that is no ``ast.Name``."""
+    if isinstance(node, ast.arg):
+        return (node.arg,)
+    if isinstance(node, _NAMED):
+        return (node.name,) if node.name else ()
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name.partition(".")[0],)
+    return ()
 
 
 def _changed_by(call: ast.Call, *, unused: bool) -> Iterator[str]:

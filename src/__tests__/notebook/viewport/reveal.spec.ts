@@ -25,7 +25,7 @@ class Scroller {
 }
 
 function notebook() {
-  global.ResizeObserver ??= class {
+  globalThis.ResizeObserver ??= class {
     observe() {}
     unobserve() {}
     disconnect() {}
