@@ -181,7 +181,7 @@ def dates(text: str, most: int = 200) -> Iterator[Date]:
     count = 0
     for pattern in (ISO, *_written(text), *((_CLOCK,) if ":" in text else ())):
         for found in pattern.finditer(text):
-            readings = _readings(found.groupdict())
+            readings = _iso(found) if pattern is ISO else _readings(found.groupdict())
             start, end = found.span()
             if readings and not (start in taken or end - 1 in taken):
                 taken.update(range(start, end))
@@ -196,6 +196,13 @@ def _written(text: str) -> tuple[re.Pattern[str], ...]:
     lower = text.lower()
     by_name = _WITH_MONTH if any(month in lower for month in _SHORTEST_MONTHS) else ()
     return (*by_name, *_WITH_NUMBERS)
+
+
+def _iso(found: re.Match[str]) -> tuple[tuple[Union[int, None], ...], ...]:
+    year, month, day = found.groups()
+    parts = (int(year), int(month), int(day) if day else None, None, None, None)
+    right = 1 <= parts[1] <= 12 and (parts[2] is None or 1 <= parts[2] <= 31)
+    return (parts,) if right else ()
 
 
 def _readings(groups: dict[str, str | None]) -> tuple[tuple[Union[int, None], ...], ...]:

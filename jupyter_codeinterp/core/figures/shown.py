@@ -127,13 +127,13 @@ class Outputs:
         words, found = text.text, self.shown
         row = -1
         for match in _TOKEN.finditer(words):
-            start, end = match.span()
             if len(found) >= MOST_NUMBERS:
                 self.partly = True
                 return
-            if match[1] or end - start > 40:
-                continue
             word = match[0]
+            if match.lastindex or len(word) > 40:
+                continue
+            start, end = match.span()
             if "," in word or "\u2212" in word:
                 word = word.replace(",", "").replace("\u2212", "-")
             value = float(word)
