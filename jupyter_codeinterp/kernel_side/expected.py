@@ -17,7 +17,8 @@ from typing import Any
 
 from .variables import CONTAINERS, ONE_COLUMN, is_among, is_one_of, key_text, type_name
 
-MOST_KEYS = 10_000
+MOST_KEYS = 2_000
+"""Of tables with more columns, and dictionaries with more keys, the keys are not compared."""
 MEASURED = 200_000
 """Numbers of a column that are read."""
 
@@ -126,14 +127,17 @@ def count(value: Any) -> int | None:
 
 
 def keys(value: Any) -> set[str] | None:
-    """The labels of a table's columns, or the keys of a dictionary, as text."""
+    """The labels of a table's columns, or the keys of a dictionary, as text; None where they are
+    not known, or too many."""
     kind, pandas, polars = type(value), sys.modules.get("pandas"), sys.modules.get("polars")
     tables = [getattr(module, "DataFrame", None) for module in (pandas, polars)]
     if kind is dict:
-        labels = list(islice(value, MOST_KEYS))
+        labels = list(islice(value, MOST_KEYS + 1))
     elif is_among(kind, tables):
-        labels = list(value.columns[:MOST_KEYS])
+        labels = list(value.columns[: MOST_KEYS + 1])
     else:
+        return None
+    if len(labels) > MOST_KEYS:
         return None
     return {label if type(label) is str else key_text(label) for label in labels}
 

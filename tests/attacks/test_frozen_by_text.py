@@ -6,6 +6,7 @@ import ast
 import asyncio
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import time
@@ -52,6 +53,7 @@ from jupyter_codeinterp.core.figures.shown import Cell
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
+from jupyter_codeinterp.core.loop import second_look
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.core.model_view import (
@@ -128,6 +130,7 @@ READERS = (
         "code_warnings",
         "recording",
         "review",
+        "second_look",
         "secrets",
     ),
     *(
@@ -368,6 +371,10 @@ def check_all(text: str) -> object:
     return found
 
 
+def opinion(text: str) -> str:
+    return json.dumps({"verdict": "doubts", "check": text})
+
+
 def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -421,6 +428,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: weight({t: [t, {t: list(t)}]}),
     "prose.code": prose.code,
+    "second_look.no_look": second_look.no_look,
+    "second_look.read": lambda t: [second_look.read(s) for s in (t, f"{{{t}}}", opinion(t))],
     "title.from_answer": lambda t: title.from_answer(t, [t]),
     "title.from_question": title.from_question,
     "prose.fenced": lambda t: prose.fenced(t, t),
@@ -537,6 +546,7 @@ MEASURED |= {
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),
 }
 NOT_READ = {
+    "second_look.SecondLook.events": "reads with `second_look.read`; cuts what it sends",
     "conversation.Conversation.add": "stores messages",
     "conversation.Conversation.continue_from": "stores what `summary` makes",
     "conversation.Conversation.restart": "stores messages",

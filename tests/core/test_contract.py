@@ -37,6 +37,8 @@ KEPT: list[tuple[str, dict[str, Any]]] = [
     ("walk_m = 20", {"name": "walk_m", "unit": "m"}),
     ("'x'", {"type": "text"}),
     ("True", {"type": "bool"}),
+    ("wide = dict.fromkeys(map(str, range(5000)))", {"name": "wide", "columns": ["4999"]}),
+    ("pd.DataFrame([[1]], columns=[2024])", {"columns": ["2024"]}),
     ("", {}),
     ("", {"name": "by_month", "rows": "", "type": "", "unit": ""} | {"rows": None}),
 ]

@@ -40,7 +40,7 @@ def _line(entry: Any) -> str:
 INSPECT_VARIABLES = Tool(
     "inspect_variables",
     "Look at the variables",
-    "Types, shapes, columns, short values; runs no code.",
+    "Types, shapes, columns, short values.",
     InspectVariables,
     {"names": {"type": "array", "items": STRING}},
     run=_run,

@@ -42,7 +42,7 @@ def _work(drafting: Drafting, call: ToolUse, arguments: RunCell) -> AsyncIterato
 RUN_CELL = Tool(
     "run_cell",
     "",
-    "Insert a code cell and run it once reviewed; by default after your last cell.",
+    "Run a new code cell, by default after your last one.",
     RunCell,
     {
         "title": STRING,
