@@ -26,13 +26,9 @@ LIMIT = 1.0
 SOON = 0.4
 """The same where a draft waits for the answer."""
 TARGET = "jupyter_codeinterp.variables"
-_WATCHING = ("changes", "calls", "values", "filters", "lost_values", "joins", "order", "watched")
-_WATCH_FILES = (
-    "mark",
-    "variables",
-    "expected",
-    *(f"watching/{name}" for name in (*_WATCHING, "watch")),
-)
+_CALLS = ("calls", "values", "filters", "lost_values", "joins", "order", "watched")
+_WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
+_WATCH_FILES = ("mark", "variables", "expected", *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 
 

@@ -13,6 +13,8 @@ from ..shared.source import Source, base, column, keyword, parsed
 NAME = "Join"
 GROUPS = "Groups"
 ADDS = {"sum", "mean", "agg", "aggregate", "cumsum"}
+DISTINCT = {"nunique", "unique", "drop_duplicates"}
+"""What code calls that does not mind repeated rows."""
 KNOWS = {"fillna", "isna", "isnull", "notna", "dropna", "_merge", "drop_duplicates"}
 """What code calls that knows of missing partners."""
 
@@ -81,7 +83,9 @@ def _multiplied(source: Source, fact: Fact) -> Finding | None:
         return None
     many = number(fact, "left_repeats") > 0
     summed = _summed(source, fact, texts(fact, "left_columns"))
-    if not many and not summed:
+    node = source.at(fact.place)
+    distinct = node is not None and bool(DISTINCT & calls_after(source, node))
+    if not summed and (distinct or not many):
         return None
     words = f"The join made {result:,} rows of {left:,} and {right:,}"
     if summed:
