@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
 from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, texts
-from ..shared.source import Source, base, column, keyword, parsed
+from ..shared.source import Source, base, column, keyword, parsed, text_constant
 
 NAME = "Join"
 GROUPS = "Groups"
@@ -65,9 +65,7 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
 
 
 def _constant(call: ast.Call, name: str) -> str:
-    value = keyword(call, name)
-    is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
-    return value.value if is_text else ""  # type: ignore[union-attr]
+    return text_constant(keyword(call, name))
 
 
 def _multiplied(source: Source, fact: Fact) -> Finding | None:
