@@ -88,7 +88,7 @@ def test_what_is_not_there_is_told(source: str, sentence: str) -> None:
         "def add(t):\n    t['n' + 'ew'] = 1\nadd(df)\nprint(df.new)",
         "from tqdm.auto import tqdm\ntqdm.pandas()\ndf.progress_apply(len)",
         "df.groupby('a', anything=1) if False else 0",
-        "df.pivot_table('a', odd=1)",
+        "df.agg('sum', odd=1)",
         "pd.options.display.anything_else",
         "print(__name__)",
         "match df:\n    case [first, *rest]:\n        print(first, rest)",

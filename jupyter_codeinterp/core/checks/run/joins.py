@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, texts
+from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, text, texts
 from ..shared.source import Source, base, column, keyword, parsed, text_constant
 
 NAME = "Join"
@@ -48,6 +48,10 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
     node = source.at(fact.place)
     if not isinstance(node, ast.Call):
         return None
+    other = text(fact, "other_key")
+    if other:
+        words = f"It joins the ids of two tables; all values of `{other}` are ids of the other one."
+        return Finding(NAME, words, fact.place)
     left_on, right_on = _constant(node, "left_on"), _constant(node, "right_on")
     if left_on and right_on and left_on != right_on:
         for name, columns in ((right_on, "left_columns"), (left_on, "right_columns")):
