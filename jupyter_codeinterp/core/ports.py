@@ -286,6 +286,10 @@ class Kernel(Protocol):
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         """Types, shapes and columns of variables within 1 s; None where unavailable."""
 
+    async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+        """Which of the names, attributes and arguments in ``checks.names.missing.question`` do not
+        exist; None where unavailable or not soon. Untrusted. Raises KernelError."""
+
 
 # --- other notebooks -----------------------------------------------------------------
 

@@ -679,6 +679,8 @@ ONLY_AT_THE_START = {
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
     "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",
+    "kernel_side.watching.values.FIGURE": "a value, the whole of it",
+    "kernel_side.watching.order.FIGURE": "a value, the whole of it",
     "kernel_side.watching.lost_values.DAY": "a value",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""

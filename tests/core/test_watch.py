@@ -55,6 +55,19 @@ async def test_a_changed_variable_of_the_person(bench: Benches, room: Room) -> N
     assert await findings(own) == [(), ()]
 
 
+async def test_a_kernel_without_pandas(bench: Benches, room: Room) -> None:
+    await room.restart()
+    await room.run("import sys\nsys.modules['pandas'] = None\nkept = [1]")
+    b = bench(run("kept.append(2)\nx = 31.4159"), run("print(x / 31.4159)"), say("Done."))
+    assert await findings(b) == [(), ()]
+    assert "`31.4159` is written out; `x` has that value." in b.sent_results[1]
+    broken = bench(run("import pandas"), say("It is not there."))
+    await findings(broken)
+    assert "ModuleNotFoundError" in broken.sent_results[0]
+    assert "watching" not in broken.sent_results[0]
+    await room.restart()
+
+
 async def test_the_persons_own_cells_are_not_watched(bench: Benches, room: Room) -> None:
     await room.run(SALES)
     await bench(run("a = 1"), say("Done.")).turn(mode="auto")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import groupby
 
@@ -12,6 +13,9 @@ from tests.truth.judge import judge
 from tests.truth.programs import Program, programs
 
 EVERY = programs()
+STEP = int(os.environ.get("CODEINTERP_TEST_EVERY", "5"))
+"""``scripts/pandas2`` takes them all."""
+DRAWS = re.compile("random draw|bootstrap without")
 UNWATCH = """
 for name in ("pre_run_cell", "post_run_cell"):
     calls = get_ipython().events.callbacks[name]
@@ -32,7 +36,7 @@ def few(is_wrong: bool) -> list[Program]:
 
 
 def test_there_are_many_of_each_family_in_both_halves() -> None:
-    for is_wrong, least in ((True, 60), (False, 120)):
+    for is_wrong, least in ((True, 120), (False, 240)):
         chosen = [one for one in EVERY if one.is_wrong == is_wrong]
         assert len(chosen) >= least
         assert len({one.family for one in chosen}) == 12
@@ -49,9 +53,9 @@ async def test_wrong_programs_are_found_and_right_ones_get_no_word(is_wrong: boo
 
 async def test_programs_run_as_they_do_unwatched() -> None:
     """The same outputs and variables, whatever the watch sees."""
-    chosen = [one for one in EVERY if "random draw" not in one.name][::5]
+    chosen = [one for one in EVERY if not DRAWS.search(one.name)][::STEP]
     watched, plain = await came_of(chosen, ""), await came_of(chosen, UNWATCH)
-    assert len(watched) == len(chosen) > 40
+    assert len(watched) == len(chosen) > 70
     assert watched == plain
 
 

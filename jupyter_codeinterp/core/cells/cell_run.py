@@ -15,11 +15,12 @@ from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
 from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
+from ..findings import Finding
 from ..hooks.hooks import Note
 from ..messages import ToolUse
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, hooked, packages
+from . import checked, hooked, missing, packages
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -118,6 +119,7 @@ class CellRun:
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
+            absent: tuple[Finding, ...] = ()
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
             elif verdict == "ask" or why:
@@ -125,7 +127,9 @@ class CellRun:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
-                notices = tuple(hooked.line(turn, note) for note in said.notes)
+                absent = await missing.found(turn, draft.source, info) if draft.is_code else ()
+                told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
+                notices = tuple(hooked.line(turn, note) for note in told)
                 waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
                 draft.shown = draft.source
                 yield waiting
@@ -140,6 +144,8 @@ class CellRun:
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
+                if absent and self.result is not None and not decision.edited:
+                    self.result = checked.with_findings(turn, self.result, list(absent))
                 return
             if draft.is_code and decision.source != draft.source:
                 # The person has edited it, so the hooks check it again.

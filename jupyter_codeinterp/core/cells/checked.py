@@ -6,8 +6,12 @@ bounded, inert and between delimiters; for people, one line of plain text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import msgspec
 
+from ..checks.shared import tables
 from ..checks.shared.contract import Contract
 from ..checks.shared.kernel_report import seen_run
 from ..findings import Finding
@@ -49,7 +53,9 @@ async def after_run(
     found = [plain(turn, finding) for finding in await turn.checks.after_run(run)]
     turn.changed += (f"{change.name} {change.how}: {change.after}" for change in run.changes)
     turn.found += (finding.sentence for finding in found)
-    return with_findings(turn, result, found) if found else result
+    report = done.report if is_python else {}
+    made = tables.lines(report, turn.private.__contains__, partial(_line, turn))
+    return with_findings(turn, result, found, made) if found or made else result
 
 
 def plain(turn: Turn, finding: Finding) -> Finding:
@@ -64,9 +70,12 @@ def _line(turn: Turn, text: str) -> str:
     return words if len(words) <= LONGEST_SENTENCE else f"{words[: LONGEST_SENTENCE - 1]}\u2026"
 
 
-def with_findings(turn: Turn, result: Result, found: list[Finding]) -> Result:
+def with_findings(
+    turn: Turn, result: Result, found: list[Finding], made: Sequence[str] = ()
+) -> Result:
+    """``made`` are lines about new and changed tables, where there is room after the findings."""
     persons = sorted(found, key=lambda finding: finding.audience != "person")
-    text = for_model(turn, persons)
+    text = for_model(turn, persons, made)
     shown = tuple(one for one in persons if one.audience == "person")[:MOST_SHOWN]
     told, block = result.done, result.block
     return msgspec.structs.replace(
@@ -76,15 +85,18 @@ def with_findings(turn: Turn, result: Result, found: list[Finding]) -> Result:
     )
 
 
-def for_model(turn: Turn, found: list[Finding]) -> str:
-    """As many of the findings as there is room for, the first ones first."""
+def for_model(turn: Turn, found: list[Finding], made: Sequence[str] = ()) -> str:
+    """As many of the findings as there is room for, the first ones first, then of ``made``."""
     lines: list[str] = []
-    for finding in found:
-        place = f"Line {finding.place.line}: " if finding.place is not None else ""
-        line = escaped(f"{place}{finding.sentence}")
+    for line in (*map(_sentence, found), *map(escaped, made)):
         if len(_told(turn, [*lines, line])) <= LONGEST and line not in lines:
             lines.append(line)
     return _told(turn, lines)
+
+
+def _sentence(finding: Finding) -> str:
+    place = f"Line {finding.place.line}: " if finding.place is not None else ""
+    return escaped(f"{place}{finding.sentence}")
 
 
 def _told(turn: Turn, lines: list[str]) -> str:

@@ -145,6 +145,7 @@ class Code:
             tree = ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             tree = ast.parse("")
+        self.tree = tree
         nodes = list(ast.walk(tree))
         self.imports_pandas = any(map(imports, nodes))
         self.in_place = "inplace" in {n.arg for n in nodes if isinstance(n, ast.keyword)}

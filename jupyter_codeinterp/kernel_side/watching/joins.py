@@ -46,7 +46,11 @@ def merge(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
 def join(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
     left, right = args[0], args[1] if len(args) > 1 else kwargs.get("other")
     if is_table(left) and is_table(right):
-        yield from joined(left, right, result, ([], []), str(kwargs.get("how", "left")))
+        for fact in joined(left, right, result, ([], []), str(kwargs.get("how", "left"))):
+            same = left.index.name == right.index.name == "id" and not {"on"} & kwargs.keys()
+            if same and len(args) < 3:
+                fact["other_key"] = other_key(left, left.index, right.index)
+            yield fact
 
 
 def joined(left: Any, right: Any, result: Any, names: Any, how: str) -> Facts:
@@ -67,6 +71,8 @@ def joined(left: Any, right: Any, result: Any, names: Any, how: str) -> Facts:
         fact["left_repeats"] = int(mine.duplicated().sum())
         fact["right_repeats"] = int(theirs.duplicated().sum())
         fact["missing_keys"] = missing(left, names[0]) and missing(right, names[1])
+        if names[0] == names[1] == ["id"]:
+            fact["other_key"] = other_key(left, mine, theirs)
         if len(names[0]) == 1:
             fact.update(unmatched(mine, theirs))
     own = [name for name in left.columns.tolist() if type(name) is str and name not in names[0]]
@@ -74,6 +80,15 @@ def joined(left: Any, right: Any, result: Any, names: Any, how: str) -> Facts:
     theirs_only = [n for n in right.columns.tolist() if type(n) is str and n not in names[1]]
     fact["right_columns"] = [name[:60] for name in theirs_only[:20]]
     yield fact
+
+
+def other_key(left: Any, mine: Any, theirs: Any) -> str:
+    """A column like ``studio_id`` that fits the other table's ids better than the table's own."""
+    if not mine.isin(theirs).all():
+        for name in left.columns[:100].tolist():
+            if type(name) is str and name.endswith("_id") and left[name].isin(theirs).all():
+                return name[:60]
+    return ""
 
 
 def keys(frame: Any, names: list[str]) -> Any:

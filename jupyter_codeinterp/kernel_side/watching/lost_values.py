@@ -58,6 +58,12 @@ def mapped(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
             yield dict(fact, near=[shown(text) for text in sorted(found)[:EXAMPLES]])
 
 
+def cut(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
+    """``pd.cut`` with bins that leave values out."""
+    column = args[0] if args else kwargs.get("x")
+    yield from lost("outside_bins", column, result)
+
+
 def to_numeric(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
     column = args[0] if args else kwargs.get("arg")
     yield from lost("not_a_number", column, result)

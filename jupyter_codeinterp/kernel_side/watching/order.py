@@ -11,9 +11,14 @@ import weakref
 from typing import Any
 
 from .calls import Tracer
+from .changes import SIMPLE
+from .filters import part
 from .values import (
+    FIGURE,
+    LARGEST,
     Facts,
     examples,
+    few,
     folded,
     is_series,
     is_table,
@@ -40,6 +45,55 @@ def sort_values(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
                 yield from text_numbers(owner[name], "sorted")
     if is_table(result) and names:
         tracer.sorted[id(result)] = (weakref.ref(result), names)
+
+
+def located(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
+    """``df.loc["b":"d"]`` takes all rows between two labels, whatever their order."""
+    yield from part(tracer, result, args, kwargs)
+    owner: Any = getattr(args[0], "obj", None)
+    key = args[1]
+    key = key[0] if type(key) is tuple and key else key
+    if type(key) is not slice or not (is_table(owner) or is_series(owner)):
+        return
+    index = owner.index
+    bounds = (key.start, key.stop)
+    if key.step is not None or not 2 <= len(index) <= LARGEST or index.nlevels > 1:
+        return
+    if index.is_monotonic_increasing or index.is_monotonic_decreasing:
+        return
+    if not all(type(bound) in SIMPLE for bound in bounds) or index.dtype.kind == "M":
+        return
+    if not (type(result) is type(owner) and len(result) < len(owner)):
+        return
+    left_out = inside(index, *bounds) - inside(result.index, *bounds)
+    beyond = len(result) - inside(result.index, *bounds)
+    if left_out or beyond:
+        yield {"kind": "unordered_slice", "left_out": left_out, "beyond": beyond,
+               "rows": len(owner), "examples": few(index)}  # fmt: skip
+
+
+def inside(index: Any, low: Any, high: Any) -> int:
+    """How many labels lie between two by their value."""
+    chosen = index.notna()
+    if low is not None:
+        chosen = chosen & (index >= low)
+    if high is not None:
+        chosen = chosen & (index <= high)
+    return int(chosen.sum())
+
+
+def numeric_only(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
+    """``df.mean(numeric_only=True)`` leaves out numbers that are written as text."""
+    frame: Any = args[0] if is_table(args[0]) else getattr(args[0], "obj", None)
+    if kwargs.get("numeric_only") is not True or not is_table(frame):
+        return
+    kept = {*result.index.names, *(result.columns if is_table(result) else result.index).tolist()}
+    for name in frame.columns[:100].tolist():
+        if type(name) is not str or name in kept or not is_text(frame[name]):
+            continue
+        found = texts(frame[name])[:2_000]
+        if found and sum(1 for text in found if FIGURE.fullmatch(text)) * 10 >= len(found) * 9:
+            yield {"kind": "text_left_out", "column": name, "examples": examples(frame[name])}
 
 
 def extreme(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:

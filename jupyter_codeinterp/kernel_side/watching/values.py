@@ -21,6 +21,8 @@ HEAD = 20_000
 LARGEST = 1_000_000
 """Rows of a table that is searched."""
 EXAMPLES = 3
+FIGURE = re.compile(r"\s*[-+]?[$\u20ac\u00a3]?\s?[-+]?(?!0\d)\d+([.,]\d+)*\s?[%$\u20ac\u00a3]?\s*")
+"""A number as people write it; no code that begins with zero."""
 NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)*\s*")
 
 

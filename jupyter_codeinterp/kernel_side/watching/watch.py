@@ -18,6 +18,8 @@ from ..expected import seen
 from ..mark import LOOKS_AT, WATCH
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
+from .constants import repeated
+from .profile import profiles
 from .watched import watched
 
 LARGEST = 100_000
@@ -33,6 +35,8 @@ class Watch:
         self.own: dict[str, int] = {}
         """Variables that cells of the agent made, and the ids of their values after them."""
         self.before: dict[str, Any] | None = None
+        self.facts: list[dict[str, Any]] = []
+        """What the code shows beside the variables."""
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
 
@@ -42,7 +46,10 @@ class Watch:
             return
         try:
             self.before = self.variables()
-            self.trace(info)
+            code = Code(info.transformed_cell or info.raw_cell)
+            shell = self.shell
+            self.facts = repeated(code.tree, shell.user_ns, shell.user_ns_hidden)
+            self.trace(info, code)
         except Exception:
             # The cell runs all the same, unwatched.
             self.finish()
@@ -51,7 +58,7 @@ class Watch:
         if self.before is None:
             return
         try:
-            tracer, before = self.tracer, self.before
+            tracer, before, facts = self.tracer, self.before, self.facts
             self.finish()
             after = self.variables()
             found = changes(before, after)
@@ -60,7 +67,9 @@ class Watch:
                 change["persons"] = name in before and self.own.get(name) != before[name]["id"]
                 if not change["persons"] and name in after:
                     self.own[name] = after[name]["id"]
-            report = {"facts": tracer.facts if tracer else [], "changes": found}
+            facts = [*facts, *(tracer.facts if tracer else [])]
+            tables = profiles(found, before, after, self.shell.user_ns)
+            report = {"facts": facts, "changes": found, "tables": tables}
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
@@ -92,12 +101,11 @@ class Watch:
     def variables(self) -> dict[str, Any]:
         return fingerprints(self.shell.user_ns, self.shell.user_ns_hidden)
 
-    def trace(self, info: Any) -> None:
+    def trace(self, info: Any, code: Code) -> None:
         shell = self.shell
         if sys.version_info < OLDEST:
             return
         plain = info.transformed_cell or info.raw_cell
-        code = Code(plain)
         if "pandas" not in sys.modules and not code.imports_pandas:
             return
         name = shell.compile.get_code_name(info.raw_cell, plain, shell.execution_count)

@@ -11,9 +11,21 @@ from collections.abc import Iterator
 from .calls import Code, Watched
 from .filters import at_most, between, contains, dropna, equal, isin, ordered, part, query, unequal
 from .joins import concat, groupby, join, merge, pivot
-from .lost_values import mapped, read_csv, reindexed, set_item, shares, to_datetime, to_numeric
-from .order import extreme, head, largest, replaced, sort_values, text_replaced, total
+from .lost_values import cut, mapped, read_csv, reindexed, set_item, shares, to_datetime, to_numeric
+from .order import (
+    extreme,
+    head,
+    largest,
+    located,
+    numeric_only,
+    replaced,
+    sort_values,
+    text_replaced,
+    total,
+)
 from .values import pandas
+
+AGGREGATIONS = ("sum", "mean", "median", "max", "min", "std")
 
 
 def watched(code: Code) -> Iterator[Watched]:
@@ -24,7 +36,7 @@ def watched(code: Code) -> Iterator[Watched]:
     yield from (
         (pd.DataFrame, "__getitem__", part),
         (pd.Series, "__getitem__", part),
-        (indexing._LocIndexer, "__getitem__", part),
+        (indexing._LocIndexer, "__getitem__", located),
         (pd.Series, "__eq__", equal),
         (pd.Series, "__ne__", unequal),
         *((pd.Series, f"__{name}__", ordered) for name in ("lt", "gt", "ge")),
@@ -35,6 +47,7 @@ def watched(code: Code) -> Iterator[Watched]:
         (strings, "replace", text_replaced),
         (pd.Series, "map", mapped),
         (pd, "to_numeric", to_numeric),
+        (pd, "cut", cut),
         (pd, "to_datetime", to_datetime),
         (pd, "read_csv", read_csv),
         (pd.Series, "reindex", reindexed),
@@ -52,6 +65,9 @@ def watched(code: Code) -> Iterator[Watched]:
         (pd.DataFrame, "nlargest", largest),
         (pd.DataFrame, "nsmallest", largest),
     )
+    grouped = sys.modules["pandas.core.groupby.generic"].DataFrameGroupBy
+    for owner in (pd.DataFrame, grouped):
+        yield from ((owner, name, numeric_only) for name in AGGREGATIONS)
     if not code.in_place:
         yield pd.DataFrame, "query", query
         yield pd.DataFrame, "dropna", dropna

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from ....core.errors import KernelError
+from ....kernel_side.lookups import LOOKUPS
 from ....kernel_side.mark import WATCH
 from .kernel_files import files, one_file
 from .link import KernelLink
@@ -22,14 +23,12 @@ from .wire import execute_request
 
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""
+SOON = 0.4
+"""The same where a draft waits for the answer."""
 TARGET = "jupyter_codeinterp.variables"
-_WATCHING = ("changes", "calls", "values", "filters", "lost_values", "joins", "order", "watched")
-_WATCH_FILES = (
-    "mark",
-    "variables",
-    "expected",
-    *(f"watching/{name}" for name in (*_WATCHING, "watch")),
-)
+_CALLS = ("calls", "values", "filters", "lost_values", "joins", "order", "watched")
+_WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
+_WATCH_FILES = ("mark", "variables", "expected", *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 
 
@@ -69,6 +68,24 @@ class Variables:
             self._registered_at = 0
         return answer
 
+    async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+        """What does not exist in an idle kernel, as ``kernel_side/lookups.py`` tells it; None where
+        that is not available in time."""
+        try:
+            return await asyncio.wait_for(self._missing(asked), SOON)
+        except (asyncio.TimeoutError, KernelError):
+            return None
+
+    async def _missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
+        info = await self._link.info()
+        if info.language != "python" or self._link.busy:
+            return None
+        if self._registered_at != info.start and not await self._register(info.start):
+            return None
+        answer = (await self.ask(asked, LOOKUPS)).get("missing")
+        # A cell of the person may define it.
+        return None if self._link.busy else answer
+
     @property
     def subshell(self) -> str | None:
         """The thread that answers while a cell runs; None if the kernel has none."""
@@ -96,7 +113,8 @@ class Variables:
         asking = one_file("variables", __name__=TARGET)
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
-        request = execute_request(f"{asking}\n{guarding}\n{watching}", silent=True)
+        looking = files(("variables", "lookups"), __name__=LOOKUPS)
+        request = execute_request(f"{asking}\n{guarding}\n{watching}\n{looking}", silent=True)
         reply = await wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":
             return False

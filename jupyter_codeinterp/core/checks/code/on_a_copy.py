@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, is_true, keyword, parsed
+from ..shared.source import MethodCall, Source, is_method_call, is_true, keyword, parsed
 
 NAME = "Change of a copy"
 METHODS = {"fillna", "replace", "clip", "ffill", "bfill", "interpolate", "mask", "where"}
@@ -21,8 +22,8 @@ def read(cell: CellCode) -> Iterator[Finding]:
         return
     dictionaries = _dictionaries(source)
     for node in source.nodes:
-        if isinstance(node, ast.Call) and _fills_a_copy(node, dictionaries):
-            part = source.text(node.func.value)  # type: ignore[attr-defined]
+        if _fills_a_copy(node, dictionaries):
+            part = source.text(node.func.value)
             words = f"`inplace=True` on `{part}` may change only a copy of that column."
             yield Finding(NAME, words, source.place(node))
         elif isinstance(node, ast.Subscript) and _is_chained(node):
@@ -39,11 +40,10 @@ def _dictionaries(source: Source) -> set[str]:
     return found
 
 
-def _fills_a_copy(call: ast.Call, dictionaries: set[str]) -> bool:
-    function = call.func
-    if not isinstance(function, ast.Attribute) or function.attr not in METHODS:
+def _fills_a_copy(call: ast.AST, dictionaries: set[str]) -> TypeGuard[MethodCall]:
+    if not is_method_call(call) or call.func.attr not in METHODS:
         return False
-    part = function.value
+    part = call.func.value
     if not isinstance(part, ast.Subscript) or not is_true(keyword(call, "inplace")):
         return False
     return not (isinstance(part.value, ast.Name) and part.value.id in dictionaries)

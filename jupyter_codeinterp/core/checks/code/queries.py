@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from ...findings import Finding
 from ...hooks.hook import CellCode
@@ -32,14 +33,15 @@ def read(cell: CellCode) -> Iterator[Finding]:
         if not _QUERY.search(query):
             continue
         for words, audience in _faults(query):
-            yield Finding(NAME, words, source.place(node), (), audience)  # type: ignore[arg-type]
+            yield Finding(NAME, words, source.place(node), (), audience)
 
 
-def _faults(query: str) -> Iterator[tuple[str, str]]:
-    tables = _TABLES.search(query)
-    lists = tables is not None and "," in tables[1] and " join " not in tables[1].lower()
+def _faults(query: str) -> Iterator[tuple[str, Literal["person", "model"]]]:
+    found = _TABLES.search(query)
+    tables = found[1].strip() if found is not None else ""
+    lists = "," in tables and " join " not in tables.lower()
     if lists and not re.search(r"\bwhere\b", query, re.IGNORECASE):
-        yield f"`FROM {tables[1].strip()}` joins each row to all rows: no condition.", "person"  # type: ignore[index]
+        yield f"`FROM {tables}` joins each row to all rows: no condition.", "person"
     ids = _IDS.search(query)
     if ids is not None and ids[1].lower() != ids[2].lower():
         yield f"`{ids[0]}` compares the ids of two different tables.", "person"

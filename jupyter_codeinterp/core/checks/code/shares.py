@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, base, column, dotted, label, parsed, same
+from ..shared.source import (
+    MethodCall,
+    Source,
+    base,
+    column,
+    is_call_of,
+    is_method_call,
+    label,
+    parsed,
+    same,
+)
 
 NAME = "Denominator"
 LATER = {"new", "current", "after", "end", "final", "latest", "this"}
@@ -52,15 +63,15 @@ def _growth(source: Source, node: ast.BinOp) -> str:
 def _filtered(source: Source, node: ast.BinOp) -> str:
     """``x["passed"].sum() / len(x)`` where ``x`` is ``df[df["passed"]]``."""
     call, length = node.left, node.right
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    if not is_method_call(call) or call.func.attr != "sum":
         return ""
     name = base(call)
-    is_length = isinstance(length, ast.Call) and dotted(length.func) == "len"
-    if call.func.attr != "sum" or not is_length or base(length.args[0]) != name:  # type: ignore[attr-defined]
+    if not is_call_of(length, "len") or not length.args or base(length.args[0]) != name:
         return ""
     for value in source.values_of(name):
-        is_part = isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name)
-        if is_part and column(value.slice) and column(value.slice) == column(call.func.value):  # type: ignore[attr-defined]
+        if not isinstance(value, ast.Subscript) or not isinstance(value.value, ast.Name):
+            continue
+        if column(value.slice) and column(value.slice) == column(call.func.value):
             words = f"`{name}` has only rows where `{column(call.func.value)}` is true,"
             return f"{words} so `{source.text(node)}` is 1."
     return ""
@@ -68,16 +79,16 @@ def _filtered(source: Source, node: ast.BinOp) -> str:
 
 def _is_mean_of_means(call: ast.Call) -> bool:
     """``….groupby(…)….mean().mean()``"""
-    inner = call.func.value if _is_mean(call) else None  # type: ignore[attr-defined]
-    if inner is None or not isinstance(inner, ast.Call) or not _is_mean(inner):
+    inner = call.func.value if _is_mean(call) else None
+    if inner is None or not _is_mean(inner):
         return False
     return any(
         isinstance(part, ast.Attribute) and part.attr == "groupby" for part in ast.walk(inner)
     )
 
 
-def _is_mean(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "mean"
+def _is_mean(node: ast.AST) -> TypeGuard[MethodCall]:
+    return is_method_call(node) and node.func.attr == "mean"
 
 
 CHECK = Check(NAME, before_run=read)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, base, dotted, keyword, parsed
+from ..shared.source import Source, base, dotted, is_method_call, keyword, parsed
 
 NAME = "Hidden state"
 MODULES = {
@@ -87,8 +87,7 @@ def _keeps_a_default(
 def _changes(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         return base(node) == name
-    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    return is_method and base(node) == name and node.func.attr in CHANGES  # type: ignore[attr-defined]
+    return is_method_call(node) and base(node) == name and node.func.attr in CHANGES
 
 
 def _is_seeded(source: Source) -> bool:

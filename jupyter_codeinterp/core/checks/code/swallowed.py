@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import dotted, parsed
+from ..shared.source import dotted, is_method_call, parsed
 
 NAME = "Errors ignored"
 ALL = ("Exception", "BaseException")
@@ -40,8 +40,7 @@ def _computes(node: ast.Try) -> bool:
 
 
 def _appends(node: ast.AST) -> bool:
-    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-    return is_method and node.func.attr in ("append", "extend", "add", "update")  # type: ignore
+    return is_method_call(node) and node.func.attr in ("append", "extend", "add", "update")
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:

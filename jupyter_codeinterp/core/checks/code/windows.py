@@ -66,11 +66,13 @@ def _last_window(source: Source, loop: ast.AST, name: str, call: ast.Call) -> st
     if length is None:
         return ""
     for node in ast.walk(loop):
-        part = node.slice if isinstance(node, ast.Subscript) else None
-        if not isinstance(part, ast.Slice) or not isinstance(part.upper, ast.BinOp):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+            continue
+        part = node.slice
+        if not isinstance(part.upper, ast.BinOp):
             continue
         begins = isinstance(part.lower, ast.Name) and part.lower.id == name
-        if begins and same(node.value, length[0]) and same(part.upper.right, length[1]):  # type: ignore[attr-defined]
+        if begins and same(node.value, length[0]) and same(part.upper.right, length[1]):
             return f"`{source.text(call)}` leaves out the last window of {source.text(length[1])}."
     return ""
 

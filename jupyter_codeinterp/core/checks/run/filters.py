@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
@@ -85,13 +86,12 @@ def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
     yield Finding(NAME, words, fact.place, texts(fact, "values"))
 
 
-def _absent(source: Source, fact: Fact, audience: str) -> Finding:
+def _absent(source: Source, fact: Fact, audience: Literal["person", "model"]) -> Finding:
     absent, near = texts(fact, "absent"), texts(fact, "near")
     count, wanted = number(fact, "count"), number(fact, "wanted")
     words = f"{count} of {wanted} values of `isin` are not in `{text(fact, 'column')}`"
     words += f": {listed(absent)}" + (f"; the column has {listed(near)}." if near else ".")
-    shown = "person" if audience == "person" else "model"
-    return Finding(NAME, words, fact.place, texts(fact, "values"), shown)  # type: ignore[arg-type]
+    return Finding(NAME, words, fact.place, texts(fact, "values"), audience)
 
 
 def _operand(node: ast.expr) -> ast.expr | None:

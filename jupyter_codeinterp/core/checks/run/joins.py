@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, texts
-from ..shared.source import Source, base, column, keyword, parsed
+from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, text, texts
+from ..shared.source import Source, base, column, keyword, parsed, text_constant
 
 NAME = "Join"
 GROUPS = "Groups"
 ADDS = {"sum", "mean", "agg", "aggregate", "cumsum"}
+DISTINCT = {"nunique", "unique", "drop_duplicates"}
+"""What code calls that does not mind repeated rows."""
 KNOWS = {"fillna", "isna", "isnull", "notna", "dropna", "_merge", "drop_duplicates"}
 """What code calls that knows of missing partners."""
 
@@ -46,6 +48,10 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
     node = source.at(fact.place)
     if not isinstance(node, ast.Call):
         return None
+    other = text(fact, "other_key")
+    if other:
+        words = f"It joins the ids of two tables; all values of `{other}` are ids of the other one."
+        return Finding(NAME, words, fact.place)
     left_on, right_on = _constant(node, "left_on"), _constant(node, "right_on")
     if left_on and right_on and left_on != right_on:
         for name, columns in ((right_on, "left_columns"), (left_on, "right_columns")):
@@ -63,9 +69,7 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
 
 
 def _constant(call: ast.Call, name: str) -> str:
-    value = keyword(call, name)
-    is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
-    return value.value if is_text else ""  # type: ignore[union-attr]
+    return text_constant(keyword(call, name))
 
 
 def _multiplied(source: Source, fact: Fact) -> Finding | None:
@@ -81,7 +85,9 @@ def _multiplied(source: Source, fact: Fact) -> Finding | None:
         return None
     many = number(fact, "left_repeats") > 0
     summed = _summed(source, fact, texts(fact, "left_columns"))
-    if not many and not summed:
+    node = source.at(fact.place)
+    distinct = node is not None and bool(DISTINCT & calls_after(source, node))
+    if not summed and (distinct or not many):
         return None
     words = f"The join made {result:,} rows of {left:,} and {right:,}"
     if summed:

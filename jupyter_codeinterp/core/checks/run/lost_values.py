@@ -67,6 +67,14 @@ def _converted(source: Source, fact: Fact) -> Finding | None:
     return Finding(NAME, words, fact.place, tuple(lost), "person" if has_digits else "model")
 
 
+def _outside_bins(source: Source, fact: Fact) -> Finding | None:
+    if _is_expected(source, fact):
+        return None
+    words = f"The bins of `cut` leave out {_share(fact)} of `{text(fact, 'column')}`, as"
+    words += f" {listed(texts(fact, 'examples'))}; they are missing now."
+    return Finding(NAME, words, fact.place, texts(fact, "examples"))
+
+
 def _all_in_1970(source: Source, fact: Fact) -> Finding:
     words = f"All dates of `{text(fact, 'column')}` are in 1970: without `unit`, numbers such as"
     return Finding(DATES, f"{words} {first(fact, 'examples')} are nanoseconds.", fact.place)
@@ -133,6 +141,7 @@ READERS = {
     "map_lost": _mapped,
     "not_a_number": _converted,
     "not_a_date": _converted,
+    "outside_bins": _outside_bins,
     "all_in_1970": _all_in_1970,
     "still_text": _still_text,
     "day_or_month": _day_or_month,

@@ -35,6 +35,17 @@ def read(run: SeenRun) -> Iterator[Finding]:
         words = f"The first {number(fact, 'count')} rows end in a tie: the next row has the same"
         words += f" {listed(texts(fact, 'keys'))}, {text(fact, 'value')}."
         yield Finding(NAME, words, fact.place, audience="model")
+    for fact in facts(run, "unordered_slice"):
+        left_out, beyond = number(fact, "left_out"), number(fact, "beyond")
+        words = f"The labels are not in order, so {code_at(source, fact, 'the slice')} leaves out"
+        words += f" {left_out:,} rows between the two and takes {beyond:,} others."
+        yield Finding(NAME, words, fact.place, texts(fact, "examples"))
+    for fact in facts(run, "text_left_out"):
+        words = f"`numeric_only` leaves out `{text(fact, 'column')}`, whose numbers are text, as"
+        yield Finding(NAME, f"{words} {listed(texts(fact, 'examples'))}.", fact.place)
+    for fact in facts(run, "repeated_value"):
+        words = f"{code_at(source, fact, 'A number')} is written out; `{text(fact, 'name')}` has"
+        yield Finding("Figure", f"{words} that value.", fact.place, audience="model")
     for fact in facts(run, "day_cut"):
         words = (
             f"{code_at(source, fact, 'The comparison')} leaves out {number(fact, 'count'):,} rows"

@@ -46,9 +46,10 @@ def seen_run(
     """The run with what the kernel reports of it, without private variables."""
     facts, changes, result = read(report, parsed(cell.source))
     shown = tuple(change for change in changes if not is_private(change.name))
+    known = tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", ""))))
     if contract is None or is_private(contract.name or ""):
         result = None
-    return SeenRun(cell, outputs, tuple(facts), shown, asked, contract, result)
+    return SeenRun(cell, outputs, known, shown, asked, contract, result)
 
 
 def read(

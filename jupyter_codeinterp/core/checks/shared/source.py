@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import cached_property, lru_cache
+from typing import TypeGuard
 
 from ...approval.code_warnings import has_heaped_marks
 from ...findings import Place
@@ -150,6 +151,27 @@ def dotted(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         owner = dotted(node.value)
         return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+class MethodCall(ast.Call):
+    """For type checkers: a call of an attribute, as ``df.sum()``."""
+
+    func: ast.Attribute
+
+
+def is_method_call(node: ast.AST | None) -> TypeGuard[MethodCall]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+
+
+def is_call_of(node: ast.AST | None, name: str) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and dotted(node.func) == name
+
+
+def text_constant(node: ast.AST | None) -> str:
+    """The text that is written there; "" for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
     return ""
 
 

@@ -1,0 +1,36 @@
+"""What code needs and the kernel does not have: for the person who decides on a draft, and for the
+model if they reject it. Where nobody is asked, the run itself tells."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..checks.names import missing
+from ..checks.names.wanted import Needs, needs
+from ..checks.shared.source import parsed
+from ..errors import KernelError
+from ..findings import Finding
+from ..off_loop import off_loop
+from ..ports import KernelInfo
+from ..turn.turn import Turn
+from .checked import plain
+
+
+async def found(turn: Turn, source: str, info: KernelInfo | None) -> tuple[Finding, ...]:
+    """Names, attributes and arguments that certainly do not exist."""
+    if info is None or info.language.lower() != "python":
+        return ()
+    wanted = await off_loop(partial(_needs, source), len(source), Needs)
+    if not wanted.wanted:
+        return ()
+    try:
+        answer = await turn.kernel.missing(missing.question(wanted))
+    except KernelError:
+        return ()
+    private = turn.private.__contains__
+    return tuple(plain(turn, one) for one in missing.findings(wanted, answer, private))
+
+
+def _needs(source: str) -> Needs:
+    tree = parsed(source)
+    return needs(source, tree) if tree is not None else Needs()

@@ -1,0 +1,1 @@
+"""Names, attributes and arguments that code needs and the kernel does not have."""
