@@ -18,7 +18,7 @@ from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns
+from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns, verify
 from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
@@ -165,6 +165,21 @@ ROUTES = {
         f"{EXECUTE}, {LOOK}",
         TableAsked,
         TableAnswer,
+    ),
+    "GET verifications": Route(
+        "The latest verification of a notebook. With `seen`, a version, as soon as it has another.",
+        LOOK,
+        answer=verify.Verified,
+        query=("notebook", "seen"),
+    ),
+    "POST verifications": Route(
+        "Run the notebook's file in a fresh kernel and compare its outputs.",
+        f"{EXECUTE}, {LOOK}",
+        verify.Asked,
+        verify.Verified,
+    ),
+    "DELETE verifications": Route(
+        "Cancel it.", EXECUTE, answer=verify.Verified, query=("notebook",)
     ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),

@@ -268,3 +268,44 @@ export interface ITableAnswer {
   /** Changes when the kernel restarts or another one takes its place. */
   readonly kernel?: string;
 }
+
+/** One code cell of a verification. `new` as a status: there was no earlier output. */
+export interface IVerifiedCell {
+  readonly cell_id: string;
+  /** Counts the code cells from 1. */
+  readonly number: number;
+  readonly title: string;
+  readonly status:
+    'waiting' | 'running' | 'same' | 'new' | 'differs' | 'failed' | 'skipped';
+  /** The first part of the outputs that differs, in the notebook and in the new run. */
+  readonly old: string;
+  readonly new: string;
+  /** The last lines of a traceback, or why the cell was skipped. */
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** What the code alone shows: the order of the runs, and names that no cell (above) defines. */
+export interface IVerifyFinding {
+  readonly kind: 'out_of_order' | 'only_live' | 'later';
+  readonly cell_id: string;
+  readonly number: number;
+  readonly names: readonly string[];
+}
+
+/** A run of the whole notebook in a fresh kernel. */
+export interface IVerification {
+  readonly notebook: string;
+  readonly state: 'running' | 'done' | 'cancelled' | 'failed';
+  readonly cells: readonly IVerifiedCell[];
+  readonly findings: readonly IVerifyFinding[];
+  readonly kernel: string;
+  /** Why it ended before the last cell; '' if it did not. */
+  readonly words: string;
+  /** Whether it ran in the notebook's own folder. */
+  readonly in_place: boolean;
+  /** Seconds since the epoch. */
+  readonly started: number;
+  /** Rises with each change. */
+  readonly version: number;
+}

@@ -1,0 +1,5 @@
+"""Runs whole notebooks in fresh kernels and compares their outputs."""
+
+from .verifier import Verifier
+
+__all__ = ["Verifier"]
