@@ -78,6 +78,8 @@ from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
+from jupyter_codeinterp.core.verify import beforehand, comparing, png, unvarying
+from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -145,6 +147,7 @@ READERS = (
         "transcript",
     ),
     *("cell_names", "python_of", "stale"),
+    *("beforehand", "comparing", "png", "unvarying"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -237,6 +240,7 @@ OTHERS = {
     "notebook": "passes on ops and cells, joins ids",
     "results": "passes on what `outputs` and `untrusted` make",
     "turn": "holds what others work with",
+    "verification": "types; a title is the beginning of a source",
 }
 
 
@@ -537,6 +541,17 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),
     "tracebacks.whole": lambda t: tracebacks.whole(errors(t)),
     "transcript.turns": lambda t: transcript.turns(journal(t)),
+    "beforehand.findings": lambda t: beforehand.findings(
+        [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
+    ),
+    "comparing.compare": lambda t: comparing.compare(
+        cell_outputs(t), cell_outputs(f"{t}1"), lambda one, other: False, (t[:99], "x")
+    ),
+    "comparing.differing_line": lambda t: comparing.differing_line([t], [f"{t} 1.5"]),
+    "comparing.last_lines": lambda t: comparing.last_lines([errors(t)]),
+    "comparing.same_values": lambda t: comparing.same_values(t, f"{t}.0"),
+    "png.pixels": lambda t: png.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
+    "unvarying.normal_lines": unvarying.normal_lines,
 }
 MEASURED |= {
     "cell_names.is_plain": cell_names.is_plain,
@@ -673,6 +688,7 @@ ONLY_AT_THE_START = {
     "core.checks.code.columns._RATE": "a column's name, the whole of it",
     "core.figures.finding._LIST_ITEM": "a line",
     "core.figures.masking._VALUE": "the whole text",
+    "core.verify.unvarying._LOGGED": "a line",
     "core.figures.texts._BARE": "the whole text",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",

@@ -9,7 +9,7 @@ import sys
 import msgspec
 
 from ...core.errors import CommandError
-from ...core.verify.shapes import CellLine, Finding, Verification, counted
+from ...core.verify.verification import CellLine, Finding, Verification, counted
 from ...core.visible import visible_line
 from ...server.workbench import config as config_files
 from ..local.bench import LocalBench

@@ -9,7 +9,7 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
-from ...core.verify.shapes import Verification
+from ...core.verify.verification import Verification
 from ..files.paths import normalize
 from ..verify import Verifier
 from .base import Handler

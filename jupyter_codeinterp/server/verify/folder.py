@@ -19,7 +19,7 @@ def copy_of(folder: Path) -> Path | None:
     files = _files(folder)
     if files is None:
         return None
-    above = Path(tempfile.mkdtemp(prefix=PREFIX))
+    above = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
     copy = above / (folder.name or "folder")
     try:
         copy.mkdir()

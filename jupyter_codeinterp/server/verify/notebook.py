@@ -10,7 +10,7 @@ from tornado import web
 
 from ...core.document.ops import joined
 from ...core.errors import CommandError
-from ...core.verify.shapes import CodeCell
+from ...core.verify.verification import CodeCell
 from ..notebook_kernels import NotebookKernels
 
 MOST_CELLS = 2_000

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 from ...core.approval.modes import MODES
 from ...core.errors import CommandError, KernelError
 from ...core.events import Mode
-from ...core.verify.compare import compare, last_lines
-from ...core.verify.order import findings
-from ...core.verify.shapes import CellLine, CodeCell, Verification, title_of
+from ...core.verify.beforehand import findings
+from ...core.verify.comparing import compare, last_lines
+from ...core.verify.verification import CellLine, CodeCell, Verification, title_of
 from ..files.on_disk import root_of
 from ..notebook_kernels import NotebookKernels
 from .folder import MOST_BYTES, MOST_FILES, copy_of, remove
@@ -145,6 +145,7 @@ class Run:
         self._timeout = timeout
         self._scrub = scrub
         self._copy: Path | None = None
+        self._folder: Path | None = None
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._kernel: Any = None
@@ -167,6 +168,7 @@ class Run:
     async def begin(self, folder: Path | None) -> None:
         """``folder``: what to copy; None to run in the notebook's own folder."""
         place = {"path": self._book.path}
+        self._folder = folder
         if folder is not None:
             try:
                 self._copy = await asyncio.to_thread(copy_of, folder)
@@ -248,8 +250,8 @@ class Run:
     def _compared(self, cell: CodeCell, outputs: Any) -> dict[str, Any]:
         if not cell.has_run:
             return {"status": "new"}
-        copy = "" if self._copy is None else str(self._copy)
-        found = compare(cell.outputs, outputs, alike, copy)
+        moved = None if self._copy is None else (str(self._copy), str(self._folder))
+        found = compare(cell.outputs, outputs, alike, moved)
         if found is None:
             return {"status": "same"}
         return {

@@ -76,7 +76,7 @@ export function summary(now: IVerification, trans: TranslationBundle): string {
   }
   const parts = [
     failed && trans.__('%1 failed', failed),
-    differs && trans.__('%1 differ', differs),
+    differs && trans._n('%1 differs', '%1 differ', differs),
     skipped && trans.__('%1 skipped', skipped)
   ];
   return trans.__('Of %1 cells: %2.', most, parts.filter(Boolean).join(', '));

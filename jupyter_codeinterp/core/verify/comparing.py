@@ -13,9 +13,9 @@ from typing import Any, Union
 from ..document.ops import joined
 from ..model_view.html_text import strip_html
 from ..model_view.tracebacks import folded
-from .images import pixels
-from .normal import normal_lines
-from .shapes import MOST_TEXT, Difference
+from .png import pixels
+from .unvarying import Moved, normal_lines
+from .verification import MOST_TEXT, Difference
 
 RELATIVE = 1e-6
 """Numbers with a decimal point are equal within this, and whole numbers only if they are the
@@ -31,18 +31,17 @@ Alike = Callable[[bytes, bytes], bool]
 
 
 def compare(
-    old: Sequence[Any], new: Sequence[Any], alike: Alike, folder: str = ""
+    old: Sequence[Any], new: Sequence[Any], alike: Alike, moved: Moved = None
 ) -> Union[Difference, None]:
-    """The first difference; None if the outputs are the same. ``folder``: the temporary copy that
-    the code ran in."""
+    """The first difference; None if the outputs are the same."""
     for stream in ("stdout", "stderr"):
         before, after = _stream(old, stream), _stream(new, stream)
-        found = differing_line(normal_lines(before), normal_lines(after, folder))
+        found = differing_line(normal_lines(before), normal_lines(after, moved))
         if found is not None:
             return found
     olds, news = list(_rich(old)), list(_rich(new))
     for before_, after_ in zip(olds, news, strict=False):
-        found = _compare_rich(before_, after_, alike, folder)
+        found = _compare_rich(before_, after_, alike, moved)
         if found is not None:
             return found
     if len(olds) != len(news):
@@ -112,7 +111,7 @@ def _rich(outputs: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _compare_rich(
-    old: dict[str, Any], new: dict[str, Any], alike: Alike, folder: str
+    old: dict[str, Any], new: dict[str, Any], alike: Alike, moved: Moved
 ) -> Union[Difference, None]:
     if _WIDGET in old and _WIDGET in new:
         return None
@@ -120,7 +119,7 @@ def _compare_rich(
         if kind in old and kind in new:
             return _compare_images(old[kind], new[kind], alike)
     before, after = _texts(old, new)
-    return differing_line(normal_lines(before), normal_lines(after, folder))
+    return differing_line(normal_lines(before), normal_lines(after, moved))
 
 
 def _compare_images(old: Any, new: Any, alike: Alike) -> Union[Difference, None]:
@@ -150,8 +149,15 @@ def _any(data: dict[str, Any]) -> str:
         if kind.startswith("text/") or kind == "image/svg+xml":
             return joined(value)
         if kind.endswith("json"):
-            return json.dumps(value, sort_keys=True, indent=0, default=str)
+            return _json(value)
     return ", ".join(sorted(data))
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, indent=0, default=str)
+    except (RecursionError, TypeError, ValueError):
+        return "JSON that cannot be compared"
 
 
 def _named(data: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from ..model_view.names import PARSED, defined, used
-from .shapes import CodeCell, Finding
+from .verification import CodeCell, Finding
 
 _GIVEN = frozenset(
     {*dir(builtins), "__file__", "In", "Out", "_", "__", "___", "get_ipython", "display", "exit"}

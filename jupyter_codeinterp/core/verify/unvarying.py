@@ -4,9 +4,12 @@ progress bars."""
 from __future__ import annotations
 
 import re
+from typing import Union
 
 from ..model_view.plain_text import clean
 
+Moved = Union[tuple[str, str], None]
+"""The temporary copy of a folder that the code ran in, and the folder; None if it ran there."""
 READ = 200_000
 """Characters of a text that are compared."""
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
@@ -24,7 +27,7 @@ _CLOCK = re.compile(
 )
 _TIMED = re.compile(
     r"\b(?:elapsed|took|cpu times?|wall time|runtime|run time|finished in|done in|completed in"
-    r"|per loop|it/s|s/it|eta|s/step|ms/step|started at|finished at|timestamp|now)\b",
+    r"|per loop|it/s|s/it|eta|s/step|ms/step|started at|finished at|timestamp)\b",
     re.IGNORECASE,
 )
 """Words of a line whose times tell how long or when the code ran. Elsewhere a time is data."""
@@ -41,12 +44,11 @@ _PROGRESS = re.compile(
 _TIMING_LINES = ("CPU times:", "Wall time:", "Compiler time:", "Compiler :", "Parser   :")
 
 
-def normal_lines(text: str, folder: str = "") -> list[str]:
-    """The lines of a text, without what differs from run to run. ``folder``: the temporary copy
-    that the code ran in."""
+def normal_lines(text: str, moved: Moved = None) -> list[str]:
+    """The lines of a text, without what differs from run to run."""
     text = clean(text[:READ])
-    if folder:
-        text = text.replace(folder, ".")
+    if moved is not None:
+        text = text.replace(*moved)
     lines = (_line(line) for line in text.split("\n"))
     return [line for line in lines if line]
 
