@@ -53,17 +53,24 @@ def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
         if nowhere:
             names = tuple(sorted(nowhere)[:MOST_NAMES])
             yield Finding("only_live", cell.cell_id, cell.number, names)
-        later = (_used_at_once(tree) & everywhere) - above - defined(code)
+        later = (_used_at_once(code, tree) & everywhere) - above - defined(code)
         if later:
             names = tuple(sorted(later)[:MOST_NAMES])
             yield Finding("later", cell.cell_id, cell.number, names)
         above |= defined(code)
 
 
-def _used_at_once(tree: ast.Module | None) -> frozenset[str]:
+def _used_at_once(code: str, tree: ast.Module | None) -> frozenset[str]:
     """Names that the cell itself uses; those in its functions are needed only when called."""
-    body = [one for one in tree.body if not isinstance(one, _DEFINITIONS)] if tree else []
-    return used(ast.unparse(ast.Module(body, [])))
+    lines = code.split("\n")
+    for one in tree.body if tree is not None else ():
+        if isinstance(one, _DEFINITIONS):
+            first, last = one.lineno - 1, one.end_lineno or one.lineno
+            lines[first:last] = [""] * (last - first)
+            for decorator in one.decorator_list:
+                first, last = decorator.lineno - 1, decorator.end_lineno or decorator.lineno
+                lines[first:last] = [""] * (last - first)
+    return used("\n".join(lines))
 
 
 def _python(source: str) -> str:
