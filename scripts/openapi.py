@@ -181,6 +181,19 @@ ROUTES = {
     "DELETE verifications": Route(
         "Cancel it.", EXECUTE, answer=verify.Verified, query=("notebook",)
     ),
+    "GET holdings": Route(
+        "The latest runs of a notebook on changed data. `seen` as for `GET verifications`.",
+        LOOK,
+        answer=verify.Held,
+        query=("notebook", "seen"),
+    ),
+    "POST holdings": Route(
+        "Run the cells behind an answer on changed data, or plan it.",
+        f"{EXECUTE}, {LOOK}",
+        verify.HoldAsked,
+        verify.Held,
+    ),
+    "DELETE holdings": Route("Cancel it.", EXECUTE, answer=verify.Held, query=("notebook",)),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),

@@ -68,6 +68,9 @@ ROUTES = (
     ("GET", "verifications", "read contents"),
     ("POST", "verifications", "execute kernels"),
     ("DELETE", "verifications", "execute kernels"),
+    ("GET", "holdings", "read contents"),
+    ("POST", "holdings", "execute kernels"),
+    ("DELETE", "holdings", "execute kernels"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"

@@ -309,3 +309,56 @@ export interface IVerification {
   /** Rises with each change. */
   readonly version: number;
 }
+
+/** A figure of an answer, and its place in a cell's output. */
+export interface IFollowed {
+  readonly text: string;
+  readonly cell_id: string;
+  readonly output: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A figure over all runs on changed data. */
+export interface IMovedFigure {
+  readonly text: string;
+  readonly cell_id: string;
+  /** The words of its row. */
+  readonly label: string;
+  readonly base: number;
+  readonly low: number;
+  readonly high: number;
+  /** Runs that show it. */
+  readonly runs: number;
+  /** Runs in which its row has the highest value; -1 if it has not in the unchanged data. */
+  readonly first: number;
+  /** The rows that came first in the others. */
+  readonly instead: readonly string[];
+  /** Runs in which it has another sign. */
+  readonly flips: number;
+}
+
+/** Runs of the cells behind an answer on changed data. */
+export interface IHolding {
+  readonly notebook: string;
+  /** Names the answer. */
+  readonly key: string;
+  readonly state: 'planned' | 'running' | 'done' | 'cancelled' | 'failed';
+  /** Runs on changed data; one more, on the unchanged data, comes first. */
+  readonly runs: number;
+  readonly cells: number;
+  /** About how long all take; 0 if unknown. */
+  readonly seconds: number;
+  /** Files that are changed, and data files that cannot be. */
+  readonly changed: readonly string[];
+  readonly unchanged: readonly string[];
+  /** Runs that have ended. */
+  readonly at: number;
+  /** Runs in which a cell failed, in words. */
+  readonly failed: readonly string[];
+  readonly figures: readonly IMovedFigure[];
+  /** Figures that were not followed. */
+  readonly left_out: number;
+  readonly words: string;
+  readonly version: number;
+}

@@ -78,7 +78,14 @@ from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
-from jupyter_codeinterp.core.verify import beforehand, comparing, png, unvarying
+from jupyter_codeinterp.core.verify import (
+    beforehand,
+    comparing,
+    holding,
+    png,
+    unvarying,
+    variations,
+)
 from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
@@ -148,6 +155,7 @@ READERS = (
     ),
     *("cell_names", "python_of", "stale"),
     *("beforehand", "comparing", "png", "unvarying"),
+    *("beforehand", "comparing", "holding", "png", "unvarying", "variations"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -394,6 +402,20 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
     *("variable", "column", "cell", "file"),
 )
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
+FOLLOWED = [holding.Followed("1", "c1", 0, 0, 1), holding.Followed("2", "c1", 2, 0, 9)]
+PLACE = holding.Place("c1", 0, "x", 0, 0)
+
+
+def vary(text: str) -> object:
+    table = variations.parsed(text)
+    tables = [] if table is None else [table]
+    return [
+        variations.written(variations.varied(one, kind))
+        for one in tables
+        for kind in variations.variations(tables)
+    ]
+
+
 MEASURED: dict[str, Callable[[str], object]] = {
     "checking.check": lambda t: checking.check(t, t, [Cell("c1", t, tuple(cell_outputs(t)))]),
     "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
@@ -552,6 +574,12 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "comparing.same_values": lambda t: comparing.same_values(t, f"{t}.0"),
     "png.pixels": lambda t: png.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
     "unvarying.normal_lines": unvarying.normal_lines,
+    "holding.places": lambda t: holding.places(FOLLOWED, {"c1": cell_outputs(t)}),
+    "holding.moved": lambda t: holding.moved(
+        PLACE, t, {"c1": cell_outputs(f"{t} 1")}, [{"c1": cell_outputs(f"{t} 2")}]
+    ),
+    "variations.parsed": lambda t: variations.parsed(f"a,b\n1,2\n3,4\n{t}"),
+    "variations.varied": lambda t: vary(f"a,b\n1,2\n3,4\n{t}"),
 }
 MEASURED |= {
     "cell_names.is_plain": cell_names.is_plain,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli import Cli, fake_process, is_running, make_cli, until
+from tests.cli import Cli, is_running, make_cli, until
 from tests.reference_window import body, notebook
 from tests.site import Site
 
@@ -156,9 +155,9 @@ class TestWherePlanIsTheHighestMode:
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Iterator[Cli]:
-    with fake_process() as url:
-        yield make_cli(tmp_path, url)
+def cli(tmp_path: Path) -> Cli:
+    """No model is needed."""
+    return make_cli(tmp_path, "http://127.0.0.1:9")
 
 
 def test_exit_codes(cli: Cli) -> None:

@@ -16,14 +16,18 @@ test('a notebook is verified, and one cell differs', async ({
   await open.click();
   const section = panel.root.getByRole('region', { name: 'Verification' });
   await section.getByRole('button', { name: 'Verify' }).click();
-  await expect(section.getByRole('status')).toHaveText('Of 3 cells: 1 differs.');
+  await expect(section.getByRole('status')).toHaveText(
+    'Of 3 cells: 1 differs.'
+  );
   const lines = section.getByRole('list', { name: 'Cells' });
   await expect(lines.getByRole('listitem')).toHaveText([
     /n = 2\s*same/,
     /n \* 3\s*differsOld15New6/,
     /print\("done"\)\s*same/
   ]);
-  await expect(section.getByRole('button', { name: 'Run it again' })).toBeEnabled();
+  await expect(
+    section.getByRole('button', { name: 'Run it again' })
+  ).toBeEnabled();
   expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
   // The notebook and its kernel are as they were.
   expect(await notebook.value('n')).toBe('5');
@@ -38,5 +42,7 @@ test('a notebook is verified, and one cell differs', async ({
   await page.reload();
   await notebook.attach(path);
   await open.click();
-  await expect(section.getByRole('status')).toHaveText('Of 3 cells: 1 differs.');
+  await expect(section.getByRole('status')).toHaveText(
+    'Of 3 cells: 1 differs.'
+  );
 });

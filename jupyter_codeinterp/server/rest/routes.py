@@ -40,6 +40,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"commands", names.CommandsHandler),
     (r"tables", tables.TablesHandler),
     (r"verifications", verify.VerificationsHandler),
+    (r"holdings", verify.HoldingsHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

@@ -1,17 +1,19 @@
-"""``verifications``: whether a notebook runs from scratch with the same outputs."""
+"""``verifications``: whether a notebook runs from scratch with the same outputs. ``holdings``: how
+far the figures of an answer move on changed data."""
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Union
 
 import msgspec
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
+from ...core.verify.holding import MOST_FIGURES, Followed, Holding
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
-from ..verify import Verifier
+from ..verify import Holder, Verifier
 from .base import Handler
 
 
@@ -28,24 +30,60 @@ class Verified(msgspec.Struct, frozen=True):
     verification: Union[Verification, None]
 
 
-class VerificationsHandler(Handler):
-    @property
-    def verifier(self) -> Verifier:
-        found: Verifier = self.settings["codeinterp_verifier"]
-        return found
+class HoldAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``key`` names the answer. Without ``begin`` nothing runs: the answer is the plan."""
 
-    @web.authenticated
-    @authorized("read")
-    async def get(self) -> None:
+    notebook: str
+    key: str
+    figures: tuple[Followed, ...]
+    begin: bool = False
+
+
+class Held(msgspec.Struct, frozen=True):
+    """null if there was none since the server's start."""
+
+    holding: Union[Holding, None]
+
+
+class _Latest(Handler):
+    """Of a notebook."""
+
+    def wrapped(self, state: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def runs(self) -> Any:
+        raise NotImplementedError
+
+    async def send_latest(self) -> None:
         """The latest run of ``notebook``. With ``seen``, a version, wait for another version."""
         notebook = _path(self.get_query_argument("notebook", ""))
         seen = self.get_query_argument("seen", "")
         if seen:
             if not (seen.isdecimal() and len(seen) < 10):
                 raise CommandError("malformed", "“seen” must be a version.")
-            self.answer(Verified(await self.verifier.changed(notebook, int(seen))))
+            self.answer(self.wrapped(await self.runs.changed(notebook, int(seen))))
         else:
-            self.answer(Verified(self.verifier.of(notebook)))
+            self.answer(self.wrapped(self.runs.of(notebook)))
+
+    async def cancel(self) -> None:
+        notebook = _path(self.get_query_argument("notebook", ""))
+        self.answer(self.wrapped(await self.runs.cancel(notebook)))
+
+
+class VerificationsHandler(_Latest):
+    @property
+    def runs(self) -> Verifier:
+        found: Verifier = self.settings["codeinterp_verifier"]
+        return found
+
+    def wrapped(self, state: Any) -> Verified:
+        return Verified(state)
+
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        await self.send_latest()
 
     @web.authenticated
     @authorized("execute", "kernels")
@@ -53,15 +91,44 @@ class VerificationsHandler(Handler):
     async def post(self) -> None:
         """Start a run of the notebook as its file has it."""
         asked = self.given(Asked)
-        started = await self.verifier.start(_path(asked.notebook), in_place=asked.in_place)
+        started = await self.runs.start(_path(asked.notebook), in_place=asked.in_place)
         self.answer(Verified(started))
 
     @web.authenticated
     @authorized("execute", "kernels")
     async def delete(self) -> None:
-        """Cancel the run."""
-        notebook = _path(self.get_query_argument("notebook", ""))
-        self.answer(Verified(await self.verifier.cancel(notebook)))
+        await self.cancel()
+
+
+class HoldingsHandler(_Latest):
+    @property
+    def runs(self) -> Holder:
+        found: Holder = self.settings["codeinterp_holder"]
+        return found
+
+    def wrapped(self, state: Any) -> Held:
+        return Held(state)
+
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        await self.send_latest()
+
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("read")
+    async def post(self) -> None:
+        """Plan runs on changed data, or begin them."""
+        asked = self.given(HoldAsked)
+        if len(asked.key) > 200 or len(asked.figures) > MOST_FIGURES:
+            raise CommandError("too_large", f"More than {MOST_FIGURES} figures, or a long key.")
+        work = self.runs.start if asked.begin else self.runs.plan
+        self.answer(Held(await work(_path(asked.notebook), asked.key, asked.figures)))
+
+    @web.authenticated
+    @authorized("execute", "kernels")
+    async def delete(self) -> None:
+        await self.cancel()
 
 
 def _path(notebook: str) -> str:

@@ -1,5 +1,6 @@
-"""Runs whole notebooks in fresh kernels and compares their outputs."""
+"""Runs notebooks in fresh kernels: compares their outputs, or changes their data."""
 
+from .holder import Holder
 from .verifier import Verifier
 
-__all__ = ["Verifier"]
+__all__ = ["Holder", "Verifier"]

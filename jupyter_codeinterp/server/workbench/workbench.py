@@ -31,7 +31,7 @@ from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
-from ..verify import Verifier
+from ..verify import Holder, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
 
@@ -123,6 +123,7 @@ class Workbench:
             cell_timeout=settings.cell_timeout,
             scrub=self.scrub,
         )
+        self.holder = Holder(self.verifier)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property
@@ -209,6 +210,7 @@ class Workbench:
 
     async def close(self) -> None:
         await self.verifier.close()
+        await self.holder.close()
         await self.manager.close()
         if "_kernels" in vars(self):
             self._kernels.close()

@@ -25,6 +25,7 @@ import type {
   IOwnCommands,
   ITableAnswer,
   IReview,
+  IHolding,
   IStatus,
   IVerification
 } from '../../protocol/api';
@@ -482,6 +483,16 @@ export class FakeApi implements IApi {
   async verify(): Promise<void> {}
 
   async cancelVerification(): Promise<void> {}
+
+  async holding(): Promise<IHolding | null> {
+    return null;
+  }
+
+  async hold(): Promise<IHolding | null> {
+    return null;
+  }
+
+  async cancelHolding(): Promise<void> {}
 
   async models(): Promise<readonly IModelInfo[]> {
     return [];

@@ -75,9 +75,7 @@ export function Header(props: {
         <ModelPicker state={state} />
       </div>
       {state.connecting && <Connections state={state} />}
-      {state.verifying && (
-        <Verification key={state.notebook} state={state} />
-      )}
+      {state.verifying && <Verification key={state.notebook} state={state} />}
       {state.history && <History history={state.history} state={state} />}
     </div>
   );

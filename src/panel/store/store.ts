@@ -100,7 +100,12 @@ export class Store {
   readonly others: Others;
   readonly verifications: Pick<
     IApi,
-    'verification' | 'verify' | 'cancelVerification'
+    | 'verification'
+    | 'verify'
+    | 'cancelVerification'
+    | 'holding'
+    | 'hold'
+    | 'cancelHolding'
   >;
   readonly ends = new TurnEnds();
   /** Emitted with the path of a new notebook that the person approved in this page. */

@@ -56,8 +56,12 @@ export function Verification({ state }: { state: IPanelState }): JSX.Element {
             {now ? trans.__('Run it again') : trans.__('Verify')}
           </Button>
         )}
-        {refused?.inFolder && (
-          <Button disabled={busy} onClick={() => start(true)}>
+        {refused?.code === 'in_folder' && (
+          <Button
+            disabled={busy}
+            title={trans.__('Cells that write files write them there')}
+            onClick={() => start(true)}
+          >
             {trans.__('Verify in the folder itself')}
           </Button>
         )}
