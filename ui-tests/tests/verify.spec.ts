@@ -1,5 +1,15 @@
+import { writeFileSync } from 'fs';
+import path from 'path';
 import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
+import { LANE } from '../support/servers';
+
+const COUNTED = `import collections, csv
+counts = collections.Counter()
+for row in csv.DictReader(open("boxes.csv")):
+    counts[row["region"]] += int(row["count"])
+for region, count in counts.items():
+    print(region, count)`;
 
 test('a notebook is verified, and one cell differs', async ({
   notebook,
@@ -45,4 +55,46 @@ test('a notebook is verified, and one cell differs', async ({
   await expect(section.getByRole('status')).toHaveText(
     'Of 3 cells: 1 differs.'
   );
+});
+
+test('a conclusion that one row carries', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.create(['']);
+  const rows = [
+    ...Array<string>(10).fill('North,41'),
+    'North,7002',
+    ...Array<string>(10).fill('South,520')
+  ];
+  const folder = path.join(LANE.notebooks, path.dirname(file));
+  writeFileSync(
+    path.join(folder, 'boxes.csv'),
+    ['region,count', ...rows, ''].join('\n')
+  );
+  await notebook.open(file);
+  await notebook.select(0);
+  await model.play('figures');
+  await panel.ask('How many boxes?');
+  await panel.waiting('Boxes by region');
+  await notebook.edit(1, COUNTED);
+  await panel.decide('Run');
+  await panel.ended();
+
+  await panel.log.getByRole('button', { name: 'Does it hold?' }).click();
+  const section = panel.log.getByRole('region', { name: 'Does it hold?' });
+  await expect(section).toContainText(
+    '9 runs of 1 cells. In copies of the folder, these files change a little: boxes.csv.'
+  );
+  await section.getByRole('button', { name: 'Start' }).click();
+  await expect(section.getByRole('status')).toHaveText(
+    'A conclusion changes with the data.'
+  );
+  const figures = section.getByRole('list', { name: 'Figures' });
+  await expect(figures).toContainText(
+    /7,412 North\s*410 … 7,453\s*North is first in 7 of 8; else South\./
+  );
+  expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
 });
