@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.core.commands import NotMe
 from tests.cli import Cli, is_running, make_cli, until
 from tests.reference_window import body, notebook
 from tests.site import Site
@@ -104,6 +105,16 @@ async def test_a_run_is_cancelled_and_the_next_one_follows(site: Site, folder: P
     file.write_text(json.dumps(book("1", c1="1")))
     await site.post("verifications", json_body=asked)
     assert [line["status"] for line in (await ended(site))["cells"]] == ["same"]
+
+
+async def test_not_me_ends_a_run_of_another_window(site: Site, folder: Path) -> None:
+    (folder / "a.ipynb").write_text(json.dumps(book("import time\ntime.sleep(600)")))
+    window = await site.window()
+    asked = {"notebook": "work/a.ipynb"}
+    await site.post("verifications", json_body=asked)
+    assert (await window.send(NotMe())).error is None
+    assert (await ended(site))["state"] == "cancelled"
+    assert kernels(site) == []
 
 
 async def test_a_large_folder_is_used_only_if_asked(

@@ -3,6 +3,7 @@ far the figures of an answer move on changed data."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Union
 
 import msgspec
@@ -45,6 +46,10 @@ class Held(msgspec.Struct, frozen=True):
     holding: Union[Holding, None]
 
 
+_watching: set[asyncio.Task[None]] = set()
+"""The event loop holds tasks only weakly."""
+
+
 class _Latest(Handler):
     """Of a notebook."""
 
@@ -65,6 +70,18 @@ class _Latest(Handler):
             self.answer(self.wrapped(await self.runs.changed(notebook, int(seen))))
         else:
             self.answer(self.wrapped(self.runs.of(notebook)))
+
+    def watch(self, path: str) -> None:
+        """Let "Not me" in another window cancel the run."""
+        task = asyncio.create_task(self._end_if_not_me(path))
+        _watching.add(task)
+        task.add_done_callback(_watching.discard)
+
+    async def _end_if_not_me(self, path: str) -> None:
+        try:
+            await self.manager.in_flight.run(self.by, self.runs.ended(path))
+        except CommandError:
+            await self.runs.cancel(path)
 
     async def cancel(self) -> None:
         notebook = _path(self.get_query_argument("notebook", ""))
@@ -91,7 +108,9 @@ class VerificationsHandler(_Latest):
     async def post(self) -> None:
         """Start a run of the notebook as its file has it."""
         asked = self.given(Asked)
-        started = await self.runs.start(_path(asked.notebook), in_place=asked.in_place)
+        path = _path(asked.notebook)
+        started = await self.runs.start(path, in_place=asked.in_place)
+        self.watch(path)
         self.answer(Verified(started))
 
     @web.authenticated
@@ -122,8 +141,12 @@ class HoldingsHandler(_Latest):
         asked = self.given(HoldAsked)
         if len(asked.key) > 200 or len(asked.figures) > MOST_FIGURES:
             raise CommandError("too_large", f"More than {MOST_FIGURES} figures, or a long key.")
+        path = _path(asked.notebook)
         work = self.runs.start if asked.begin else self.runs.plan
-        self.answer(Held(await work(_path(asked.notebook), asked.key, asked.figures)))
+        found = await work(path, asked.key, asked.figures)
+        if asked.begin:
+            self.watch(path)
+        self.answer(Held(found))
 
     @web.authenticated
     @authorized("execute", "kernels")
