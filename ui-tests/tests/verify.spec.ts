@@ -86,7 +86,7 @@ test('a conclusion that one row carries', async ({
   await panel.log.getByRole('button', { name: 'Does it hold?' }).click();
   const section = panel.log.getByRole('region', { name: 'Does it hold?' });
   await expect(section).toContainText(
-    '9 runs of 1 cells. In copies of the folder, these files change a little: boxes.csv.'
+    '9 runs of 1 cell, each in a new kernel. In copies of the folder, these files change a little: boxes.csv.'
   );
   await section.getByRole('button', { name: 'Start' }).click();
   await expect(section.getByRole('status')).toHaveText(
@@ -96,5 +96,7 @@ test('a conclusion that one row carries', async ({
   await expect(figures).toContainText(
     /7,412 North\s*410 … 7,453\s*North is first in 7 of 8; else South\./
   );
+  // The sum of both.
+  await expect(section).toContainText('1 number could not be followed.');
   expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
 });

@@ -145,25 +145,17 @@ def _text(place: Place, outputs: Outputs) -> str:
 
 
 def _numbers(text: str, cell_id: str, output: int) -> Iterator[tuple[Place, int, float]]:
-    """All numbers with their places, where they begin, and their values. A row's number before its
-    label is no value: rows may change their order."""
+    """All numbers with their places, where they begin, and their values."""
     seen: dict[str, int] = {}
     begin = 0
     for line in text.split("\n")[:MOST_LINES]:
         found = list(numbers(line))
         label = _label(line, [(one.start, one.end) for one in found])
-        if found and label and not line[: found[0].start].strip() and len(found) > 1:
-            found = found[1:] if _counts_rows(line, found[0].end) else found
         nth_line = seen[label] = seen.get(label, -1) + 1
         for nth, one in enumerate(found):
             named = label or f"#{nth_line}"
             yield Place(cell_id, output, named, nth_line, nth), begin + one.start, one.whole
         begin += len(line) + 1
-
-
-def _counts_rows(line: str, end: int) -> bool:
-    """Whether words follow at once on the line's first number, as on a table's row number."""
-    return line[end:].lstrip()[:1].isalpha()
 
 
 def _label(line: str, taken: Sequence[tuple[int, int]]) -> str:

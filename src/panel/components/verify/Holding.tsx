@@ -49,7 +49,11 @@ export function Holding(props: {
               </Button>
             )}
           </div>
-          <Figures now={now} trans={trans} />
+          <Figures
+            now={now}
+            others={numbersIn(props.checked) - figures.length}
+            trans={trans}
+          />
         </>
       )}
     </section>
@@ -58,9 +62,12 @@ export function Holding(props: {
 
 function Figures(props: {
   now: IHolding;
+  /** Numbers of the answer that the server was not asked to follow. */
+  others: number;
   trans: TranslationBundle;
 }): JSX.Element {
   const { now, trans } = props;
+  const leftOut = now.left_out + props.others;
   const { store } = usePanel();
   return (
     <div className="jp-codeinterp-Verify-lines">
@@ -98,17 +105,21 @@ function Figures(props: {
           ))}
         </ul>
       )}
-      {now.left_out > 0 && now.at > 0 && (
+      {leftOut > 0 && now.at > 0 && (
         <p className="jp-codeinterp-Verify-flip">
           {trans._n(
-            '%1 figure could not be followed.',
-            '%1 figures could not be followed.',
-            now.left_out
+            '%1 number could not be followed.',
+            '%1 numbers could not be followed.',
+            leftOut
           )}
         </p>
       )}
     </div>
   );
+}
+
+function numbersIn({ figures }: AnswerChecked): number {
+  return figures.filter(({ kind }) => kind === 'number').length;
 }
 
 /** The numbers of an answer that an output shows as they are, not computed from two. */
@@ -134,13 +145,19 @@ function followed(checked: AnswerChecked): IFollowed[] {
 function plan(now: IHolding, trans: TranslationBundle): string {
   const cost =
     now.seconds > 0
-      ? trans.__(
-          '%1 runs of %2 cells, about %3 s and the start of a kernel for each.',
-          now.runs + 1,
+      ? trans._n(
+          '%2 runs of %1 cell, about %3 s and the start of a kernel for each.',
+          '%2 runs of %1 cells, about %3 s and the start of a kernel for each.',
           now.cells,
+          now.runs + 1,
           Math.ceil(now.seconds)
         )
-      : trans.__('%1 runs of %2 cells.', now.runs + 1, now.cells);
+      : trans._n(
+          '%2 runs of %1 cell, each in a new kernel.',
+          '%2 runs of %1 cells, each in a new kernel.',
+          now.cells,
+          now.runs + 1
+        );
   const changed = trans.__(
     'In copies of the folder, these files change a little: %1.',
     now.changed.join(', ')
