@@ -154,7 +154,6 @@ READERS = (
         "transcript",
     ),
     *("cell_names", "python_of", "stale"),
-    *("beforehand", "comparing", "png", "unvarying"),
     *("beforehand", "comparing", "holding", "png", "unvarying", "variations"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""

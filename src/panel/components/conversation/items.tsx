@@ -15,7 +15,6 @@ import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 import { LongText } from '../elements/LongText';
 import { Formatting, Markdown } from '../elements/Markdown';
-import { isChecked } from '../elements/origins';
 import { CheckedLine, useEarlier } from '../turn-end/Checked';
 import { lazy } from '../elements/lazy';
 import { isChecked, isFollowed } from '../elements/origins';
@@ -58,7 +57,6 @@ export const ItemView = React.memo(function ItemView(props: {
 });
 
 /** A text of the model, with its figures marked as the server found them. */
-function Answer({ item }: { item: ITextItem }): JSX.Element {
 function Answer(props: { item: ITextItem; sessionId: string }): JSX.Element {
   const { item, sessionId } = props;
   const { trans } = usePanel();
