@@ -18,7 +18,7 @@ from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns
+from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns, verify
 from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
@@ -166,6 +166,34 @@ ROUTES = {
         TableAsked,
         TableAnswer,
     ),
+    "GET verifications": Route(
+        "The latest verification of a notebook. With `seen`, a version, as soon as it has another.",
+        LOOK,
+        answer=verify.Verified,
+        query=("notebook", "seen"),
+    ),
+    "POST verifications": Route(
+        "Run the notebook's file in a fresh kernel and compare its outputs.",
+        f"{EXECUTE}, {LOOK}",
+        verify.Asked,
+        verify.Verified,
+    ),
+    "DELETE verifications": Route(
+        "Cancel it.", EXECUTE, answer=verify.Verified, query=("notebook",)
+    ),
+    "GET holdings": Route(
+        "The latest runs of a notebook on changed data. `seen` as for `GET verifications`.",
+        LOOK,
+        answer=verify.Held,
+        query=("notebook", "seen"),
+    ),
+    "POST holdings": Route(
+        "Run the cells behind an answer on changed data, or plan it.",
+        f"{EXECUTE}, {LOOK}",
+        verify.HoldAsked,
+        verify.Held,
+    ),
+    "DELETE holdings": Route("Cancel it.", EXECUTE, answer=verify.Held, query=("notebook",)),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),

@@ -228,6 +228,8 @@ export interface INotebooks {
   attach(path: string, file: File): Promise<string>;
   /** Make a new notebook with the default kernel, open it, and return its path. */
   createNotebook(): Promise<string>;
+  /** Save the notebook, if it has unsaved changes. Rejects if that fails. */
+  save(path: string): Promise<void>;
   /** Wait, for a limited time, until the server knows that the notebook is open here. */
   ready(path: string): Promise<void>;
 }

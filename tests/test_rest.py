@@ -65,6 +65,12 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
     ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),
     ("POST", f"sessions/{SESSION}/turns/1/redo", "write contents"),
+    ("GET", "verifications", "read contents"),
+    ("POST", "verifications", "execute kernels"),
+    ("DELETE", "verifications", "execute kernels"),
+    ("GET", "holdings", "read contents"),
+    ("POST", "holdings", "execute kernels"),
+    ("DELETE", "holdings", "execute kernels"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"

@@ -32,6 +32,11 @@ examples:
 A recording comes from: jupyter codeinterp export SESSION --to recording
 
 """,
+    "verify": """\
+The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
+folder. The exit code is 1 if a cell failed or an output differs.
+
+""",
     "export": """\
 jupyter codeinterp sessions lists the ids.
 
@@ -51,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _run(_command(commands, "run", "work on a task in a notebook"))
     _replay(_command(commands, "replay", "replay a recorded conversation; its code runs again"))
+    _verify(_command(commands, "verify", "run a notebook afresh and compare its outputs"))
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
     _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
@@ -115,6 +121,17 @@ def _replay(replay: argparse.ArgumentParser) -> None:
     replay.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to work in")
     replay.add_argument("recording", metavar="RECORDING", help="the exported conversation (.jsonl)")
     replay.add_argument("--yes", "-y", action="store_true", help="run cells without asking")
+
+
+def _verify(verify: argparse.ArgumentParser) -> None:
+    verify.add_argument("notebook", metavar="NOTEBOOK", help="the notebook file to verify")
+    verify.add_argument(
+        "--kernel", metavar="NAME", default="", help="the kernelspec to use (default: its own)"
+    )
+    verify.add_argument(
+        "--in-place", action="store_true", help="run in the notebook's folder instead of a copy"
+    )
+    verify.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _sessions(sessions: argparse.ArgumentParser) -> None:

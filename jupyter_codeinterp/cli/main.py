@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "run": "run",
     "replay": "replay",
+    "verify": "verify",
     "sessions": "conversations",
     "export": "conversations",
     "key": "keys",

@@ -66,6 +66,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_models=bench.models,
             codeinterp_names=bench.names,
             codeinterp_tables=bench.tables,
+            codeinterp_verifier=bench.verifier,
+            codeinterp_holder=bench.holder,
             codeinterp_file_tables=FileTables(self._server.contents_manager),
             codeinterp_store=bench.store,
             codeinterp_completions=completions if self.inline_completion else None,

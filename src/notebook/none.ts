@@ -93,6 +93,8 @@ export class NoNotebooks implements INotebooks {
 
   async ready(): Promise<void> {}
 
+  async save(): Promise<void> {}
+
   createNotebook(): Promise<string> {
     const words = this._trans.__(
       'The notebook plugin of Code Interpreter is disabled (jupyter-codeinterp:notebook).'

@@ -283,6 +283,13 @@ export class Notebooks implements INotebooks, IDisposable {
     return docManager.services.contents.localPath(model.path);
   }
 
+  async save(path: string): Promise<void> {
+    const context = this._open.find(path)?.context;
+    if (context?.model.dirty) {
+      await context.save();
+    }
+  }
+
   async ready(path: string): Promise<void> {
     // After the time limit go on: the server reports a notebook that it cannot read.
     const timeout = new Promise(resolve => setTimeout(resolve, LOAD_TIMEOUT));

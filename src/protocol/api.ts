@@ -8,6 +8,8 @@ import type {
   IConnected,
   IConnection,
   ICredentials,
+  IFollowed,
+  IHolding,
   ILocalServers,
   IModelInfo,
   INames,
@@ -17,6 +19,7 @@ import type {
   ITableAnswer,
   ITableAsked,
   IUnfinished,
+  IVerification,
   SentRequest
 } from './rest';
 
@@ -98,6 +101,44 @@ export class Api {
   /** Waits a second at most, and not for a busy kernel. */
   table(asked: ITableAsked): Promise<ITableAnswer> {
     return this._call('POST', 'tables', asked);
+  }
+
+  /**
+   * The latest verification of a notebook, null if there was none. With `seen` the server answers
+   * once its version is another, or after some seconds.
+   */
+  verification(notebook: string, seen = 0): Promise<IVerification | null> {
+    const query = { notebook, ...(seen && { seen: String(seen) }) };
+    return this._verification('GET', query);
+  }
+
+  /** Run the notebook's file in a fresh kernel, in a copy of its folder if not `in_place`. */
+  async verify(notebook: string, in_place: boolean): Promise<void> {
+    await this._call('POST', 'verifications', { notebook, in_place });
+  }
+
+  async cancelVerification(notebook: string): Promise<void> {
+    await this._verification('DELETE', { notebook });
+  }
+
+  /** The latest runs of a notebook on changed data. `seen` as in `verification`. */
+  holding(notebook: string, seen = 0): Promise<IHolding | null> {
+    const query = { notebook, ...(seen && { seen: String(seen) }) };
+    return this._holding('GET', query);
+  }
+
+  /** Run the cells behind an answer on changed data; without `begin`, only plan it. */
+  hold(
+    notebook: string,
+    key: string,
+    figures: readonly IFollowed[],
+    begin: boolean
+  ): Promise<IHolding | null> {
+    return this._holding('POST', {}, { notebook, key, figures, begin });
+  }
+
+  async cancelHolding(notebook: string): Promise<void> {
+    await this._holding('DELETE', { notebook });
   }
 
   /** The sessions about one notebook, newest first. */
@@ -188,6 +229,25 @@ export class Api {
     const init = { method: 'POST', body };
     const url = this._url('tickets');
     return (await request(url, init, settings)).json();
+  }
+
+  private async _verification(
+    method: string,
+    query: Record<string, string>
+  ): Promise<IVerification | null> {
+    const route = `verifications?${new URLSearchParams(query)}`;
+    type Answer = { verification: IVerification | null };
+    return (await this._call<Answer>(method, route)).verification;
+  }
+
+  private async _holding(
+    method: string,
+    query: Record<string, string>,
+    body?: object
+  ): Promise<IHolding | null> {
+    const route = `holdings?${new URLSearchParams(query)}`;
+    type Answer = { holding: IHolding | null };
+    return (await this._call<Answer>(method, route, body)).holding;
   }
 
   private async _sessions(

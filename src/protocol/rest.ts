@@ -268,3 +268,97 @@ export interface ITableAnswer {
   /** Changes when the kernel restarts or another one takes its place. */
   readonly kernel?: string;
 }
+
+/** One code cell of a verification. `new` as a status: there was no earlier output. */
+export interface IVerifiedCell {
+  readonly cell_id: string;
+  /** Counts the code cells from 1. */
+  readonly number: number;
+  readonly title: string;
+  readonly status:
+    'waiting' | 'running' | 'same' | 'new' | 'differs' | 'failed' | 'skipped';
+  /** The first part of the outputs that differs, in the notebook and in the new run. */
+  readonly old: string;
+  readonly new: string;
+  /** The last lines of a traceback, or why the cell was skipped. */
+  readonly text: string;
+  readonly seconds: number;
+}
+
+/** What the code alone shows: the order of the runs, and names that no cell (above) defines. */
+export interface IVerifyFinding {
+  readonly kind: 'out_of_order' | 'only_live' | 'later';
+  readonly cell_id: string;
+  readonly number: number;
+  readonly names: readonly string[];
+}
+
+/** A run of the whole notebook in a fresh kernel. */
+export interface IVerification {
+  readonly notebook: string;
+  readonly state: 'running' | 'done' | 'cancelled' | 'failed';
+  readonly cells: readonly IVerifiedCell[];
+  readonly findings: readonly IVerifyFinding[];
+  readonly kernel: string;
+  /** Why it ended before the last cell; '' if it did not. */
+  readonly words: string;
+  /** Whether it ran in the notebook's own folder. */
+  readonly in_place: boolean;
+  /** Seconds since the epoch. */
+  readonly started: number;
+  /** Rises with each change. */
+  readonly version: number;
+}
+
+/** A figure of an answer, and its place in a cell's output. */
+export interface IFollowed {
+  readonly text: string;
+  readonly cell_id: string;
+  readonly output: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A figure over all runs on changed data. */
+export interface IMovedFigure {
+  readonly text: string;
+  readonly cell_id: string;
+  /** The words of its row. */
+  readonly label: string;
+  readonly base: number;
+  readonly low: number;
+  readonly high: number;
+  /** Runs that show it. */
+  readonly runs: number;
+  /** Runs in which its row has the highest value; -1 if it has not in the unchanged data. */
+  readonly first: number;
+  /** The rows that came first in the others. */
+  readonly instead: readonly string[];
+  /** Runs in which it has another sign. */
+  readonly flips: number;
+}
+
+/** Runs of the cells behind an answer on changed data. */
+export interface IHolding {
+  readonly notebook: string;
+  /** Names the answer. */
+  readonly key: string;
+  readonly state: 'planned' | 'running' | 'done' | 'cancelled' | 'failed';
+  /** Runs on changed data; one more, on the unchanged data, comes first. */
+  readonly runs: number;
+  readonly cells: number;
+  /** About how long all take; 0 if unknown. */
+  readonly seconds: number;
+  /** Files that are changed, and data files that cannot be. */
+  readonly changed: readonly string[];
+  readonly unchanged: readonly string[];
+  /** Runs that have ended. */
+  readonly at: number;
+  /** Runs in which a cell failed, in words. */
+  readonly failed: readonly string[];
+  readonly figures: readonly IMovedFigure[];
+  /** Figures that were not followed. */
+  readonly left_out: number;
+  readonly words: string;
+  readonly version: number;
+}

@@ -78,6 +78,15 @@ from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
 from jupyter_codeinterp.core.turn import loop_guard
+from jupyter_codeinterp.core.verify import (
+    beforehand,
+    comparing,
+    holding,
+    png,
+    unvarying,
+    variations,
+)
+from jupyter_codeinterp.core.verify.verification import CodeCell
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -145,6 +154,7 @@ READERS = (
         "transcript",
     ),
     *("cell_names", "python_of", "stale"),
+    *("beforehand", "comparing", "holding", "png", "unvarying", "variations"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -237,6 +247,7 @@ OTHERS = {
     "notebook": "passes on ops and cells, joins ids",
     "results": "passes on what `outputs` and `untrusted` make",
     "turn": "holds what others work with",
+    "verification": "types; a title is the beginning of a source",
 }
 
 
@@ -390,6 +401,20 @@ KINDS: tuple[Literal["variable", "column", "cell", "file"], ...] = (
     *("variable", "column", "cell", "file"),
 )
 UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
+FOLLOWED = [holding.Followed("1", "c1", 0, 0, 1), holding.Followed("2", "c1", 2, 0, 9)]
+PLACE = holding.Place("c1", 0, "x", 0, 0)
+
+
+def vary(text: str) -> object:
+    table = variations.parsed(text)
+    tables = [] if table is None else [table]
+    return [
+        variations.written(variations.varied(one, kind))
+        for one in tables
+        for kind in variations.variations(tables)
+    ]
+
+
 MEASURED: dict[str, Callable[[str], object]] = {
     "checking.check": lambda t: checking.check(t, t, [Cell("c1", t, tuple(cell_outputs(t)))]),
     "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
@@ -537,6 +562,23 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "tracebacks.user_line": lambda t: tracebacks.user_line(errors(t)),
     "tracebacks.whole": lambda t: tracebacks.whole(errors(t)),
     "transcript.turns": lambda t: transcript.turns(journal(t)),
+    "beforehand.findings": lambda t: beforehand.findings(
+        [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
+    ),
+    "comparing.compare": lambda t: comparing.compare(
+        cell_outputs(t), cell_outputs(f"{t}1"), lambda one, other: False, (t[:99], "x")
+    ),
+    "comparing.differing_line": lambda t: comparing.differing_line([t], [f"{t} 1.5"]),
+    "comparing.last_lines": lambda t: comparing.last_lines([errors(t)]),
+    "comparing.same_values": lambda t: comparing.same_values(t, f"{t}.0"),
+    "png.pixels": lambda t: png.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
+    "unvarying.normal_lines": unvarying.normal_lines,
+    "holding.places": lambda t: holding.places(FOLLOWED, {"c1": cell_outputs(t)}),
+    "holding.moved": lambda t: holding.moved(
+        PLACE, t, {"c1": cell_outputs(f"{t} 1")}, [{"c1": cell_outputs(f"{t} 2")}]
+    ),
+    "variations.parsed": lambda t: variations.parsed(f"a,b\n1,2\n3,4\n{t}"),
+    "variations.varied": lambda t: vary(f"a,b\n1,2\n3,4\n{t}"),
 }
 MEASURED |= {
     "cell_names.is_plain": cell_names.is_plain,
@@ -673,6 +715,7 @@ ONLY_AT_THE_START = {
     "core.checks.code.columns._RATE": "a column's name, the whole of it",
     "core.figures.finding._LIST_ITEM": "a line",
     "core.figures.masking._VALUE": "the whole text",
+    "core.verify.unvarying._LOGGED": "a line",
     "core.figures.texts._BARE": "the whole text",
     "core.approval.code_warnings._MAGIC": "a line",
     "core.approval.code_warnings._HELP": "a line",

@@ -45,6 +45,8 @@ _STATUS = {
     "already_decided": HTTPStatus.CONFLICT,
     "stale_decision": HTTPStatus.CONFLICT,
     "busy": HTTPStatus.CONFLICT,
+    "in_folder": HTTPStatus.CONFLICT,
+    "no_table": HTTPStatus.CONFLICT,
     "no_longer_waits": HTTPStatus.CONFLICT,
     "not_queued": HTTPStatus.CONFLICT,
     "too_many_queued": HTTPStatus.CONFLICT,

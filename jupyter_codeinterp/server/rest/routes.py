@@ -7,7 +7,18 @@ from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import completions, connections, events, names, sessions, settings, tables, turns, windows
+from . import (
+    completions,
+    connections,
+    events,
+    names,
+    sessions,
+    settings,
+    tables,
+    turns,
+    verify,
+    windows,
+)
 from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
@@ -28,6 +39,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"names", names.NamesHandler),
     (r"commands", names.CommandsHandler),
     (r"tables", tables.TablesHandler),
+    (r"verifications", verify.VerificationsHandler),
+    (r"holdings", verify.HoldingsHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

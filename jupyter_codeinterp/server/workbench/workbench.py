@@ -31,6 +31,7 @@ from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
+from ..verify import Holder, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
 
@@ -114,6 +115,15 @@ class Workbench:
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
+        self.verifier = Verifier(
+            kernels,
+            contents,
+            self.notebook_kernels,
+            highest_mode=settings.highest_mode,
+            cell_timeout=settings.cell_timeout,
+            scrub=self.scrub,
+        )
+        self.holder = Holder(self.verifier)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property
@@ -199,6 +209,8 @@ class Workbench:
         return await own_commands(self._contents, notebook) if self._reads_rules else []
 
     async def close(self) -> None:
+        await self.verifier.close()
+        await self.holder.close()
         await self.manager.close()
         if "_kernels" in vars(self):
             self._kernels.close()

@@ -25,7 +25,9 @@ import type {
   IOwnCommands,
   ITableAnswer,
   IReview,
-  IStatus
+  IHolding,
+  IStatus,
+  IVerification
 } from '../../protocol/api';
 import type { IFile } from '../../protocol/download';
 import type {
@@ -430,6 +432,8 @@ export class FakeNotebooks implements INotebooks {
 
   async ready(): Promise<void> {}
 
+  async save(): Promise<void> {}
+
   async createNotebook(): Promise<string> {
     this.show('Untitled.ipynb');
     return 'Untitled.ipynb';
@@ -458,6 +462,7 @@ export class FakeApi implements IApi {
     warning: '',
     notices: []
   };
+  verified: IVerification | null = null;
   /** Why a key, or a title, is refused; '' accepts it. */
   refusal = '';
 
@@ -470,6 +475,24 @@ export class FakeApi implements IApi {
     this.current = { ...this.current, notices };
     return this.current;
   }
+
+  async verification(): Promise<IVerification | null> {
+    return this.verified;
+  }
+
+  async verify(): Promise<void> {}
+
+  async cancelVerification(): Promise<void> {}
+
+  async holding(): Promise<IHolding | null> {
+    return null;
+  }
+
+  async hold(): Promise<IHolding | null> {
+    return null;
+  }
+
+  async cancelHolding(): Promise<void> {}
 
   async models(): Promise<readonly IModelInfo[]> {
     return [];

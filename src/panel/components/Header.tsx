@@ -1,5 +1,10 @@
 import { PathExt } from '@jupyterlab/coreutils';
-import { addIcon, historyIcon, settingsIcon } from '@jupyterlab/ui-components';
+import {
+  addIcon,
+  checkIcon,
+  historyIcon,
+  settingsIcon
+} from '@jupyterlab/ui-components';
 import React from 'react';
 import type { IPanelState } from '../store/panel-state';
 import type { ISessionView } from '../view/view';
@@ -10,6 +15,9 @@ import { lazy } from './elements/lazy';
 
 const Connections = lazy(
   async () => (await import('./connections/Connections')).Connections
+);
+const Verification = lazy(
+  async () => (await import('./verify/Verification')).Verification
 );
 const History = lazy(async () => (await import('./History')).History);
 
@@ -31,6 +39,15 @@ export function Header(props: {
           onClick={() => store.newConversation()}
         >
           <addIcon.react />
+        </Button>
+        <Button
+          look="icon"
+          aria-label={trans.__('Verify')}
+          aria-expanded={state.verifying}
+          title={trans.__('Verify that the notebook runs from scratch')}
+          onClick={() => store.toggleVerification()}
+        >
+          <checkIcon.react />
         </Button>
         <Button
           look="icon"
@@ -58,6 +75,7 @@ export function Header(props: {
         <ModelPicker state={state} />
       </div>
       {state.connecting && <Connections state={state} />}
+      {state.verifying && <Verification key={state.notebook} state={state} />}
       {state.history && <History history={state.history} state={state} />}
     </div>
   );

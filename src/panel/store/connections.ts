@@ -23,7 +23,12 @@ export class Connections {
   /** Open or close the list. */
   toggle(): void {
     const connecting = !this._state.now.connecting;
-    this._state.patch({ connecting, history: null, wanted: null });
+    this._state.patch({
+      connecting,
+      history: null,
+      verifying: false,
+      wanted: null
+    });
     if (connecting) {
       void this.load();
     }

@@ -17,7 +17,7 @@ export class History {
     if (this._state.now.history) {
       this._state.patch({ history: null });
     } else {
-      this._state.patch({ connecting: false });
+      this._state.patch({ connecting: false, verifying: false });
       await this._list('');
     }
   }

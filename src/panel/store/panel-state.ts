@@ -43,6 +43,8 @@ export interface IPanelState {
   readonly connections: readonly IConnection[];
   /** Whether the list of connections is open. */
   readonly connecting: boolean;
+  /** Whether the verification of the notebook is open. */
+  readonly verifying: boolean;
   /** The notebook in front, '' if none. */
   readonly notebook: string;
   /** Whether the agent works in this window; undefined: unknown. */
@@ -171,6 +173,7 @@ export class PanelState {
     models: [],
     connections: [],
     connecting: false,
+    verifying: false,
     notebook: '',
     holdsLease: undefined,
     shown: {},

@@ -40,6 +40,7 @@ export class Store {
   }) {
     this._client = options.client;
     this._api = options.api;
+    this.verifications = options.api;
     this.notebooks = options.notebooks;
     this.state = new PanelState(options.trans);
     this.setup = new Setup(this.state, this._api, this.texts);
@@ -97,6 +98,15 @@ export class Store {
   readonly conversation: Conversation;
   readonly texts = new StoredTexts();
   readonly others: Others;
+  readonly verifications: Pick<
+    IApi,
+    | 'verification'
+    | 'verify'
+    | 'cancelVerification'
+    | 'holding'
+    | 'hold'
+    | 'cancelHolding'
+  >;
   readonly ends = new TurnEnds();
   /** Emitted with the path of a new notebook that the person approved in this page. */
   readonly wentOn = new Signal<this, string>(this);
@@ -111,6 +121,11 @@ export class Store {
     const { shown, notebook } = this.state.now;
     this.state.patch({ shown: { ...shown, [notebook]: '' }, history: null });
     this._followShown();
+  }
+
+  /** Open or close the verification of the notebook. */
+  toggleVerification(open = !this.state.now.verifying): void {
+    this.state.patch({ verifying: open, history: null, connecting: false });
   }
 
   openSession(sessionId: string): void {

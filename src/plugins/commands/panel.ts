@@ -8,6 +8,7 @@ import type { Store } from '../../panel/store/store';
 export const FOCUS = 'codeinterp:focus';
 export const NEW_CONVERSATION = 'codeinterp:new-conversation';
 export const STOP = 'codeinterp:stop';
+export const VERIFY = 'codeinterp:verify';
 export const BACK = 'codeinterp:back-to-notebook';
 
 export async function openNotebook(
@@ -56,6 +57,16 @@ export function addCommands(options: {
     isEnabled: () => store.shown?.info.running ?? false,
     execute: () => store.conversation.stop()
   });
+  commands.addCommand(VERIFY, {
+    label: trans.__('Verify Notebook…'),
+    caption: trans.__('Run all cells in a new kernel and compare the outputs'),
+    describedBy,
+    isEnabled: () => store.state.now.notebook !== '',
+    execute: () => {
+      store.toggleVerification(true);
+      open();
+    }
+  });
   commands.addCommand(BACK, {
     label: trans.__('Back to the Notebook'),
     describedBy,
@@ -66,6 +77,9 @@ export function addCommands(options: {
       }
     }
   });
-  store.state.changed.connect(() => commands.notifyCommandChanged(STOP));
-  return [FOCUS, NEW_CONVERSATION, STOP, BACK];
+  store.state.changed.connect(() => {
+    commands.notifyCommandChanged(STOP);
+    commands.notifyCommandChanged(VERIFY);
+  });
+  return [FOCUS, NEW_CONVERSATION, STOP, VERIFY, BACK];
 }

@@ -96,6 +96,13 @@ export function isChecked(checked: AnswerChecked | null): boolean {
   );
 }
 
+/** Whether an output shows a number of an answer, so that it can be followed. */
+export function isFollowed(checked: AnswerChecked): boolean {
+  return checked.figures.some(
+    ({ kind, origin }) => kind === 'number' && origin && origin.output >= 0
+  );
+}
+
 /** Show the excerpt while the pointer or the focus is on the link. */
 function showWhileNear(
   link: HTMLElement,

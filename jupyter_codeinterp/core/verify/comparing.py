@@ -1,0 +1,179 @@
+"""Compares the outputs that a notebook has with those of a new run."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Union
+
+from ..document.ops import joined
+from ..model_view.html_text import strip_html
+from ..model_view.tracebacks import folded
+from .png import pixels
+from .unvarying import Moved, normal_lines
+from .verification import MOST_TEXT, Difference
+
+RELATIVE = 1e-6
+"""Numbers with a decimal point are equal within this, and whole numbers only if they are the
+same."""
+ABSOLUTE = 1e-9
+_NUMBER = re.compile(r"(-?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,4})?)")
+_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_LAST_LINES = 6
+
+Alike = Callable[[bytes, bytes], bool]
+"""Whether two encoded images look the same."""
+
+
+def compare(
+    old: Sequence[Any], new: Sequence[Any], alike: Alike, moved: Moved = None
+) -> Union[Difference, None]:
+    """The first difference; None if the outputs are the same."""
+    for stream in ("stdout", "stderr"):
+        before, after = _stream(old, stream), _stream(new, stream)
+        found = differing_line(normal_lines(before), normal_lines(after, moved))
+        if found is not None:
+            return found
+    olds, news = list(_rich(old)), list(_rich(new))
+    for before_, after_ in zip(olds, news, strict=False):
+        found = _compare_rich(before_, after_, alike, moved)
+        if found is not None:
+            return found
+    if len(olds) != len(news):
+        at = min(len(olds), len(news))
+        return Difference(*(_named(some[at]) if at < len(some) else "" for some in (olds, news)))
+    return None
+
+
+def last_lines(outputs: Sequence[Any]) -> str:
+    """The last lines of the traceback."""
+    errors = [one for one in outputs if one.get("output_type") == "error"]
+    lines = folded(errors[-1]).split("\n") if errors else []
+    return (
+        "\n".join(line for line in lines if line.strip())[-MOST_TEXT:]
+        if len(lines) <= _LAST_LINES
+        else "\n".join(lines[-_LAST_LINES:])[-MOST_TEXT:]
+    )
+
+
+def differing_line(old: Sequence[str], new: Sequence[str]) -> Union[Difference, None]:
+    """The first line that differs by value; spaces do not count."""
+    for at in range(max(len(old), len(new))):
+        before = old[at] if at < len(old) else ""
+        after = new[at] if at < len(new) else ""
+        if before != after and not same_values(before, after):
+            return Difference(_bounded(before), _bounded(after))
+    return None
+
+
+def same_values(old: str, new: str) -> bool:
+    """Whether two lines are the same words and, within a tolerance, the same numbers."""
+    olds, news = _NUMBER.split(old), _NUMBER.split(new)
+    if len(olds) != len(news):
+        return False
+    for at, (before, after) in enumerate(zip(olds, news, strict=True)):
+        if at % 2:
+            if not _close(before, after):
+                return False
+        elif "".join(before.split()) != "".join(after.split()):
+            return False
+    return True
+
+
+def _close(old: str, new: str) -> bool:
+    if old == new:
+        return True
+    if not any(mark in old + new for mark in ".eE"):
+        return False
+    return math.isclose(float(old), float(new), rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def _stream(outputs: Sequence[Any], name: str) -> str:
+    return "".join(
+        joined(one.get("text"))
+        for one in outputs
+        if one.get("output_type") == "stream" and one.get("name") == name
+    )
+
+
+def _rich(outputs: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for one in outputs:
+        if one.get("output_type") == "error":
+            yield {"text/plain": f"{one.get('ename')}: {one.get('evalue')}"}
+        elif one.get("output_type") in ("display_data", "execute_result"):
+            data = one.get("data")
+            yield data if isinstance(data, dict) else {}
+
+
+def _compare_rich(
+    old: dict[str, Any], new: dict[str, Any], alike: Alike, moved: Moved
+) -> Union[Difference, None]:
+    if _WIDGET in old and _WIDGET in new:
+        return None
+    for kind in _IMAGES:
+        if kind in old and kind in new:
+            return _compare_images(old[kind], new[kind], alike)
+    before, after = _texts(old, new)
+    return differing_line(normal_lines(before), normal_lines(after, moved))
+
+
+def _compare_images(old: Any, new: Any, alike: Alike) -> Union[Difference, None]:
+    before, after = _decoded(old), _decoded(new)
+    if before == after or (before and after and pixels(before) == pixels(after)):
+        return None
+    if before and after and alike(before, after):
+        return None
+    return Difference("an image", "another image")
+
+
+def _texts(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str]:
+    """Both outputs as text, in the richest kind whose values can be compared."""
+    if all("<table" in joined(data.get("text/html")) for data in (old, new)):
+        return strip_html(joined(old["text/html"])), strip_html(joined(new["text/html"]))
+    for kind in ("text/plain", "text/markdown", "text/latex"):
+        if kind in old and kind in new:
+            return joined(old[kind]), joined(new[kind])
+    return _any(old), _any(new)
+
+
+def _any(data: dict[str, Any]) -> str:
+    for kind in sorted(data):
+        value = data[kind]
+        if kind == "text/html":
+            return strip_html(joined(value))
+        if kind.startswith("text/") or kind == "image/svg+xml":
+            return joined(value)
+        if kind.endswith("json"):
+            return _json(value)
+    return ", ".join(sorted(data))
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, sort_keys=True, indent=0, default=str)
+    except (RecursionError, TypeError, ValueError):
+        return "JSON that cannot be compared"
+
+
+def _named(data: dict[str, Any]) -> str:
+    if any(kind in data for kind in _IMAGES):
+        return "an image"
+    lines = normal_lines(joined(data.get("text/plain")) or _any(data))
+    return _bounded(lines[0]) if lines else "an output"
+
+
+def _decoded(value: Any) -> bytes:
+    try:
+        return base64.b64decode("".join(joined(value).split()), validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _bounded(line: str) -> str:
+    line = " ".join(line.split())
+    return line if len(line) <= MOST_TEXT else f"{line[: MOST_TEXT - 1]}…"

@@ -1,0 +1,6 @@
+"""Runs notebooks in fresh kernels: compares their outputs, or changes their data."""
+
+from .holder import Holder
+from .verifier import Verifier
+
+__all__ = ["Holder", "Verifier"]

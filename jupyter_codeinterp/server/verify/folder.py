@@ -1,0 +1,61 @@
+"""A temporary copy of a notebook's folder, if it is small."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+MOST_FILES = 500
+MOST_BYTES = 100_000_000
+_LEFT_OUT = frozenset((".git", ".ipynb_checkpoints", "__pycache__", ".mypy_cache", ".ruff_cache"))
+PREFIX = "codeinterp-verify-"
+
+
+def copy_of(folder: Path) -> Path | None:
+    """A copy, in a temporary folder of its own. None if the folder is too large, or has something
+    other than files and folders. Blocks; raises OSError."""
+    files = _files(folder)
+    if files is None:
+        return None
+    above = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+    copy = above / (folder.name or "folder")
+    try:
+        copy.mkdir()
+        for file in files:
+            target = copy / file.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+    except OSError:
+        remove(copy)
+        raise
+    return copy
+
+
+def remove(copy: Path) -> None:
+    """Remove what ``copy_of`` made. Blocks; files that the system holds stay."""
+    shutil.rmtree(copy.parent, ignore_errors=True)
+
+
+def _files(folder: Path) -> list[Path] | None:
+    """All files to copy, within the bounds."""
+    found: list[Path] = []
+    size, waiting = 0, [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.name in _LEFT_OUT:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
+                    continue
+                if not entry.is_file():
+                    return None  # For example, a link to a folder.
+                found.append(Path(entry.path))
+                size += entry.stat().st_size
+                if len(found) + len(waiting) > MOST_FILES or size > MOST_BYTES:
+                    return None
+        if len(waiting) > MOST_FILES:
+            return None
+    return found

@@ -1,0 +1,73 @@
+"""Reads a notebook's code cells from its file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from jupyter_core.utils import ensure_async
+from tornado import web
+
+from ...core.document.ops import joined
+from ...core.errors import CommandError
+from ...core.verify.verification import CodeCell
+from ..notebook_kernels import NotebookKernels
+
+MOST_CELLS = 2_000
+
+
+class Book(msgspec.Struct, frozen=True):
+    """``kernel``: the kernelspec's name; "" for the server's default. ``language`` is in lower
+    case; "" if unknown."""
+
+    path: str
+    kernel: str
+    language: str
+    cells: tuple[CodeCell, ...]
+
+
+async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
+    """Raises CommandError ``unknown_notebook`` or ``malformed``."""
+    try:
+        model = await ensure_async(contents.get(path, content=True, type="notebook"))
+    except web.HTTPError as error:
+        words = f"No notebook {path!r}: {error.log_message or error.reason}"
+        raise CommandError("unknown_notebook", words) from None
+    content = model["content"]
+    cells = tuple(_code_cells(content.get("cells")))
+    if not cells:
+        raise CommandError("malformed", "The notebook has no code to run.")
+    if len(cells) > MOST_CELLS:
+        words = f"The notebook has more than {MOST_CELLS:,} code cells."
+        raise CommandError("malformed", words)
+    spec = (await kernels.metadata(path)).get("kernelspec", {})
+    language = spec.get("language") or _language(content.get("metadata"))
+    return Book(path, str(spec.get("name", "")), str(language).lower(), cells)
+
+
+def _language(metadata: Any) -> str:
+    for name, key in (("language_info", "name"), ("kernelspec", "language")):
+        part = metadata.get(name) if isinstance(metadata, dict) else None
+        if isinstance(part, dict) and isinstance(part.get(key), str):
+            return str(part[key])
+    return ""
+
+
+def _code_cells(cells: Any) -> list[CodeCell]:
+    found: list[CodeCell] = []
+    for cell in cells if isinstance(cells, list) else ():
+        source = joined(cell.get("source"))
+        if cell.get("cell_type") != "code" or not source.strip():
+            continue
+        count, tags = cell.get("execution_count"), cell.get("metadata", {}).get("tags")
+        found.append(
+            CodeCell(
+                str(cell.get("id", "")),
+                len(found) + 1,
+                source,
+                count if isinstance(count, int) else None,
+                tuple(one for one in cell.get("outputs") or () if isinstance(one, dict)),
+                tuple(map(str, tags)) if isinstance(tags, list) else (),
+            )
+        )
+    return found

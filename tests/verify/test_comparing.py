@@ -1,0 +1,171 @@
+"""What counts as the same output, and what the code alone shows."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core.verify.beforehand import findings
+from jupyter_codeinterp.core.verify.comparing import compare, last_lines
+from jupyter_codeinterp.core.verify.unvarying import normal_lines
+from jupyter_codeinterp.core.verify.verification import CodeCell, Difference
+from jupyter_codeinterp.server.verify.images import alike
+
+
+def text(words: str) -> list[dict[str, Any]]:
+    return [{"output_type": "execute_result", "data": {"text/plain": words}}]
+
+
+def printed(*words: str, name: str = "stdout") -> list[dict[str, Any]]:
+    return [{"output_type": "stream", "name": name, "text": one} for one in words]
+
+
+def table(*rows: str) -> list[dict[str, Any]]:
+    body = "".join(f"<tr><td>{'</td><td>'.join(row.split())}</td></tr>" for row in rows)
+    data = {"text/html": f"<style>#T_a1 {{}}</style><table>{body}</table>", "text/plain": "x"}
+    return [{"output_type": "display_data", "data": data}]
+
+
+def compared(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> Difference | None:
+    return compare(old, new, alike, ("/tmp/codeinterp-verify-1/work", "/home/me/work"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<A at 0x7f00aa11bb22>", "<A at 0x7f00aa11ff44>"),
+        ("Wall time: 3.2 s", "Wall time: 10 ms"),
+        ("CPU times: user 3 ms, sys: 1 ms, total: 4 ms\n7", "CPU times: user 9 s, sys: 1 s\n7"),
+        ("epoch 1 took 3.21 s: loss 0.5", "epoch 1 took 12 s: loss 0.5"),
+        ("finished at 2026-11-24 10:01:02", "finished at 2026-11-25 09:00:00"),
+        ("2026-11-24 10:01:02,123 INFO read", "2026-11-25 11:01:02,456 INFO read"),
+        ("memory usage: 12.3+ KB", "memory usage: 99.0 KB"),
+        ("saved /tmp/tmpab12/x.csv", "saved /tmp/tmpzz99/x.csv"),
+        (" 10%|█         | 1/10 [00:00<00:09]\ndone", "100%|██████████| 10/10 [00:01<00:00]\ndone"),
+        ("0.30000000000000004", "0.3"),
+        ("North    1.50\nSouth   10.00", "North  1.50\nSouth 10.00"),
+        ("read /home/me/work/a.csv", "read /tmp/codeinterp-verify-1/work/a.csv"),
+        ("5f3759df-1234-4abc-9def-0123456789ab", "6f3759df-1234-4abc-9def-0123456789ab"),
+    ],
+)
+def test_what_differs_from_run_to_run_is_no_difference(old: str, new: str) -> None:
+    assert compared(text(old), text(new)) is None
+    assert compared(printed(old), printed(new)) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("6", "7"),
+        ("0.5", "0.50001"),
+        ("North 1.5", "South 1.5"),
+        ("mean delay 12 min", "mean delay 15 min"),
+        ("start 2024-01-01 00:00:00", "start 2024-01-02 00:00:00"),
+        ("a\nb", "a"),
+        ("1234567890123456789", "1234567890123456788"),
+        ("1.5", "-1.5"),
+    ],
+)
+def test_what_the_data_says_is_one(old: str, new: str) -> None:
+    assert compared(text(old), text(new)) is not None
+    assert compared(printed(old), printed(new)) is not None
+
+
+def test_the_first_differing_line_is_shown() -> None:
+    found = compared(text("a  1\nb  2\nc  3"), text("a  1\nb  5\nc  6"))
+    assert found == Difference("b 2", "b 5")
+    assert compared(text("a"), []) == Difference("a", "")
+    assert compared([], printed("new\n", name="stderr")) == Difference("", "new")
+
+
+def test_parts_of_a_stream_are_one_text() -> None:
+    assert compared(printed("a", "b\n"), printed("ab\n")) is None
+
+
+def test_tables_are_compared_by_value() -> None:
+    assert compared(table("a 1.0", "b 2"), table("a 1.00000000001", "b 2")) is None
+    found = compared(table("a 1.0", "b 2"), table("a 1.0", "b 3"))
+    assert found is not None and "b" in found.old and "2" in found.old and "3" in found.new
+
+
+def image(fill: int, *, dot: bool = False, **written: Any) -> list[dict[str, Any]]:
+    image_module = pytest.importorskip("PIL.Image")
+    picture = image_module.new("RGB", (200, 100), (fill, fill, fill))
+    if dot:
+        picture.paste((255, 0, 0), (20, 20, 120, 60))
+    file = io.BytesIO()
+    picture.save(file, "PNG", **written)
+    data = {"image/png": base64.b64encode(file.getvalue()).decode(), "text/plain": "<Figure>"}
+    return [{"output_type": "display_data", "data": data}]
+
+
+def test_images_are_compared_as_they_look() -> None:
+    assert compared(image(90), image(92)) is None
+    assert compared(image(90), image(90, dpi=(96, 96))) is None
+    assert compared(image(90), image(90, dot=True)) == Difference("an image", "another image")
+    broken = [{"output_type": "display_data", "data": {"image/png": "AAAA"}}]
+    assert compared(image(90), broken) is not None
+
+
+def test_the_last_lines_of_a_traceback() -> None:
+    lines = [f"line {n}" for n in range(20)]
+    error = {"output_type": "error", "ename": "E", "evalue": "bad", "traceback": lines}
+    said = last_lines([error])
+    assert said.endswith("E: bad") and len(said.split("\n")) <= 6
+    assert last_lines([]) == ""
+
+
+def test_a_progress_bar_leaves_no_line() -> None:
+    assert normal_lines("━━━━━━━━ 3/9\n[=====>....]\nx") == ["x"]
+
+
+# --- the code alone ------------------------------------------------------------------
+
+
+def cells(*sources: str, counts: tuple[int | None, ...] = ()) -> list[CodeCell]:
+    given = counts or tuple(range(1, len(sources) + 1))
+    return [
+        CodeCell(f"c{n}", n, source, count)
+        for n, (source, count) in enumerate(zip(sources, given, strict=True), 1)
+    ]
+
+
+def found(*sources: str, counts: tuple[int | None, ...] = ()) -> list[tuple[Any, ...]]:
+    listed = findings(cells(*sources, counts=counts), "python")
+    return [(one.kind, one.number, one.names) for one in listed]
+
+
+def test_cells_that_ran_out_of_order() -> None:
+    assert found("1", "2", "3", counts=(5, 3, None)) == [("out_of_order", 2, ())]
+    assert found("1", "2", "3", counts=(1, None, 9)) == []
+
+
+def test_names_that_no_cell_defines() -> None:
+    assert found("x = 1", "print(x, gone)") == [("only_live", 2, ("gone",))]
+    assert found("print(x)", "x = 1") == [("later", 1, ("x",))]
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ("from os.path import *", "join('a')"),
+        ("%load_ext x", "y"),
+        ("files = !ls\nfiles",),
+        ("%%time\nx = 1", "x"),
+        ("%%bash\necho $y",),
+        ("if True:\n    %matplotlib inline\ndisplay(_)",),
+        ("def f():\n    return x", "x = 1", "f()"),
+        ("[a for a in range(3)]\nlambda b: b",),
+        ("SELECT a FROM b", "y"),
+        ("x?",),
+    ],
+)
+def test_where_names_are_unknown_nothing_is_said(sources: tuple[str, ...]) -> None:
+    assert found(*sources) == []
+
+
+def test_other_languages_have_no_known_names() -> None:
+    assert findings(cells("print(gone)"), "r") == ()

@@ -1,0 +1,154 @@
+"""Whether figures hold on changed data: the changes, what is followed, and real runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core.verify.holding import Followed, Moved, moved, places
+from jupyter_codeinterp.core.verify.variations import (
+    Variation,
+    numeric_columns,
+    parsed,
+    variations,
+    varied,
+    written,
+)
+from tests.reference_window import body
+from tests.site import Site
+from tests.verify.test_verifying import book, folder, kernels
+
+__all__ = ["folder"]
+
+CSV = "id,region,sales\n" + "".join(f"{n},{'NS'[n % 2]},{n * n}\n" for n in range(1, 41))
+TABLE = parsed(CSV)
+assert TABLE is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"), [("shuffled", 40), ("left_out", 38), ("doubled", 42), ("outlier", 39)]
+)
+def test_what_a_change_does_to_the_rows(kind: Any, rows: int) -> None:
+    assert TABLE is not None
+    changed = varied(TABLE, Variation(kind))
+    assert changed.head == TABLE.head and len(changed.rows) == rows
+    assert set(changed.rows) <= set(TABLE.rows) and changed.rows != TABLE.rows
+    assert varied(TABLE, Variation(kind)) == changed
+    if kind == "outlier":
+        assert set(TABLE.rows) - set(changed.rows) == {("40", "N", "1600")}
+
+
+def test_seeds_leave_out_different_rows() -> None:
+    assert TABLE is not None
+    kept = {varied(TABLE, Variation("left_out", seed)).rows for seed in range(1, 6)}
+    assert len(kept) == 5
+
+
+def test_a_column_that_counts_the_rows_has_no_outlier() -> None:
+    assert TABLE is not None
+    assert numeric_columns(TABLE) == [2]
+    assert [one.kind for one in variations([TABLE])].count("outlier") == 1
+
+
+@pytest.mark.parametrize("text", ["", "a,b", "a,b\n1,2"])
+def test_what_is_no_table(text: str) -> None:
+    assert parsed(text) is None
+
+
+def test_the_delimiter_and_quotes_stay() -> None:
+    table = parsed('a;b\n"x;y";1\nz;2\n')
+    assert table is not None and written(table) == 'a;b\n"x;y";1\nz;2\n'
+
+
+# --- what is followed ----------------------------------------------------------------
+
+
+def shown(text: str) -> dict[str, list[Any]]:
+    return {"c1": [{"output_type": "execute_result", "data": {"text/plain": text}}]}
+
+
+def follow(base: str, figure: str, *runs: str) -> Moved | None:
+    start = base.index(figure)
+    wanted = [Followed(figure, "c1", 0, start, start + len(figure))]
+    ((place, text),) = places(wanted, shown(base)).items()
+    return moved(place, text, shown(base), [shown(run) for run in runs])
+
+
+def test_a_figure_is_followed_by_its_row() -> None:
+    base = "  region  sum\n0  North   12\n1  South   10"
+    found = follow(base, "12", "  region  sum\n0  South   11\n1  North    9", base)
+    assert found == Moved("12", "c1", "North", 12, 9, 12, 2, 1, ("South",), 0)
+
+
+def test_a_sign_that_changes() -> None:
+    found = follow("slope: 0.25", "0.25", "slope: -0.5", "slope: 0.5")
+    assert found is not None
+    assert (found.low, found.high, found.flips, found.first) == (-0.5, 0.5, 1, -1)
+
+
+def test_a_figure_that_a_run_lacks() -> None:
+    found = follow("North 12\nSouth 10", "12", "South 10\nWest 2")
+    assert found is not None and (found.runs, found.first, found.instead) == (0, 0, ("South",))
+
+
+def test_outputs_that_are_gone_are_not_followed() -> None:
+    assert places([Followed("1", "c9", 0, 0, 1), Followed("1", "c1", 3, 0, 1)], shown("1")) == {}
+
+
+# --- real runs -----------------------------------------------------------------------
+
+
+async def ended(site: Site) -> Any:
+    asked = {"notebook": "work/a.ipynb"}
+    now = (await site.get("holdings", params=asked))["holding"]
+    while now["state"] == "running":
+        seen = {**asked, "seen": str(now["version"])}
+        now = (await site.get("holdings", params=seen))["holding"]
+    return now
+
+
+CODE = """import csv, collections
+total = collections.Counter()
+for row in csv.DictReader(open("sales.csv")):
+    total[row["region"]] += float(row["amount"])"""
+SHOW = "print('\\n'.join(f'{name} {value}' for name, value in sorted(total.items())))"
+
+
+async def test_a_conclusion_that_flips(
+    site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Fewer runs of a kind; each starts a kernel.
+    monkeypatch.setattr("jupyter_codeinterp.core.verify.variations.REPEATS", 1)
+    rows = [*(("North", 1) for _ in range(10)), ("North", 40), *(("South", 3) for _ in range(10))]
+    text = "region,amount\n" + "".join(f"{region},{amount}\n" for region, amount in rows)
+    (folder / "sales.csv").write_text(text)
+    made = book(CODE, SHOW, "raise ValueError")
+    stream = {"output_type": "stream", "name": "stdout", "text": "North 50.0\nSouth 30.0\n"}
+    made["cells"][1]["outputs"] = [stream]
+    (folder / "a.ipynb").write_text(json.dumps(made))
+    figure = {"text": "50", "cell_id": "c2", "output": 0, "start": 6, "end": 10}
+    asked = {"notebook": "work/a.ipynb", "key": "answer 1", "figures": [figure]}
+    plan = (await site.post("holdings", json_body=asked))["holding"]
+    assert (plan["state"], plan["runs"], plan["cells"]) == ("planned", 4, 2)
+    assert plan["changed"] == ["sales.csv"] and kernels(site) == []
+    await site.post("holdings", json_body={**asked, "begin": True})
+    now = await ended(site)
+    assert (now["state"], now["at"], now["key"], now["failed"]) == ("done", 4, "answer 1", [])
+    (found,) = now["figures"]
+    assert (found["label"], found["base"], found["low"]) == ("North", 50, 10)
+    assert (found["first"], found["runs"], found["instead"]) == (3, 4, ["South"])
+    assert (folder / "sales.csv").read_text() == text and kernels(site) == []
+
+
+async def test_without_a_table_nothing_begins(site: Site, folder: Path) -> None:
+    (folder / "a.ipynb").write_text(json.dumps(book("1", c1="1")))
+    figure = {"text": "1", "cell_id": "c1", "output": 0, "start": 0, "end": 1}
+    asked = {"notebook": "work/a.ipynb", "key": "k", "figures": [figure], "begin": True}
+    refused = await site.as_page("POST", "holdings", json_body=asked)
+    assert (refused.code, body(refused)["code"]) == (409, "no_table")
+    asked["figures"] = [{**figure, "cell_id": "gone"}]
+    refused = await site.as_page("POST", "holdings", json_body=asked)
+    assert (refused.code, body(refused)["code"]) == (400, "malformed")

@@ -1,0 +1,102 @@
+import { writeFileSync } from 'fs';
+import path from 'path';
+import { findings } from '../support/accessible';
+import { expect, test } from '../support/fixtures';
+import { LANE } from '../support/servers';
+
+const COUNTED = `import collections, csv
+counts = collections.Counter()
+for row in csv.DictReader(open("boxes.csv")):
+    counts[row["region"]] += int(row["count"])
+for region, count in counts.items():
+    print(region, count)`;
+
+test('a notebook is verified, and one cell differs', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  const path = await notebook.start(['n = 2', 'n * 3', 'print("done")']);
+  await notebook.run(0);
+  // Later runs change the output in this kernel alone.
+  await notebook.value('globals().update(n=5)');
+  await notebook.run(1);
+  await notebook.run(2);
+  const open = panel.root.getByRole('button', { name: 'Verify', exact: true });
+  await open.click();
+  const section = panel.root.getByRole('region', { name: 'Verification' });
+  await section.getByRole('button', { name: 'Verify' }).click();
+  await expect(section.getByRole('status')).toHaveText(
+    'Of 3 cells: 1 differs.'
+  );
+  const lines = section.getByRole('list', { name: 'Cells' });
+  await expect(lines.getByRole('listitem')).toHaveText([
+    /n = 2\s*same/,
+    /n \* 3\s*differsOld15New6/,
+    /print\("done"\)\s*same/
+  ]);
+  await expect(
+    section.getByRole('button', { name: 'Run it again' })
+  ).toBeEnabled();
+  expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
+  // The notebook and its kernel are as they were.
+  expect(await notebook.value('n')).toBe('5');
+  expect((await notebook.cells()).map(cell => cell.execution_count)).toEqual([
+    1, 2, 3
+  ]);
+
+  await lines.getByRole('button', { name: /n \* 3/ }).click();
+  await expect(notebook.cell(1)).toBeInViewport();
+
+  // A reloaded page has the result.
+  await page.reload();
+  await notebook.attach(path);
+  await open.click();
+  await expect(section.getByRole('status')).toHaveText(
+    'Of 3 cells: 1 differs.'
+  );
+});
+
+test('a conclusion that one row carries', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  const file = await notebook.create(['']);
+  const rows = [
+    ...Array<string>(10).fill('North,41'),
+    'North,7002',
+    ...Array<string>(10).fill('South,520')
+  ];
+  const folder = path.join(LANE.notebooks, path.dirname(file));
+  writeFileSync(
+    path.join(folder, 'boxes.csv'),
+    ['region,count', ...rows, ''].join('\n')
+  );
+  await notebook.open(file);
+  await notebook.select(0);
+  await model.play('figures');
+  await panel.ask('How many boxes?');
+  await panel.waiting('Boxes by region');
+  await notebook.edit(1, COUNTED);
+  await panel.decide('Run');
+  await panel.ended();
+
+  await panel.log.getByRole('button', { name: 'Does it hold?' }).click();
+  const section = panel.log.getByRole('region', { name: 'Does it hold?' });
+  await expect(section).toContainText(
+    '9 runs of 1 cell, each in a new kernel. In copies of the folder, these files change a little: boxes.csv.'
+  );
+  await section.getByRole('button', { name: 'Start' }).click();
+  await expect(section.getByRole('status')).toHaveText(
+    'A conclusion changes with the data.'
+  );
+  const figures = section.getByRole('list', { name: 'Figures' });
+  await expect(figures).toContainText(
+    /7,412 North\s*410 … 7,453\s*North is first in 7 of 8; else South\./
+  );
+  // The sum of both.
+  await expect(section).toContainText('1 number could not be followed.');
+  expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
+});
