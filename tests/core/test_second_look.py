@@ -165,6 +165,14 @@ async def test_the_cost_limit_of_a_turn_holds(bench: Benches) -> None:
     b = bench(run(SALES), say(ANSWER), say(DOUBTS), rules=rules(cost=two_calls * 1.1))
     assert (await b.turn("Sales?")).stop_reason == "end_turn"
     assert len(b.model.requests) == 3
+    assert notes(b)[1].startswith("The model couldn't be asked again: Stopped at the cost limit")
+
+
+async def test_a_check_that_fails_leaves_the_answer(bench: Benches) -> None:
+    failed = ModelError("wrong_key", "The key is wrong.")
+    b = bench(run(SALES), say(ANSWER), say(DOUBTS), failed, rules=rules())
+    assert (await b.turn("Sales?")).stop_reason == "end_turn"
+    assert notes(b)[1:] == ["The model couldn't be asked again: The key is wrong."]
 
 
 async def test_its_words_are_inert(bench: Benches) -> None:
