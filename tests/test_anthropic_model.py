@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.adapters.providers.anthropic.model import AnthropicModel
@@ -27,6 +28,7 @@ from jupyter_codeinterp.core.ports import (
     ModelText,
     ModelThinking,
     ModelToolInput,
+    ToolSpec,
 )
 from tests.anthropic_talk import (
     KEY,
@@ -277,15 +279,17 @@ async def test_a_paused_answer_is_sent_again_to_go_on() -> None:
 
 @on_loop
 async def test_anthropic_gets_all_its_features() -> None:
+    looks = ToolSpec("look", "Look.", {"type": "object", "properties": {"a": {"type": "string"}}})
     async with talking(answer(text("ok")), max_tokens=500, effort="low") as (model, api):
-        await events(model, asking())
+        request = asking()
+        await events(model, msgspec.structs.replace(request, tools=(*request.tools, looks)))
         body = api.requests[0].body
     assert body["max_tokens"] == 500
     assert body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert body["output_config"] == {"effort": "low"}
     assert body["cache_control"] == body["system"][-1]["cache_control"] == {"type": "ephemeral"}
-    assert all(tool["eager_input_streaming"] for tool in body["tools"])
+    assert [tool.get("eager_input_streaming") for tool in body["tools"]] == [True, None]
     assert list(body["tools"][0]["input_schema"]["properties"]) == ["title", "source"]
 
 

@@ -62,7 +62,8 @@ def request_body(
 
 def _tool(tool: ToolSpec, profile: Profile) -> dict[str, Any]:
     wire: dict[str, Any] = msgspec.to_builtins(tool)
-    if profile.eager_input:
+    # Only a source is shown while it comes; for the others this would be 31 bytes a request.
+    if profile.eager_input and "source" in tool.input_schema.get("properties", {}):
         wire["eager_input_streaming"] = True
     return wire
 
