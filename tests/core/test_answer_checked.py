@@ -206,7 +206,7 @@ async def test_an_answer_stays_if_the_model_cannot_be_asked_again(bench: Benches
     ended = await b.turn("Sales?")
     assert (ended.stop_reason, ended.message) == ("end_turn", "")
     assert [said.text for said in b.of(e.TextDone)] == [WRONG]
-    asked, failed = b.of(e.Note)
+    _, failed = b.of(e.Note)
     assert (failed.level, failed.text) == (
         "warning",
         "The answer is not checked: 9,999 is in no output. The model couldn't be asked again: "

@@ -53,7 +53,7 @@ describe('stale cells', () => {
     await until('a report', () => reports().length === 1);
     stage.lease(true, 2);
     await until('another', () => reports().length === 2);
-    expect(Object.keys(reports()[1].sources)).toHaveLength(3);
+    expect(Object.keys(reports()[1].sources ?? {})).toHaveLength(3);
     stage.lease(false, 3);
     stage.model.sharedModel.cells[0].setSource('a = 2');
     stage.lease(true, 4);
