@@ -283,6 +283,8 @@ def protected_in(notebook: Notebook) -> tuple[str, ...]:
     """The names that the notebook protects. The file may hold anything there."""
     metadata = notebook.get("metadata")
     names = metadata.get(PROTECT) if isinstance(metadata, dict) else None
+    if isinstance(names, str):
+        return protected(names.replace(",", " ").split())
     return protected(names if isinstance(names, list) else ())
 
 
