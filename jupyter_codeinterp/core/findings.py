@@ -30,6 +30,9 @@ class Finding(msgspec.Struct, frozen=True):
     audience: Literal["person", "model"] = "person"
     key: str = ""
 
+    def __str__(self) -> str:
+        return f"Line {self.place.line}: {self.sentence}" if self.place else self.sentence
+
 
 class CheckedRun(msgspec.Struct, frozen=True):
     """What was checked of a run that gave no finding: ``rules`` for its code, and ``run``, what

@@ -133,15 +133,10 @@ def with_findings(
 def for_model(turn: Turn, found: list[Finding], made: Sequence[str] = ()) -> str:
     """As many of the findings as there is room for, the first ones first, then of ``made``."""
     lines: list[str] = []
-    for line in (*map(_sentence, found), *map(escaped, made)):
+    for line in map(escaped, (*map(str, found), *made)):
         if len(_told(turn, [*lines, line])) <= LONGEST and line not in lines:
             lines.append(line)
     return _told(turn, lines)
-
-
-def _sentence(finding: Finding) -> str:
-    place = f"Line {finding.place.line}: " if finding.place is not None else ""
-    return escaped(f"{place}{finding.sentence}")
 
 
 def _told(turn: Turn, lines: list[str]) -> str:

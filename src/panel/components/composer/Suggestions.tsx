@@ -158,9 +158,7 @@ function Shield(props: {
       <svg viewBox="0 0 16 16" aria-hidden>
         <path d="M8 1.5 13 3.4v4.1c0 3.2-2.1 5.7-5 7-2.9-1.3-5-3.8-5-7V3.4z" />
       </svg>
-      {isProtected && (
-        <span className="jp-codeinterp-Hidden">{trans.__('protected')}</span>
-      )}
+      {isProtected && <small>{trans.__('protected')}</small>}
     </span>
   );
 }
