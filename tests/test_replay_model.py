@@ -178,7 +178,7 @@ def test_plays_to_the_answer_with_live_ids(model: ReplayModel) -> None:
     assert text.startswith("**South** grew fastest: revenue rose from 35,299 in 2024 to 46,097")
     assert "North comes next with +14.2%" in text
     assert "12 rows have no revenue" in text
-    for cell_id in ("cell-0-7", "cell-0-9", "cell-0-11"):
+    for cell_id in ("cell-0-3", "cell-0-9", "cell-0-11"):
         assert f"](#cell:{cell_id})" in text
     assert "{{" not in text
 
