@@ -22,7 +22,7 @@ import type { IDraftView } from '../tokens';
 import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp } from './document/ops';
-import { onProtected, protectedIn } from './protect';
+import { onProtected, protectedIn } from './runs/protect';
 import { KeptReceipts, answer, readBack } from './document/receipts';
 import type { KeptRuns } from './runs/kept-runs';
 import { OwnRuns } from './runs/own-runs';

@@ -6,7 +6,7 @@ import { assigned } from './document/assigned';
 import { hasError, isCode } from './document/outputs';
 import { count, joined, words } from './document/shapes';
 import { isPrivate } from './document/snapshot';
-import { protectedIn } from './protect';
+import { protectedIn } from './runs/protect';
 
 /** Characters searched for a cell's first line, and characters of that line. */
 const READ = 2_000;

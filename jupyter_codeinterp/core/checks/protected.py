@@ -31,10 +31,8 @@ _ON_ITS_OWN = frozenset(
 _ALWAYS = frozenset(("pop", "popitem", "popleft", "setdefault", "__setitem__", "__delitem__"))
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SHELL = re.compile(r"^(\s*[\w, ]+=)\s*[%!].*", re.MULTILINE)
-"""``files = !ls`` and ``files = %magic``."""
-_TIMED = re.compile(r"^(\s*)%(?:time|prun)\s+(?=\S)", re.MULTILINE)
-_CAPTURED = re.compile(r"%%capture\b(.*)")
+_TIMED = ("%time ", "%prun ")
+_CAPTURED = "%%capture"
 
 
 def notices(source: str, language: str, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -62,14 +60,26 @@ def findings(changes: Iterable[Change], names: tuple[str, ...]) -> Iterator[Find
 def changed(source: str, names: tuple[str, ...]) -> list[str] | None:
     """Those of ``names`` that the code assigns or changes, in their order. None if it cannot be
     read."""
-    read = parsed(_TIMED.sub(r"\1", _SHELL.sub(r"\1 None", source)))
+    lines = source.split("\n")
+    read = parsed("\n".join(map(_as_python, lines)))
     if read is None:
         return None
     reader = _Reader(read, frozenset(names))
-    captured = _CAPTURED.match(source)
-    words = captured.group(1).split() if captured else []
+    words = lines[0].split() if source.startswith(_CAPTURED) else []
     found = {name for name in names if name in words} | reader.found
     return [name for name in names if name in found]
+
+
+def _as_python(line: str) -> str:
+    """A line of IPython that assigns, as ``files = !ls`` and ``%time x = 1`` do, in Python."""
+    code = line.lstrip()
+    indent = line[: len(line) - len(code)]
+    for magic in _TIMED:
+        if code.startswith(magic):
+            code = code[len(magic) :].lstrip()
+    target, sign, value = code.partition("=")
+    assigns = bool(sign) and value.lstrip().startswith(("!", "%"))
+    return f"{indent}{target}= None" if assigns else f"{indent}{code}"
 
 
 class _Reader:

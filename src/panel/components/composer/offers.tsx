@@ -1,6 +1,6 @@
 /** Completion of the word at the caret: a list above the message field, and its keys. */
 import React from 'react';
-import { toggleProtected } from '../../../notebook/protect';
+import { toggleProtected } from '../../../notebook/runs/protect';
 import type { ISlashCommand, ISlashCommands } from '../../../tokens';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';

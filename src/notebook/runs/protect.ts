@@ -1,6 +1,6 @@
 /** The variables that a notebook protects: a run that changes them asks in every mode. */
 import type { INotebookModel } from '@jupyterlab/notebook';
-import { words } from './document/shapes';
+import { words } from '../document/shapes';
 
 /** As `PROTECT` in core/document/ops.py. */
 export const PROTECT = 'codeinterp_protect';

@@ -3,7 +3,7 @@ import {
   onProtected,
   protectedIn,
   toggleProtected
-} from '../../notebook/protect';
+} from '../../../notebook/runs/protect';
 
 it('is kept in the metadata of the notebook', () => {
   const model = new NotebookModel();
