@@ -84,10 +84,12 @@ df[df.r == 'Nord'].n.sum()
 def test_a_program_gets_findings_and_where_figures_come_from(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", FILTER, "--yes", "--json")
     (finding,) = next(event.findings for event in ran.events if isinstance(event, e.ToolDone))
-    assert "matched 0 of 1 rows" in finding.sentence and finding.place.line == 3
+    assert str(finding).startswith("Line 3: `df.r == 'Nord'` matched 0 of 1 rows")
     ran = cli.run("run", "a.ipynb", "#figures", "--yes", "--json")
     (checked,) = (event for event in ran.events if isinstance(event, e.AnswerChecked))
-    assert all(figure.origin.cell_id in ran.ended.added for figure in checked.figures)
+    origins = [figure.origin for figure in checked.figures if figure.origin]
+    assert len(origins) == len(checked.figures) > 0
+    assert {origin.cell_id for origin in origins} <= set(ran.ended.added)
 
 
 def test_a_log_has_findings_as_lines(cli: Cli) -> None:
