@@ -25,6 +25,7 @@ import type {
   Draft,
   Event,
   Origin,
+  Place,
   SessionInfo,
   ToolDone
 } from './protocol/protocol';
@@ -109,6 +110,8 @@ export interface IOutline {
   readonly cells: readonly ICellName[];
   /** The names that private cells assign. */
   readonly hidden: ReadonlySet<string>;
+  /** The variables that the notebook protects. */
+  readonly protected: ReadonlySet<string>;
 }
 
 /** Where in a notebook new cells can go. */
@@ -160,6 +163,16 @@ export interface INotebooks {
   readonly leaseChanged: ISignal<INotebooks, string>;
   /** Scroll to the cell and highlight it briefly. False if it is missing. */
   reveal(path: string, cellId: string): Promise<boolean>;
+  /**
+   * Scroll to the code that was at `place` of the `source` that ran, and mark it. False, and only
+   * scrolls to the cell, if the cell has it no longer.
+   */
+  showCode(
+    path: string,
+    cellId: string,
+    source: string,
+    place: Place
+  ): Promise<boolean>;
   /**
    * Focus the notebook, with this cell active. Without an id the active cell stays.
    * False if the cell or the notebook is missing.

@@ -16,7 +16,7 @@ from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 from jupyter_codeinterp.adapters.documents.file.view import views
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core.document.apply import apply
-from jupyter_codeinterp.core.document.ops import Notebook
+from jupyter_codeinterp.core.document.ops import Notebook, protected_in
 from jupyter_codeinterp.core.events import Draft, DraftWaiting, Event, TurnEnded
 
 _decoder = msgspec.json.Decoder(c.ServerFrame)
@@ -188,6 +188,7 @@ class ReferenceWindow:
                     frame.request_id,
                     views(self.notebook, frame.cell_ids),
                     self.active_cell_id,
+                    protected=protected_in(self.notebook),
                 )
             )
 

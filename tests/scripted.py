@@ -21,6 +21,7 @@ from jupyter_codeinterp.core.document.ops import (
     Output,
     Receipt,
     Snapshot,
+    protected_in,
     run_id_of,
 )
 from jupyter_codeinterp.core.errors import DocumentError, ModelError
@@ -204,6 +205,10 @@ class MemoryDocument:
         self._session_id = session_id
         ops = store.ops(session_id)
         self._seq = ops[-1].seq if ops else 0
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        return protected_in(self.notebook)
 
     async def snapshot(self) -> Snapshot:
         if not self.is_open:

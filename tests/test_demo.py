@@ -165,6 +165,7 @@ def test_explores_fails_mends_and_draws(talk: Conversation) -> None:
         ("Look at the data", "run_cell", "ok"),
         ("Parse dates and amounts", "run_cell", "error"),
         ("Parse dates and amounts", "edit_cell", "ok"),
+        ("Parse dates and amounts", "edit_cell", "ok"),
         ("Growth by region", "run_cell", "ok"),
         ("Chart the growth", "run_cell", "ok"),
     ]
@@ -173,11 +174,13 @@ def test_explores_fails_mends_and_draws(talk: Conversation) -> None:
 
 
 def test_fails_on_the_data_itself_and_is_mended_in_place(talk: Conversation) -> None:
-    failed, mended = talk.ran[1:3]
+    failed, mended, counted = talk.ran[1:4]
     error = failed.outputs[-1]
     assert error["ename"] == "ValueError"
     assert 'doesn\'t match format "%Y-%m-%d"' in error["evalue"]
-    assert mended.cell_id == failed.cell_id
+    assert mended.cell_id == counted.cell_id == failed.cell_id
+    assert "Rows without revenue by region: {}" in mended.text
+    assert "rows have no revenue" in counted.text
     assert "0 dates could not be read" in mended.text
     assert "Regions: East, North, South, West" in mended.text
 
@@ -203,9 +206,9 @@ def test_the_answer_has_the_true_figures(folder: Path, talk: Conversation) -> No
 
 
 def test_the_answer_links_the_live_cells_of_its_own_turn(talk: Conversation) -> None:
-    for place in (7, 8, 9):
+    for place in (9, 10, 11):
         assert f"](#cell:{talk.ran[place].cell_id})" in talk.answer
-    assert talk.ran[7].cell_id == "cell6"
+    assert talk.ran[9].cell_id == "cell7"
 
 
 def test_days_are_read_before_months(folder: Path) -> None:
@@ -223,7 +226,7 @@ def test_days_are_read_before_months(folder: Path) -> None:
 
 def test_the_chart_is_a_picture_for_light_and_dark(talk: Conversation, tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
-    (output,) = talk.ran[4].outputs
+    (output,) = talk.ran[5].outputs
     assert "needs_background" not in output["metadata"].get("image/png", {})
     picture = base64.b64decode(output["data"]["image/png"])
     assert picture.startswith(PNG)
@@ -243,11 +246,11 @@ def test_other_data_is_not_answered_with_the_recording(tmp_path: Path) -> None:
     with table.open("a") as file:
         file.write("2025-12-31,East,Grinder,600,48000.00\n")
     talk = converse(folder)
-    assert [ran.status for ran in talk.ran] == ["ok", "error", "ok", "ok", "ok"]
+    assert [ran.status for ran in talk.ran] == ["ok", "error", "ok", "ok", "ok", "ok"]
     assert "This run differs from the recording" in talk.answer
-    assert f"(#cell:{talk.ran[3].cell_id})" in talk.answer
+    assert f"(#cell:{talk.ran[4].cell_id})" in talk.answer
     for region, by_year in revenue_by_region(table).items():
-        assert region not in talk.answer.replace(talk.ran[3].call.input["title"], "")
+        assert region not in talk.answer.replace(talk.ran[4].call.input["title"], "")
         assert f"{by_year[2024]:,.0f}" not in talk.answer
 
 

@@ -64,7 +64,12 @@ async def test_the_demo_to_its_end(site: Site, run_all: bool) -> None:
     assert w.of(e.TurnStarted)[0].model == DEMO_MODEL
     ran = [x for x in w.of(e.ToolDone) if x.name in ("run_cell", "edit_cell")]
     assert [x.status for x in ran].count("error") == 1 and any(x.fixed for x in ran)
-    assert [x.findings for x in ran if x.findings] == []
+    ((wrong, found),) = [(number, x.findings) for number, x in enumerate(ran) if x.findings]
+    assert [one.sentence.partition(";")[0] for one in found] == [
+        "`clean['revenue'] == 0` matched 0 of 429 rows"
+    ]
+    assert ran[wrong + 1].cell_id == ran[wrong].cell_id, "the next call repairs it"
+    assert ran[wrong + 1].checked is not None
     (checked,) = w.of(e.AnswerChecked)
     assert checked.figures and all(figure.origin for figure in checked.figures)
     assert len(ran) >= 4 and drafts == (1 if run_all else len(ran))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.core.commands import SessionInfo
@@ -34,7 +35,9 @@ from jupyter_codeinterp.core.events import (
     TurnUndone,
     UsageChanged,
 )
+from jupyter_codeinterp.core.findings import Finding, Place
 from jupyter_codeinterp.core.history.exporting import markdown
+from jupyter_codeinterp.core.history.prose import plain
 from jupyter_codeinterp.core.history.recording import recording
 from jupyter_codeinterp.core.messages import Message, ToolUse, Usage, assistant
 
@@ -92,6 +95,18 @@ I'll look.
 See the sum.
 """
     )
+
+
+def test_markdown_lists_findings_as_text() -> None:
+    place = Place(3, 0, 3, 4)
+    found = (Finding("Filter", "<b>It</b> matched 0 rows.", place), Finding("X", "# a\n- [b](c)"))
+    *others, done = ran("x")
+    assert isinstance(done, ToolDone)
+    told = msgspec.structs.replace(done, findings=found)
+    text = markdown(INFO, [ASKED, StepStarted(1), *others, told])
+    lines = text.rpartition("Findings:\n\n")[2].rstrip("\n").split("\n")
+    assert lines == [f"- {plain(str(one))}" for one in found]
+    assert lines[0].startswith("- Line 3: ") and "<b>" not in text
 
 
 def test_markdown_tells_what_did_not_run_and_what_happened_besides() -> None:

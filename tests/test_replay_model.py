@@ -47,7 +47,11 @@ South   35,299  46,097  +30.6%
 North   43,682  49,882  +14.2%
 West    49,949  53,859   +7.8%
 East    39,979  42,737   +6.9%"""
-AS_RECORDED = (("ok", ""), ("error", BAD_DATE), ("ok", CLEANED), ("ok", TABLE), ("ok", ""))
+READ = "0 dates could not be read\nRows without revenue by region: {}"
+AS_RECORDED = (
+    *(("ok", ""), ("error", BAD_DATE)),
+    *(("ok", READ), ("ok", CLEANED), ("ok", TABLE), ("ok", "")),
+)
 
 
 def play(model: Model, messages: tuple[Message, ...]) -> list[ModelEvent]:
@@ -162,17 +166,19 @@ def test_plays_to_the_answer_with_live_ids(model: ReplayModel) -> None:
         "run_cell",
         "run_cell",
         "edit_cell",
+        "edit_cell",
         "run_cell",
         "run_cell",
     ]
     assert list(calls[2].input) == ["title", "cell_id", "source"]
     assert calls[2].input["cell_id"] == "cell-0-3", "the cell of the call before, as it answered"
-    assert len({call.id for call in calls}) == 5
+    assert calls[3].input["cell_id"] == "cell-0-3", "the same cell again"
+    assert len({call.id for call in calls}) == 6
     text = said(model, messages)
     assert text.startswith("**South** grew fastest: revenue rose from 35,299 in 2024 to 46,097")
     assert "North comes next with +14.2%" in text
     assert "12 rows have no revenue" in text
-    for cell_id in ("cell-0-3", "cell-0-7", "cell-0-9"):
+    for cell_id in ("cell-0-3", "cell-0-9", "cell-0-11"):
         assert f"](#cell:{cell_id})" in text
     assert "{{" not in text
 
@@ -182,8 +188,8 @@ def test_plays_again_with_fresh_ids(model: ReplayModel) -> None:
     first = (*first, assistant(Text(said(model, first))))
     both = converse(model, *AS_RECORDED, before=first)
     ids = [call.id for message in both for call in tool_uses(message)]
-    assert len(set(ids)) == 10
-    assert "#cell:cell-12-" in said(model, both)
+    assert len(set(ids)) == 12
+    assert "#cell:cell-14-" in said(model, both)
     assert "#cell:cell-0-" not in said(model, both)
 
 
@@ -201,18 +207,18 @@ def test_results_of_a_turn_that_was_stopped_do_not_count(model: ReplayModel) -> 
 
 def test_digest_ignores_whitespace_but_no_figure(model: ReplayModel) -> None:
     def answer_to(table: str) -> str:
-        return said(model, converse(model, *AS_RECORDED[:3], ("ok", table), ("ok", "")))
+        return said(model, converse(model, *AS_RECORDED[:4], ("ok", table), ("ok", "")))
 
     assert "35,299" in answer_to(TABLE.replace("  ", "    "))
     other = answer_to(TABLE.replace("42,737", "42,738"))
     assert "differs from the recording" in other
-    assert "[Growth by region](#cell:cell-0-7)" in other
+    assert "[Growth by region](#cell:cell-0-9)" in other
     assert "35,299" not in other
 
 
 def test_a_result_without_the_figures_differs(model: ReplayModel) -> None:
     rest = (("ok", TABLE), ("ok", ""))
-    messages = converse(model, *AS_RECORDED[:2], ("ok", "3 dates could not be read"), *rest)
+    messages = converse(model, *AS_RECORDED[:3], ("ok", "3 dates could not be read"), *rest)
     assert "differs from the recording" in said(model, messages)
 
 

@@ -10,7 +10,8 @@ from .._version import __version__
 
 EXITS = """\
 exit codes:
-  0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted
+  0 done, 1 the model or the code failed, 2 wrong usage, 3 limit reached, 130 interrupted;
+  run --strict: 3 also if no output has a figure of the answer
 """
 FIRST_STEPS = """\
 first steps:
@@ -111,6 +112,9 @@ def _run(run: argparse.ArgumentParser) -> None:
         metavar="S",
         type=_seconds,
         help="time limit in seconds, not counting time spent asking you",
+    )
+    run.add_argument(
+        "--strict", action="store_true", help="fail if no output has a figure of the answer"
     )
     run.add_argument(
         "--json", action="store_true", help=("print events as lines of JSON and nothing else")

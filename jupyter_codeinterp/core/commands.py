@@ -189,6 +189,16 @@ class RemoveCell(_Frame, frozen=True, tag="remove_cell"):
     id: int = 0
 
 
+class SilenceFinding(_Frame, frozen=True, tag="silence_finding"):
+    """Keep findings with this ``key`` from the person and the model, in this notebook.
+    ``silenced`` false takes that back."""
+
+    session_id: str
+    key: str
+    silenced: bool = True
+    id: int = 0
+
+
 class Subscribe(_Frame, frozen=True, tag="subscribe"):
     """Send the session's events after number ``after``, then those to come."""
 
@@ -288,7 +298,7 @@ class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     output at 20,000 characters. ``gone_to`` is the active cell if the person went there since
     the notebook opened and since the agent's last work, else "". ``acted_in`` is the cell where
     they last typed or ran something since then. ``too_large``: the notebook does not
-    fit into a message, and ``cells`` is empty."""
+    fit into a message, and ``cells`` is empty. ``protected`` is as in ``PersonActed``."""
 
     notebook: str
     epoch: int
@@ -298,6 +308,7 @@ class SnapshotTaken(_Frame, frozen=True, tag="snapshot"):
     gone_to: str = ""
     acted_in: str = ""
     too_large: bool = False
+    protected: tuple[str, ...] = ()
     id: int = 0
 
 
@@ -311,9 +322,11 @@ class DraftGone(_Frame, frozen=True, tag="draft_gone"):
 
 class PersonActed(_Frame, frozen=True, tag="person_acted"):
     """The person has run, changed, moved or deleted cells. The window with the lease sends it
-    once between two reads of the whole notebook."""
+    once between two reads of the whole notebook, and whenever the notebook protects other
+    variables (``protected``, from its metadata)."""
 
     notebook: str
+    protected: Union[tuple[str, ...], None] = None
     id: int = 0
 
 
@@ -384,6 +397,7 @@ Command = Union[
     RedoTurn,
     KeepChanges,
     RemoveCell,
+    SilenceFinding,
     Subscribe,
     Unsubscribe,
     OpenNotebook,
@@ -460,6 +474,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
     "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
+    "silence", "unsilence",
 ]  # fmt: skip
 
 
@@ -474,6 +489,7 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     undo, redo            undid changes of a turn; redid them
     keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
+    silence, unsilence    silenced a finding of the check ``name``; took that back
     key, no_key           set a key or an address (``name`` is its host); forgot them
 
     After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over

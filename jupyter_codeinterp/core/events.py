@@ -10,7 +10,7 @@ from typing import Literal, Union
 
 import msgspec
 
-from .findings import Finding
+from .findings import CheckedRun, Finding
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -405,7 +405,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     other packages; ``detail`` includes them. ``needed`` are the cells that define variables
     lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
     the run has installed into the kernel's environment. ``findings`` are what checks of the code
-    and the run tell the person; ``detail`` includes them.
+    and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
+    the whole run and found nothing.
     """
 
     call_id: str
@@ -423,6 +424,16 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     needed: Union[tuple[str, ...], None] = None
     installed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    checked: Union[CheckedRun, None] = None
+
+
+class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
+    """A person does not want the findings with this key in this notebook, or (``silenced`` is
+    false) wants them again."""
+
+    key: str
+    silenced: bool = True
+    window: int = 0
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):
@@ -505,6 +516,7 @@ Event = Union[
     KernelWaiting,
     RunStarted,
     ToolDone,
+    FindingSilenced,
     QuestionAsked,
     QuestionAnswered,
     WentOn,

@@ -20,10 +20,24 @@ class Place(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """``check`` names who found it. ``sentence`` is one plain sentence with its figures;
     ``evidence`` are values that show it. ``audience``: a ``person`` sees it on the card, and the
-    model gets it too; or it is for the ``model`` only."""
+    model gets it too; or it is for the ``model`` only. The server sets ``key``, by which a person
+    silences it."""
 
     check: str
     sentence: str
     place: Union[Place, None] = None
     evidence: tuple[str, ...] = ()
     audience: Literal["person", "model"] = "person"
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"Line {self.place.line}: {self.sentence}" if self.place else self.sentence
+
+
+class CheckedRun(msgspec.Struct, frozen=True):
+    """What was checked of a run that gave no finding: ``rules`` for its code, and ``run``, what
+    the kernel watched. ``silenced`` counts findings that a person does not want."""
+
+    rules: int
+    run: tuple[str, ...] = ()
+    silenced: int = 0

@@ -323,6 +323,10 @@ class Document(Protocol):
         """A number that changes when the person runs, changes, moves or deletes cells after the
         last read of the whole notebook."""
 
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The variables that the notebook protects, as it last told."""
+
     async def snapshot(self) -> Snapshot:
         """Raises DocumentError ``not_open`` if nobody has the notebook open."""
 

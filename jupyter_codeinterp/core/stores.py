@@ -179,6 +179,14 @@ class OpStore(Protocol):
         session grouped. Omits sessions that another server works on."""
 
 
+class FindingStore(Protocol):
+    """Keys of findings that a person does not want, by notebook."""
+
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
+
+    def silenced(self, notebook: str) -> frozenset[str]: ...
+
+
 class OutputStore(Protocol):
     """Outputs, each kept once under its digest. The journal may drop what is old."""
 
@@ -222,7 +230,14 @@ class SpendingStore(Protocol):
 
 
 class SessionStore(
-    SessionTable, LeaseStore, EventStore, MessageStore, OpStore, OutputStore, Protocol
+    SessionTable,
+    LeaseStore,
+    EventStore,
+    MessageStore,
+    OpStore,
+    FindingStore,
+    OutputStore,
+    Protocol,
 ):
     """What a session needs."""
 

@@ -22,6 +22,7 @@ import type { IDraftView } from '../tokens';
 import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp } from './document/ops';
+import { onProtected, protectedIn } from './runs/protect';
 import { KeptReceipts, answer, readBack } from './document/receipts';
 import type { KeptRuns } from './runs/kept-runs';
 import { OwnRuns } from './runs/own-runs';
@@ -78,6 +79,7 @@ export class LiveNotebook implements IDisposable {
     });
     this._disposables.add(this._file);
     this._hints = new Hints(context.model);
+    onProtected(context.model, names => this._postActed(names));
     this.runs = new Runs(context.model, this.panels);
     const ownRuns = new OwnRuns(context.sessionContext, {
       began: (cellId, msg) => {
@@ -332,7 +334,8 @@ export class LiveNotebook implements IDisposable {
         active_cell_id: this.activeCellId,
         gone_to: this.goneTo.cell,
         acted_in: this.goneTo.actedIn,
-        too_large: false
+        too_large: false,
+        protected: protectedIn(this.model)
       });
     }
     if (frame.save) {
@@ -374,7 +377,15 @@ export class LiveNotebook implements IDisposable {
     }
     if (this.lease?.held && !this._acted) {
       this._acted = true;
-      this._options.post({ type: 'person_acted', notebook: this.path });
+      this._postActed(null);
+    }
+  }
+
+  /** `names`: the variables that the notebook protects now, if that is what changed. */
+  private _postActed(names: string[] | null): void {
+    if (this.lease?.held) {
+      const acted = { notebook: this.path, protected: names };
+      this._options.post({ type: 'person_acted', ...acted });
     }
   }
 

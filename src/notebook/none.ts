@@ -31,6 +31,10 @@ export class NoNotebooks implements INotebooks {
     return false;
   }
 
+  async showCode(): Promise<boolean> {
+    return false;
+  }
+
   async goTo(): Promise<boolean> {
     return false;
   }

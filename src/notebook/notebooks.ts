@@ -25,6 +25,7 @@ import type { DraftBar } from './review/bar';
 import type { Proposal } from './review/proposal';
 import { type Earlier, earlierIn } from './stale/earlier';
 import { revealCell } from './viewport/reveal';
+import type { Place } from '../protocol/protocol';
 
 /** Milliseconds that a message waits at most for its notebook to load. */
 const LOAD_TIMEOUT = 10_000;
@@ -101,6 +102,25 @@ export class Notebooks implements INotebooks, IDisposable {
     }
     this._toFront(panel);
     return revealCell(panel.content, cellId);
+  }
+
+  async showCode(
+    path: string,
+    cellId: string,
+    source: string,
+    place: Place
+  ): Promise<boolean> {
+    const panel = this._open.panelOf(path);
+    if (!panel) {
+      return false;
+    }
+    const { markCode, placeIn } = await import('./viewport/mark-code');
+    this._toFront(panel);
+    const { content } = panel;
+    return revealCell(content, cellId, cell => {
+      const at = placeIn(cell.model.sharedModel.getSource(), source, place);
+      return at && cell.editor && markCode(cell.editor, at);
+    });
   }
 
   async goTo(path: string, cellId = ''): Promise<boolean> {

@@ -6,6 +6,7 @@ import { assigned } from './document/assigned';
 import { hasError, isCode } from './document/outputs';
 import { count, joined, words } from './document/shapes';
 import { isPrivate } from './document/snapshot';
+import { protectedIn } from './runs/protect';
 
 /** Characters searched for a cell's first line, and characters of that line. */
 const READ = 2_000;
@@ -31,7 +32,7 @@ export function outlineOf(model: INotebookModel): IOutline {
       failed: !hides && hasError(shown)
     };
   });
-  return { cells, hidden };
+  return { cells, hidden, protected: new Set(protectedIn(model)) };
 }
 
 /** The cell's name in a message: "In [5]: df.head()", or "cell 4: df.head()" before a run. */

@@ -15,6 +15,7 @@ export type Command =
   | RedoTurn
   | KeepChanges
   | RemoveCell
+  | SilenceFinding
   | Subscribe
   | Unsubscribe
   | OpenNotebook
@@ -71,6 +72,7 @@ export type Event =
   | KernelWaiting
   | RunStarted
   | ToolDone
+  | FindingSilenced
   | QuestionAsked
   | QuestionAnswered
   | WentOn
@@ -266,6 +268,17 @@ export interface RemoveCell {
   id?: number;
 }
 /**
+ * Keep findings with this ``key`` from the person and the model, in this notebook.
+ * ``silenced`` false takes that back.
+ */
+export interface SilenceFinding {
+  type: 'silence_finding';
+  session_id: string;
+  key: string;
+  silenced?: boolean;
+  id?: number;
+}
+/**
  * Send the session's events after number ``after``, then those to come.
  */
 export interface Subscribe {
@@ -393,7 +406,7 @@ export interface Receipt {
  * output at 20,000 characters. ``gone_to`` is the active cell if the person went there since
  * the notebook opened and since the agent's last work, else "". ``acted_in`` is the cell where
  * they last typed or ran something since then. ``too_large``: the notebook does not
- * fit into a message, and ``cells`` is empty.
+ * fit into a message, and ``cells`` is empty. ``protected`` is as in ``PersonActed``.
  */
 export interface SnapshotTaken {
   type: 'snapshot';
@@ -405,6 +418,7 @@ export interface SnapshotTaken {
   gone_to?: string;
   acted_in?: string;
   too_large?: boolean;
+  protected?: string[];
   id?: number;
 }
 /**
@@ -435,11 +449,13 @@ export interface DraftGone {
 }
 /**
  * The person has run, changed, moved or deleted cells. The window with the lease sends it
- * once between two reads of the whole notebook.
+ * once between two reads of the whole notebook, and whenever the notebook protects other
+ * variables (``protected``, from its metadata).
  */
 export interface PersonActed {
   type: 'person_acted';
   notebook: string;
+  protected?: string[] | null;
   id?: number;
 }
 /**
@@ -535,6 +551,7 @@ export interface YouAre {
  * undo, redo            undid changes of a turn; redid them
  * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
+ * silence, unsilence    silenced a finding of the check ``name``; took that back
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
  * After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
@@ -557,10 +574,12 @@ export interface DoneElsewhere {
     | 'rename'
     | 'run'
     | 'run_all'
+    | 'silence'
     | 'stop'
     | 'take_back'
     | 'turn'
-    | 'undo';
+    | 'undo'
+    | 'unsilence';
   name: string;
   session_id: string;
   notebook: string;
@@ -643,6 +662,7 @@ export interface EventFrame {
     | KernelWaiting
     | RunStarted
     | ToolDone
+    | FindingSilenced
     | QuestionAsked
     | QuestionAnswered
     | WentOn
@@ -1029,7 +1049,8 @@ export interface RunStarted {
  * other packages; ``detail`` includes them. ``needed`` are the cells that define variables
  * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
  * the run has installed into the kernel's environment. ``findings`` are what checks of the code
- * and the run tell the person; ``detail`` includes them.
+ * and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
+ * the whole run and found nothing.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1048,11 +1069,13 @@ export interface ToolDone {
   needed: string[] | null;
   installed: string[];
   findings: Finding[];
+  checked: CheckedRun | null;
 }
 /**
  * ``check`` names who found it. ``sentence`` is one plain sentence with its figures;
  * ``evidence`` are values that show it. ``audience``: a ``person`` sees it on the card, and the
- * model gets it too; or it is for the ``model`` only.
+ * model gets it too; or it is for the ``model`` only. The server sets ``key``, by which a person
+ * silences it.
  */
 export interface Finding {
   check: string;
@@ -1060,6 +1083,7 @@ export interface Finding {
   place: Place | null;
   evidence: string[];
   audience: 'model' | 'person';
+  key: string;
 }
 /**
  * A piece of a cell's source. Lines count from 1, columns from 0, in characters;
@@ -1070,6 +1094,25 @@ export interface Place {
   column: number;
   end_line: number;
   end_column: number;
+}
+/**
+ * What was checked of a run that gave no finding: ``rules`` for its code, and ``run``, what
+ * the kernel watched. ``silenced`` counts findings that a person does not want.
+ */
+export interface CheckedRun {
+  rules: number;
+  run: string[];
+  silenced: number;
+}
+/**
+ * A person does not want the findings with this key in this notebook, or (``silenced`` is
+ * false) wants them again.
+ */
+export interface FindingSilenced {
+  type: 'finding_silenced';
+  key: string;
+  silenced: boolean;
+  window: number;
 }
 export interface QuestionAsked {
   type: 'question_asked';

@@ -31,12 +31,14 @@ from jupyter_codeinterp.core.approval import (
 )
 from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
+from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.run import lost_values
+from jupyter_codeinterp.core.checks.shared.check import Change
 from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.document import passive
+from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import (
     CellView,
     Snapshot,
@@ -106,6 +108,7 @@ READERS = (
     "visible",
     "checking",
     "kernel_report",
+    "protected",
     *(
         "collector",
         "completion",
@@ -450,6 +453,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.digest": digest,
     "ops.line_ends": line_ends,
     "ops.normalise": normalise,
+    "ops.protected": lambda t: ops.protected([t, t[:50], *t]),
+    "ops.protected_in": lambda t: ops.protected_in({"metadata": {"codeinterp_protect": t}}),
     "ops.shaped": lambda t: shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: weight({t: [t, {t: list(t)}]}),
     "prose.code": prose.code,
@@ -476,6 +481,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
+    "protected.changed": lambda t: protected.changed(t, ("df", "x")),
+    "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
+    "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
     "kernel_report.read": check_all,
     "kernel_report.seen_run": check_all,
     "kinds.fault_of_pdf": lambda t: kinds.fault_of_pdf(encoded(t)),

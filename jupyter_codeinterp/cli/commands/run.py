@@ -56,7 +56,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         if options.output:
             bench.work_beside(source.file)
         front = front_for(bench, options.json, stopping)
-        turn = Turn(bench, front, stopping, options.timeout)
+        turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
         kernel, model = options.kernel or "", options.model or ""
         return await turn.play(place.path, kernel, options.prompt, mode, model)
 

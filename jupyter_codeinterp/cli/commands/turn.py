@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import time
 from collections.abc import Coroutine, Iterator
 from typing import Any
@@ -12,11 +13,13 @@ import msgspec
 
 from ...core import events as e
 from ...core.errors import CodeInterpError, CommandError
+from ...core.history.transcript import in_no_output
 from ...core.ports import Model
 from ...core.session.session import Session
 from ...core.turn.ending import Ending
+from ...core.visible import visible_line
 from ..local.bench import LocalBench
-from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
+from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, UNPROVEN, USAGE, Problem
 from ..local.recovery import mark_unfinished
 from ..terminal.asking import InputClosed
 from ..terminal.fronts import Front
@@ -24,19 +27,30 @@ from ..terminal.stopping import Stopping
 
 _decode = msgspec.json.Decoder(e.Event).decode
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
+STRICT = "Failed because of --strict."
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
 
 
 class Turn:
-    """``timeout``: seconds, without the time spent on questions to the person."""
+    """``timeout``: seconds, without the time spent on questions to the person. ``strict``: the turn
+    fails if no output has a figure of its answer."""
 
     def __init__(
-        self, bench: LocalBench, front: Front, stopping: Stopping, timeout: float | None = None
+        self,
+        bench: LocalBench,
+        front: Front,
+        stopping: Stopping,
+        timeout: float | None = None,
+        *,
+        strict: bool = False,
     ) -> None:
         self._bench = bench
         self._front = front
         self._stopping = stopping
         self._timeout = timeout
+        self._strict = strict
+        self._unproven: list[str] = []
+        """What no output has of the texts of the last step, which are the answer."""
         self._preloading: asyncio.Task[None] | None = None
         """Kept here, because the event loop holds tasks only weakly."""
         self._asking: asyncio.Task[None] | None = None
@@ -79,6 +93,9 @@ class Turn:
         if ended.stop_reason != "end_turn":
             cells = {*ended.added, *ended.edited}
             await mark_unfinished(self._bench.contents, path, cells, ended.message)
+        elif self._strict and self._unproven:
+            print(visible_line(" ".join((*self._unproven, STRICT))), file=sys.stderr, flush=True)
+            return UNPROVEN
         return _CODES.get(ended.stop_reason, FAILED)
 
     def _watch(self, session: Session, began: float) -> None:
@@ -99,6 +116,10 @@ class Turn:
         async for _, raw in self._bench.manager.service.follow(session_id):
             event = _decode(raw)
             self._show(event, raw)
+            if isinstance(event, e.StepStarted):
+                self._unproven.clear()
+            elif isinstance(event, e.AnswerChecked) and (words := in_no_output(event)):
+                self._unproven.append(words)
             if isinstance(event, e.TurnEnded):
                 return event
             if isinstance(event, e.DraftWaiting):

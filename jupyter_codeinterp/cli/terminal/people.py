@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
-from ...core.history.transcript import without_reports
+from ...core.history.transcript import in_no_output, without_reports
 from ...core.visible import visible, visible_line
 from . import asking
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
@@ -67,6 +67,8 @@ class Person:
             self._retrying(event)
         elif isinstance(event, e.Note) and event.text != IN_FILE:
             self._line("·", "dim" if event.level == "info" else "yellow", event.text)
+        elif isinstance(event, e.AnswerChecked) and (words := in_no_output(event)):
+            self._line("!", "yellow", words)
         elif isinstance(event, e.QuestionAsked):
             self._question(event)
         elif isinstance(event, e.TurnEnded):
@@ -172,7 +174,7 @@ class Person:
         body = detail.partition("\n")[2].strip("\n")
         if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
-        for note in event.notes:
+        for note in (*map(str, event.findings), *event.notes):
             self._line("!", "yellow", note)
         self.print("")
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from functools import partial
 
 from ..approval import markdown_cells, policy
 from ..approval.decisions import BY_HAND, Decision
 from ..approval.modes import MODES
+from ..checks import protected
 from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..findings import Finding
 from ..hooks.hooks import Note
 from ..messages import ToolUse
+from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
 from . import checked, hooked, missing, packages
@@ -230,8 +233,17 @@ class CellRun:
             code = self.draft.code(decision.source, info)
             result = await packages.after_run(code, done, self.result)
             contract = self.draft.expects if decision.source == self.draft.proposed else None
-            result = await checked.after_run(self.turn, code, done, result, contract)
+            allowed = await self._allowed(decision)
+            result = await checked.after_run(self.turn, code, done, result, allowed, contract)
             self.result = await hooked.after_run(self.turn, code, done, result)
+
+    async def _allowed(self, decision: Decision) -> frozenset[str]:
+        """The protected variables that a person has let this code change."""
+        names = self.turn.document.protected
+        if decision.by != "person" or not names:
+            return frozenset()
+        read = partial(protected.changed, decision.source, names)
+        return frozenset(await off_loop(read, len(decision.source), lambda: None) or ())
 
     async def _change(self, call: ToolUse, source: str) -> str:
         """Write Markdown, edit a cell that is no code, or delete. Returns why it must ask again;

@@ -6,15 +6,19 @@ bounded, inert and between delimiters; for people, one line of plain text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
 
+from ..checks import protected
 from ..checks.shared import tables
 from ..checks.shared.contract import Contract
 from ..checks.shared.kernel_report import seen_run
-from ..findings import Finding
+from ..checks.shared.source import parsed
+from ..findings import CheckedRun, Finding
 from ..history.transcript import FACTS
 from ..hooks.hook import CellCode, CellOutputs
 from ..messages import Text
@@ -29,6 +33,8 @@ LONGEST = 600
 LONGEST_SENTENCE = 280
 MOST_SHOWN = 5
 """Findings on a card."""
+KEY = 16
+"""Characters of a finding's key."""
 
 
 async def after_run(
@@ -36,10 +42,12 @@ async def after_run(
     code: CellCode,
     done: ExecutionDone,
     result: Result,
+    allowed: frozenset[str],
     contract: Contract | None = None,
 ) -> Result:
-    """Check a run that has come to its end; its result with what was found. ``contract`` is what
-    the model said of this code."""
+    """Check a run that has come to its end; its result with what was found. ``allowed`` are the
+    protected variables whose change a person has allowed, ``contract`` is what the model said of
+    this code."""
     is_python = code.language.lower() == "python"
     told = result.done
     run = seen_run(
@@ -50,12 +58,49 @@ async def after_run(
         turn.private.__contains__,
         contract if is_python else None,
     )
-    found = [plain(turn, finding) for finding in await turn.checks.after_run(run)]
+    names = turn.document.protected
+    guarded = tuple(name for name in names if name not in allowed)
+    said = list(protected.findings(run.changes, guarded))
+    # Who allowed a change, or reads of it here, needs no second word.
+    others = tuple(change for change in run.changes if change.name not in names)
+    said += await turn.checks.after_run(msgspec.structs.replace(run, changes=others))
+    keyed, silenced = heard(turn, said, code.source)
+    found = [plain(turn, finding) for finding in keyed]
     turn.changed += (f"{change.name} {change.how}: {change.after}" for change in run.changes)
     turn.found += (finding.sentence for finding in found)
     report = done.report if is_python else {}
     made = tables.lines(report, turn.private.__contains__, partial(_line, turn))
-    return with_findings(turn, result, found, made) if found or made else result
+    if found or made:
+        result = with_findings(turn, result, found, made)
+    if found or not (run.watched and told.status == "ok" and parsed(code.source)):
+        return result
+    seen = CheckedRun(turn.checks.rules, run.watched, silenced)
+    return msgspec.structs.replace(result, done=msgspec.structs.replace(result.done, checked=seen))
+
+
+def heard(turn: Turn, found: Iterable[Finding], source: str) -> tuple[list[Finding], int]:
+    """The findings with their keys, without those that the person has silenced in this notebook,
+    and how many these are."""
+    keyed = [msgspec.structs.replace(one, key=key_of(one, source)) for one in found]
+    silenced = turn.store.silenced(turn.document.path) if keyed else frozenset()
+    kept = [one for one in keyed if one.key not in silenced]
+    return kept, len(keyed) - len(kept)
+
+
+def key_of(finding: Finding, source: str) -> str:
+    """A digest of the check and of what its finding is about: the code at its place, or else the
+    sentence without its numbers. Other data or another line keep it."""
+    place, lines = finding.place, source.split("\n")
+    if place is None:
+        about = re.sub(r"\d[\d.,]*", "", finding.sentence)
+    else:
+        code = lines[place.line - 1 : place.end_line]
+        if code:
+            code[-1] = code[-1][: place.end_column]
+            code[0] = code[0][place.column :]
+        about = "\n".join(code)
+    written = f"{finding.check}\0{''.join(about.split())}"
+    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:KEY]
 
 
 def plain(turn: Turn, finding: Finding) -> Finding:
@@ -88,15 +133,10 @@ def with_findings(
 def for_model(turn: Turn, found: list[Finding], made: Sequence[str] = ()) -> str:
     """As many of the findings as there is room for, the first ones first, then of ``made``."""
     lines: list[str] = []
-    for line in (*map(_sentence, found), *map(escaped, made)):
+    for line in map(escaped, (*map(str, found), *made)):
         if len(_told(turn, [*lines, line])) <= LONGEST and line not in lines:
             lines.append(line)
     return _told(turn, lines)
-
-
-def _sentence(finding: Finding) -> str:
-    place = f"Line {finding.place.line}: " if finding.place is not None else ""
-    return escaped(f"{place}{finding.sentence}")
 
 
 def _told(turn: Turn, lines: list[str]) -> str:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ..approval import code_warnings, markdown_cells, policy
 from ..approval.decisions import new_nonce
+from ..checks import protected
 from ..checks.shared.contract import Contract
 from ..document.ops import CellView, Delete, Insert, Receipt, SetSource, line_ends
 from ..events import Draft, DraftOpened
@@ -22,6 +23,7 @@ from ..hooks.hook import CellCode
 from ..hooks.hooks import Checked, Note
 from ..ports import KernelInfo
 from ..turn.turn import Turn
+from .checked import heard
 
 Kind = Literal["insert", "edit", "markdown", "delete"]
 
@@ -169,17 +171,27 @@ class DraftCell:
         in code is shown, and asks nobody."""
         said = await checked(partial(code_warnings.keys, self.turn.scrub), source)
         found = Checked()
-        facts: tuple[Finding, ...] = ()
+        facts: list[Finding] = []
         if self.is_code:
             code = self.code(source, info)
             found = await self.turn.hooks.before_run(code)
-            facts = await self.turn.checks.before_run(code)
+            asks = await self._protected(source, code.language)
+            found = Checked((*asks, *found.notes), found.ask or bool(asks), found.refusal)
+            facts, _ = heard(self.turn, await self.turn.checks.before_run(code), source)
         else:
             hidden = await checked(code_warnings.hidden_characters, source)
             said = (*said, *hidden, *await self._risks())
         told = (Note(one.check, one.sentence) for one in facts if one.audience == "person")
         notes = (*(Note("", text) for text in said), *found.notes, *told)
         return Checked(notes, found.ask or bool(said), found.refusal)
+
+    async def _protected(self, source: str, language: str) -> tuple[Note, ...]:
+        """Reasons to ask in every mode: the code changes variables that the person protects."""
+        names = self.turn.document.protected
+        if not names:
+            return ()
+        said = await checked(protected.notices, source, language, names)
+        return tuple(Note("", text) for text in said)
 
     def code(self, source: str, info: KernelInfo | None) -> CellCode:
         turn = self.turn

@@ -24,6 +24,12 @@ Output = dict[str, Any]
 
 PRIVATE = "codeinterp-private"
 """The tag of cells whose content the model is never sent."""
+PROTECT = "codeinterp_protect"
+"""The notebook's metadata with the names of variables that a run changes only after a person said
+so."""
+MOST_PROTECTED = 100
+LONGEST_PROTECTED = 100
+"""Characters of such a name."""
 
 
 # --- shapes ----------------------------------------------------------------------------
@@ -261,7 +267,7 @@ class Snapshot(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, cells=cells)
 
 
-# --- metadata of a cell --------------------------------------------------------------
+# --- metadata ----------------------------------------------------------------------
 
 
 def tags_of(cell: Cell) -> tuple[str, ...]:
@@ -271,6 +277,21 @@ def tags_of(cell: Cell) -> tuple[str, ...]:
     if isinstance(tags, str):
         return tuple(tags.replace(",", " ").split())
     return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+
+
+def protected_in(notebook: Notebook) -> tuple[str, ...]:
+    """The names that the notebook protects. The file may hold anything there."""
+    metadata = notebook.get("metadata")
+    names = metadata.get(PROTECT) if isinstance(metadata, dict) else None
+    if isinstance(names, str):
+        return protected(names.replace(",", " ").split())
+    return protected(names if isinstance(names, list) else ())
+
+
+def protected(names: Sequence[Any]) -> tuple[str, ...]:
+    """The first names that can be variables, each once."""
+    found = (name for name in names if isinstance(name, str) and len(name) <= LONGEST_PROTECTED)
+    return tuple(dict.fromkeys(filter(str.isidentifier, found)))[:MOST_PROTECTED]
 
 
 def run_id_of(cell: Cell) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from ..commands import SessionInfo
 from ..events import Cost, Event, UsageChanged
 from .prose import code, fenced, harmless, known_language, plain, quoted
-from .transcript import Item, Line, ModelText, PersonMessage, turns
+from .transcript import Card, Item, Line, ModelText, PersonMessage, turns
 
 
 def markdown(info: SessionInfo, events: Iterable[Event]) -> str:
@@ -57,7 +57,14 @@ def _in_markdown(item: Item) -> list[str]:
         parts += [fenced(item.source, language), _result(item.result)]
     else:
         parts += [_result(item.result)]
-    return parts
+    return [*parts, *_findings(item)]
+
+
+def _findings(card: Card) -> list[str]:
+    """What the checks told the person of a run, as a list."""
+    found = card.done.findings if card.done is not None else ()
+    lines = "\n".join(f"- {plain(str(finding))}" for finding in found)
+    return [f"Findings:\n\n{lines}"] if lines else []
 
 
 def _result(text: str) -> str:

@@ -81,6 +81,8 @@ class Replay:
     """The model's texts in the last step."""
     cells: list[str] = field(default_factory=list)
     """Titles of the cells that the last turn ran or wrote."""
+    findings: dict[str, str] = field(default_factory=dict)
+    """The checks of findings that cards have, by key."""
     _added: dict[str, int] = field(default_factory=dict)
     """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
@@ -129,6 +131,7 @@ class Replay:
             self._cards = kept
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
+            self.findings.update((one.key, one.check) for one in event.findings if one.key)
             if event.cell_id and event.status == "ok" and event.name != "delete_cell":
                 self.cells.append(event.title)
             if event.summary != CUT_OFF:

@@ -330,6 +330,13 @@ class SessionService:
         await session.reviews.remove(cell_id, by)
         self._record(session, by, "remove")
 
+    def silence(self, session_id: str, key: str, silenced: bool = True, by: int = 0) -> None:
+        """Keep findings with this key from the person and the model, in this notebook.
+        CommandError ``unknown_finding``, ``held_elsewhere``."""
+        session = self._sessions.session(session_id)
+        check = session.silence(key, silenced, by)
+        self._record(session, by, "silence" if silenced else "unsilence", check)
+
     async def delete(self, session_id: str, by: int = 0) -> None:
         """CommandError ``held_elsewhere``."""
         session = self._sessions.session(session_id)

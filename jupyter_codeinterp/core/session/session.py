@@ -23,6 +23,7 @@ from ..errors import CommandError, StoreError
 from ..events import (
     Cleared,
     Draft,
+    FindingSilenced,
     MadeFile,
     Mode,
     ModeChanged,
@@ -527,6 +528,17 @@ class Session(PersistentSession):
             with self.here():
                 self._set(title=title, changed=self.info.changed)
                 self.show(TitleChanged(title, window))
+
+    def silence(self, key: str, silenced: bool, window: int = 0) -> str:
+        """Keep findings with this key from now on, or no more. Works while a turn runs. Returns
+        the check's name. Raises CommandError ``unknown_finding``."""
+        check = self.replay.findings.get(key)
+        if check is None:
+            raise CommandError("unknown_finding", "This conversation has no such finding.")
+        with self.here():
+            self.store.set_silenced(self.workplace.document.path, key, silenced)
+            self.show(FindingSilenced(key, silenced, window))
+        return check
 
     def confirmed_late(self, seq: int) -> None:
         """Record an op whose receipt came after the turn had stopped waiting."""

@@ -20,7 +20,7 @@ from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
 from .constants import repeated
 from .profile import profiles
-from .watched import watched
+from .watched import families, watched
 
 LARGEST = 100_000
 """Characters of a report."""
@@ -39,6 +39,8 @@ class Watch:
         """What the code shows beside the variables."""
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
+        self.watched: list[str] = []
+        """What is looked at in this run; nothing if it is not watched in full."""
 
     def begin(self, info: Any) -> None:
         self.finish()
@@ -69,7 +71,7 @@ class Watch:
                     self.own[name] = after[name]["id"]
             facts = [*facts, *(tracer.facts if tracer else [])]
             tables = profiles(found, before, after, self.shell.user_ns)
-            report = {"facts": facts, "changes": found, "tables": tables}
+            report = {"facts": facts, "changes": found, "tables": tables, "watched": self.watched}
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
@@ -103,34 +105,38 @@ class Watch:
 
     def trace(self, info: Any, code: Code) -> None:
         shell = self.shell
+        self.watched = []
         if sys.version_info < OLDEST:
             return
+        self.watched = ["variables"]
         plain = info.transformed_cell or info.raw_cell
         if "pandas" not in sys.modules and not code.imports_pandas:
             return
         name = shell.compile.get_code_name(info.raw_cell, plain, shell.execution_count)
         tracer = self.tracer = Tracer(name, shell.user_ns)
         if "pandas" in sys.modules:
-            start(tracer, code)
+            self.start(tracer, code)
         else:
-            self.hook = WhenImported("pandas", lambda: start(tracer, code))
+            self.hook = WhenImported("pandas", lambda: self.start(tracer, code))
+
+    def start(self, tracer: Tracer, code: Code) -> None:
+        try:
+            tracer.start(watched(code), os.path.dirname(sys.modules["pandas"].__file__ or ""))  # noqa: PTH120
+            self.watched += families(code)
+        except Exception:
+            # A pandas of another make. The cell goes on, unwatched.
+            tracer.stop()
+            self.watched = []
 
     def tell(self, report: dict[str, Any]) -> None:
         """Bounded: first the last facts go, then all."""
         while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
             longest = max(("facts", "changes"), key=lambda name: len(report[name]))
             del report[longest][len(report[longest]) // 2 :]
-        if report["facts"] or report["changes"] or "result" in report:
+        told = report["facts"] or report["changes"] or report["watched"]
+        if told or "result" in report:
             report["source"] = WATCH
             self.shell.payload_manager.write_payload(report)
-
-
-def start(tracer: Tracer, code: Code) -> None:
-    try:
-        tracer.start(watched(code), os.path.dirname(sys.modules["pandas"].__file__ or ""))  # noqa: PTH120
-    except Exception:
-        # A pandas of another make. The cell goes on, unwatched.
-        tracer.stop()
 
 
 class WhenImported(importlib.abc.MetaPathFinder):

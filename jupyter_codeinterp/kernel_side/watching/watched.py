@@ -76,3 +76,13 @@ def watched(code: Code) -> Iterator[Watched]:
         yield pd.Series, "replace", replaced
     if not code.chained:
         yield pd.DataFrame, "__setitem__", set_item
+
+
+def families(code: Code) -> list[str]:
+    """What ``watched`` looks at in full."""
+    found = ["joins"]
+    if not code.in_place:
+        found += ["filters", "order"]
+        if not code.chained:
+            found.append("lost values")
+    return found

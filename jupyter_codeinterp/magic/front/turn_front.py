@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from ...core.errors import CommandError
 from ...core.events import (
+    AnswerChecked,
     Draft,
     DraftDecided,
     DraftWaiting,
@@ -24,6 +25,7 @@ from ...core.events import (
     TurnEnded,
     UsageChanged,
 )
+from ...core.history.transcript import in_no_output
 from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice
@@ -79,6 +81,10 @@ class TurnFront:
         self._step = 0
         self._texts: dict[str, str] = {}
         """Texts of the current step, by key. The last step's texts are the answer."""
+        self._found: list[str] = []
+        """What the checks say of the runs, for below the answer."""
+        self._unproven: list[str] = []
+        """What no output has of the answer."""
         self._inserted = False
 
     def around(self) -> contextlib.AbstractContextManager[None]:
@@ -90,6 +96,7 @@ class TurnFront:
             self._events.append(event)
         if isinstance(event, StepStarted):
             self._step, self._texts = event.step, {}
+            self._unproven.clear()
         elif isinstance(event, TextDelta):
             key = f"{self._step}:{event.block}"
             self._text(key, self._texts.get(key, "") + event.text, grows=True)
@@ -110,6 +117,8 @@ class TurnFront:
             self._question(event)
         elif isinstance(event, ToolDone):
             self._tool_done(event)
+        elif isinstance(event, AnswerChecked) and (words := in_no_output(event)):
+            self._unproven.append(words)
         elif isinstance(event, UsageChanged):
             self._assistant.usage = event
         elif isinstance(event, Retrying):
@@ -194,6 +203,7 @@ class TurnFront:
             self._screen.problem(TIMEOUT.format(seconds=event.elapsed))
         for note in event.notes:
             self._screen.note(note)
+        self._found += (f"! {finding}" for finding in event.findings)
 
     # --- the end ---------------------------------------------------------------------
 
@@ -211,6 +221,8 @@ class TurnFront:
             self.fault = "The kept code failed."
         else:
             self._finish()
+        for words in dict.fromkeys((*self._found, *self._unproven)):
+            self._screen.note(words)
 
     def _finish(self) -> None:
         if self._kept is None:

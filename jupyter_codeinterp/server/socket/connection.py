@@ -47,6 +47,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.RedoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
     c.RemoveCell: (CHANGE,),
+    c.SilenceFinding: (CHANGE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -220,6 +221,8 @@ class ClientConnection:
             service.keep(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.RemoveCell):
             await service.remove(command.session_id, command.cell_id, self.number)
+        elif isinstance(command, c.SilenceFinding):
+            service.silence(command.session_id, command.key, command.silenced, self.number)
 
     def _notebook_command(
         self,
@@ -244,7 +247,7 @@ class ClientConnection:
         elif isinstance(command, c.OpReceipt):
             notebook.receive(self, command)
         elif isinstance(command, c.PersonActed):
-            notebook.person_acted(self)
+            notebook.person_acted(self, command.protected)
         else:
             notebook.answer(self, command)
 

@@ -34,6 +34,7 @@ import type {
   Command,
   Draft,
   Event,
+  Place,
   ServerFrame,
   SessionInfo,
   ToolDone,
@@ -117,6 +118,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     findings: [],
     needed: null,
     installed: [],
+    checked: null,
     ...change
   };
 }
@@ -321,6 +323,20 @@ export class FakeNotebooks implements INotebooks {
     return true;
   }
 
+  /** What was to be marked, and whether the cell still has it. */
+  readonly marked: [string, string, Place][] = [];
+  hasCode = true;
+
+  async showCode(
+    _: string,
+    cellId: string,
+    source: string,
+    place: Place
+  ): Promise<boolean> {
+    this.marked.push([cellId, source, place]);
+    return this.hasCode;
+  }
+
   readonly goneTo: string[] = [];
 
   async goTo(_: string, cellId = ''): Promise<boolean> {
@@ -391,7 +407,11 @@ export class FakeNotebooks implements INotebooks {
   }
 
   /** What there is to be named. */
-  named: IOutline = { cells: [], hidden: new Set() };
+  named: IOutline = {
+    cells: [],
+    hidden: new Set(),
+    protected: new Set()
+  };
 
   /** Where cells can go. */
   where: IPlaces | null = null;

@@ -14,9 +14,14 @@ const MARK_TIME = 1500;
 /** Milliseconds until pictures and widgets have their final size. */
 const SETTLE_TIME = 1500;
 
+/** Gives the element to scroll to, once the cell is drawn; null if the cell lacks it. */
+export type PartOf = (cell: Cell) => (() => HTMLElement | null) | null;
+
+/** False if there is no such cell, or if it lacks the `part`. */
 export async function revealCell(
   notebook: Notebook,
-  cellId: string
+  cellId: string,
+  part?: PartOf
 ): Promise<boolean> {
   const index = notebook.widgets.findIndex(c => c.model.id === cellId);
   const cell = notebook.widgets[index];
@@ -36,10 +41,13 @@ export async function revealCell(
   if (cell.isDisposed) {
     return false;
   }
-  cell.addClass(MARKED);
-  setTimeout(() => cell.removeClass(MARKED), MARK_TIME);
-  stayInView(notebook, cell);
-  return true;
+  const inCell = part?.(cell);
+  if (!inCell) {
+    cell.addClass(MARKED);
+    setTimeout(() => cell.removeClass(MARKED), MARK_TIME);
+  }
+  stayInView(notebook, cell, inCell ?? (() => null));
+  return !part || !!inCell;
 }
 
 /**
@@ -215,14 +223,18 @@ function closeGap({ outerNode, widgets }: Notebook): void {
 const following = new WeakMap<Notebook, AbortController>();
 
 /** Follow the cell while Lab renders the cells above, which push it away. */
-function stayInView(notebook: Notebook, cell: Cell): void {
+function stayInView(
+  notebook: Notebook,
+  cell: Cell,
+  part: () => HTMLElement | null
+): void {
   const stop = whileLeftAlone(notebook);
   const observer = new ResizeObserver(() => {
     if (cell.isDisposed) {
       stop.abort();
       return;
     }
-    cell.node.scrollIntoView({ block: 'center' });
+    (part() ?? cell.node).scrollIntoView({ block: 'center' });
     const index = notebook.widgets.indexOf(cell);
     if (!notebook.widgets.slice(0, index).some(c => c.isPlaceholder())) {
       stop.abort();

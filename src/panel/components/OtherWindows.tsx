@@ -124,6 +124,10 @@ function words(
       return trans.__('%1 removed a failed cell.', who);
     case 'rename':
       return trans.__('%1 renamed a conversation to “%2”.', who, name);
+    case 'silence':
+      return trans.__('%1 silenced a finding: %2.', who, name);
+    case 'unsilence':
+      return trans.__('%1 lets a finding be reported again: %2.', who, name);
     case 'delete':
       return trans.__('%1 deleted a conversation.', who);
   }

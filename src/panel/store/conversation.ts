@@ -239,6 +239,19 @@ export class Conversation {
     return review;
   }
 
+  /** Report findings with this key no more in this notebook, or again. */
+  async silence(key: string, silenced: boolean): Promise<boolean> {
+    return (
+      this._options.state.byPerson() &&
+      this._command(session_id => ({
+        type: 'silence_finding',
+        session_id,
+        key,
+        silenced
+      }))
+    );
+  }
+
   removeCell(cell_id: string): Promise<boolean> {
     return this._command(session_id => ({
       type: 'remove_cell',

@@ -14,6 +14,7 @@ import type {
 } from '../../protocol/api';
 import type {
   Event,
+  Place,
   Reference,
   ServerFrame,
   SessionInfo
@@ -164,6 +165,12 @@ export class Store {
 
   async reveal(cellId: string): Promise<void> {
     await this.notebooks.reveal(this.state.now.notebook, cellId);
+  }
+
+  /** Mark code in a cell; false if the cell has it no longer. */
+  showCode(cellId: string, source: string, place: Place): Promise<boolean> {
+    const { notebook } = this.state.now;
+    return this.notebooks.showCode(notebook, cellId, source, place);
   }
 
   /** Insert a cell with text from an answer; false if that failed. */

@@ -3,6 +3,7 @@ import type {
   Draft,
   DraftOpened,
   Finding,
+  FindingSilenced,
   RunStarted,
   ToolDone
 } from '../../protocol/protocol';
@@ -82,10 +83,26 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     // Older journals have none.
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
+    checked: event.checked ?? null,
     needed: event.needed ?? [],
     installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
   });
+}
+
+export function findingSilenced(
+  view: ISessionView,
+  { key, silenced }: FindingSilenced
+): ISessionView {
+  return replace(
+    view,
+    item =>
+      item.kind === 'card' && item.findings.some(found => found.key === key),
+    item => {
+      const others = (item as ICardItem).silenced.filter(one => one !== key);
+      return { ...item, silenced: silenced ? [...others, key] : others };
+    }
+  );
 }
 
 /** The result without its status line, which is for the model: people see an icon. */
@@ -123,6 +140,8 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   images: 0,
   notes: [],
   findings: [],
+  silenced: [],
+  checked: null,
   needed: [],
   installed: [],
   fixed: false,

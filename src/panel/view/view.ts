@@ -8,6 +8,7 @@ import type {
   AnswerChecked,
   Cleared,
   Draft,
+  CheckedRun,
   Finding,
   Kept,
   Note,
@@ -106,6 +107,10 @@ export interface ICardItem {
   readonly notes: readonly string[];
   /** What checks of the code and the run found, for people. */
   readonly findings: readonly Finding[];
+  /** Keys of findings that the person has silenced. */
+  readonly silenced: readonly string[];
+  /** What was checked of a run without a finding; null if it was not checked. */
+  readonly checked: CheckedRun | null;
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;
   /** It failed, and its cell is still in the notebook after the turn. */

@@ -14,7 +14,7 @@ from typing import Protocol, Union
 
 from ....core.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
 from ....core.document.apply import apply, read_back
-from ....core.document.ops import Notebook, Receipt
+from ....core.document.ops import Notebook, Receipt, protected_in
 from ....core.errors import DocumentError
 from .contents import CHANGED, Reading, Written
 from .marker import applied, marked
@@ -127,8 +127,9 @@ class FileDocument:
                     OpReceipt(frame.notebook, frame.epoch, frame.session_id, frame.seq, receipt)
                 )
             elif frame.request_id:
-                cells = views(notebook, frame.cell_ids)
-                answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
+                cells, protected = views(notebook, frame.cell_ids), protected_in(notebook)
+                read = (frame.notebook, frame.epoch, frame.request_id, cells)
+                answers.append(SnapshotTaken(*read, protected=protected))
         if self._closing:
             return []  # A person may be working in a window again.
         if notebook is not before.notebook:

@@ -22,7 +22,7 @@ from ....core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ....core.document.ops import Insert, Op, Output, Receipt, SetSource, Snapshot
+from ....core.document.ops import Insert, Op, Output, Receipt, SetSource, Snapshot, protected
 from ....core.errors import DocumentError
 from ....core.stores import StoredOps
 from .file_holds import FileHolds
@@ -60,6 +60,8 @@ class LiveNotebook:
         self.epoch = 0
         self.acts = 0
         """Rises when the person runs or changes cells, at most once between two full reads."""
+        self.protected: tuple[str, ...] = ()
+        """The variables that the notebook protects, as the holder last told."""
         self.cells: dict[str, str] = {}
         self.kept_runs = 0
         """Runs of the person's whose outputs are being kept."""
@@ -183,9 +185,14 @@ class LiveNotebook:
         """Whether the person wants the outputs of their own runs kept."""
         return self.opened_by(window) and self._hand_over.windows[window].keep_outputs
 
-    def person_acted(self, window: Window) -> None:
-        if self.held_by(window):
+    def person_acted(self, window: Window, names: tuple[str, ...] | None = None) -> None:
+        """``names`` are the variables that the notebook protects now, if that has changed."""
+        if not self.held_by(window):
+            return
+        if names is None:
             self.acts += 1
+        else:
+            self.protected = protected(names)
 
     def moved(self, path: str, window: Window) -> dict[Window, WindowState]:
         """The notebook is at ``path`` now, in this window. Return the others, which still have
@@ -360,6 +367,7 @@ class LiveNotebook:
         else:
             active, gone_to = command.active_cell_id, command.gone_to
             snapshot = Snapshot(self.path, command.cells, active, gone_to, command.acted_in)
+            self.protected = protected(command.protected)
             self.cells.update({cell.cell_id: cell.source for cell in command.cells})
             self._reads.answer(command.request_id, snapshot)
 

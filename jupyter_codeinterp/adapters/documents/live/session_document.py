@@ -57,6 +57,10 @@ class SessionDocument:
     def acts(self) -> int:
         return self._notebook().acts
 
+    @property
+    def protected(self) -> tuple[str, ...]:
+        return self._notebook().protected
+
     async def snapshot(self) -> Snapshot:
         """Read the notebook. A turn cannot begin without it; in mid-turn, wait for a closed one
         as ops do."""

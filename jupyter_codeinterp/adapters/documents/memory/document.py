@@ -51,6 +51,8 @@ class MemoryDocument:
 
     acts = 0
     """Nobody else works in it."""
+    protected = ()
+    """Its metadata is not known here."""
 
     async def snapshot(self) -> Snapshot:
         return Snapshot(self.path, tuple(map(self._view, self._notebook["cells"])))

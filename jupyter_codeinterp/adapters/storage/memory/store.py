@@ -41,6 +41,7 @@ class MemoryStore:
         """By digest."""
         self._of_cells: dict[tuple[str, str], str] = {}
         """The digest of a cell's last outputs."""
+        self._silenced: dict[str, frozenset[str]] = {}
 
     # --- sessions --------------------------------------------------------------------
 
@@ -83,10 +84,20 @@ class MemoryStore:
     def rename_notebook(self, old: str, new: str) -> None:
         for info in self.list(old):
             self._infos[info.session_id] = msgspec.structs.replace(info, notebook=new)
+        self._silenced[new] = self.silenced(new) | self._silenced.pop(old, frozenset())
 
     def _known(self, session_id: str) -> None:
         if session_id not in self._infos:
             raise StoreError("unknown_session", "The journal does not have this session.")
+
+    # --- findings --------------------------------------------------------------------
+
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
+        kept = self.silenced(notebook)
+        self._silenced[notebook] = kept | {key} if silenced else kept - {key}
+
+    def silenced(self, notebook: str) -> frozenset[str]:
+        return self._silenced.get(notebook, frozenset())
 
     # --- leases: there is no other process --------------------------------------------
 

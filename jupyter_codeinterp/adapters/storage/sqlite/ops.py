@@ -103,6 +103,9 @@ class Ops(KeptOutputs):
                 " WHERE notebook = ? AND ? IN ('', session_id)",
                 (self._scrub(notebook), session_id),
             )
+            if not session_id:
+                forget = "DELETE FROM silenced WHERE notebook = ?"
+                self._db.execute(forget, (self._scrub(notebook),))
 
     def saved_ops(self, notebook: str) -> dict[str, int]:
         rows = self._rows(

@@ -171,6 +171,12 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
         "CREATE INDEX actions_of_sessions ON actions (session_id)",
     ),
     (_rename_field,),
+    # Findings that a person does not want. A key is a digest.
+    (
+        """CREATE TABLE silenced (
+            notebook TEXT NOT NULL, key TEXT NOT NULL,
+            PRIMARY KEY (notebook, key)) WITHOUT ROWID""",
+    ),
 )
 
 

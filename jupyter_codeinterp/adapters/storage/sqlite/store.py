@@ -96,10 +96,11 @@ class SqliteStore(ActionTable, Ops):
         ]
 
     def rename_notebook(self, old: str, new: str) -> None:
+        names = (self._scrub(new), self._scrub(old))
         with self._transaction():
+            self._db.execute("UPDATE sessions SET notebook = ? WHERE notebook = ?", names)
             self._db.execute(
-                "UPDATE sessions SET notebook = ? WHERE notebook = ?",
-                (self._scrub(new), self._scrub(old)),
+                "UPDATE OR REPLACE silenced SET notebook = ? WHERE notebook = ?", names
             )
 
     def delete(self, session_id: str) -> None:
@@ -109,6 +110,21 @@ class SqliteStore(ActionTable, Ops):
             # The action itself stays on record, without the session's name.
             self._db.execute("UPDATE actions SET name = '' WHERE session_id = ?", (session_id,))
         self._forget(session_id)
+
+    # --- findings --------------------------------------------------------------------
+
+    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
+        statement = (
+            "INSERT OR IGNORE INTO silenced VALUES (?, ?)"
+            if silenced
+            else "DELETE FROM silenced WHERE notebook = ? AND key = ?"
+        )
+        with self._transaction():
+            self._db.execute(statement, (self._scrub(notebook), key))
+
+    def silenced(self, notebook: str) -> frozenset[str]:
+        rows = self._rows("SELECT key FROM silenced WHERE notebook = ?", (self._scrub(notebook),))
+        return frozenset(key for (key,) in rows)
 
     # --- spending -------------------------------------------------------
 

@@ -53,7 +53,8 @@ class Result(msgspec.Struct, frozen=True):
 class SeenRun(msgspec.Struct, frozen=True):
     """A run that has come to its end. Kernels other than Python's give no facts and changes.
     ``asked`` are the person's words. ``contract`` is what the model said of the result before,
-    and ``result`` what the kernel saw of it."""
+    and ``result`` what the kernel saw of it. ``watched`` is what the kernel looked at, "variables"
+    first; nothing if it could not watch the run."""
 
     cell: CellCode
     outputs: CellOutputs
@@ -62,6 +63,7 @@ class SeenRun(msgspec.Struct, frozen=True):
     asked: str = ""
     contract: Union[Contract, None] = None
     result: Union[Result, None] = None
+    watched: tuple[str, ...] = ()
 
 
 Found = Union[Iterable[Finding], None]

@@ -19,6 +19,8 @@ LONGEST = 200
 """Characters of a text in it."""
 MOST_VALUES = 20
 """Values of a list in it."""
+WATCHED = ("variables", "filters", "joins", "lost values", "order")
+"""What a kernel can watch."""
 
 
 class _Fact(msgspec.Struct, frozen=True):
@@ -49,7 +51,13 @@ def seen_run(
     known = tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", ""))))
     if contract is None or is_private(contract.name or ""):
         result = None
-    return SeenRun(cell, outputs, known, shown, asked, contract, result)
+    told = (known, shown, asked, contract, result, _watched(report))
+    return SeenRun(cell, outputs, *told)
+
+
+def _watched(report: dict[str, Any]) -> tuple[str, ...]:
+    told = report.get("watched")
+    return tuple(one for one in WATCHED if one in told) if isinstance(told, list) else ()
 
 
 def read(

@@ -67,7 +67,8 @@ async function shown() {
         failed: false
       }
     ],
-    hidden: new Set(['secret'])
+    hidden: new Set(['secret']),
+    protected: new Set()
   };
   render(
     <PanelContext.Provider value={surroundings(made.store)}>

@@ -113,7 +113,8 @@ it.each([true, false])(
     const cell = { id: 'c', number: 1, line: '1 / 0', isPrivate: false };
     made.notebooks.named = {
       cells: [{ ...cell, count: 1, failed }],
-      hidden: new Set()
+      hidden: new Set(),
+      protected: new Set()
     };
     inPanel(<Panel />, made);
     await act(settled);
@@ -468,26 +469,6 @@ describe('a card', () => {
     await panel(started, opened, waiting, decided, running, done({ notes }));
     const card = screen.getByRole('group', { name: 'Load the data' });
     expect(within(card).getByText('audit: <b>Written</b> down.')).toBeTruthy();
-  });
-
-  it('says what checks found in the run, with the line, as text', async () => {
-    const place = { line: 3, column: 0, end_line: 3, end_column: 9 };
-    const finding = {
-      check: 'Filter',
-      sentence: "`region == '<b>Nord'` matched 0 of 429 rows.",
-      evidence: [],
-      audience: 'person' as const
-    };
-    const findings = [
-      { ...finding, place },
-      { ...finding, place: null, sentence: 'Your variable `df` is gone.' }
-    ];
-    await panel(started, opened, waiting, decided, running, done({ findings }));
-    const card = within(screen.getByRole('group', { name: 'Load the data' }));
-    expect(
-      card.getByText("Line 3: `region == '<b>Nord'` matched 0 of 429 rows.")
-    ).toBeTruthy();
-    expect(card.getByText('Your variable `df` is gone.')).toBeTruthy();
   });
 
   it('is drawn from a journal that knows of no such checks', async () => {

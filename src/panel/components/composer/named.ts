@@ -10,6 +10,8 @@ export interface INameable {
   readonly all: readonly IMention[];
   /** A remark under the list; '' if none. */
   readonly note: string;
+  /** Read the notebook again: what it protects has changed. */
+  outlined(): void;
 }
 
 /**
@@ -58,7 +60,8 @@ export function useNameable(
       : known.earlier
         ? trans.__('The kernel is busy. Showing the last known variables.')
         : '';
-  return { all, note };
+  const outlined = () => setOutline(store.notebooks.outline(notebook));
+  return { all, note, outlined };
 }
 
 /** `names`, with all columns of the table of this name instead of the first ones. */

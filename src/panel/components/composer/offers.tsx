@@ -1,5 +1,6 @@
 /** Completion of the word at the caret: a list above the message field, and its keys. */
 import React from 'react';
+import { toggleProtected } from '../../../notebook/runs/protect';
 import type { ISlashCommand, ISlashCommands } from '../../../tokens';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
@@ -36,7 +37,7 @@ export function useOffers(options: {
   name: (mention: IMention, word: IWord) => void;
 }): IOffers {
   const { notebook, text, caret, setCaret, run, call, name } = options;
-  const { slash, trans } = usePanel();
+  const { slash, store, trans } = usePanel();
   const id = React.useId();
   const [focused, setFocused] = React.useState(false);
   /** The sign and start of the word whose list the person closed with Escape. */
@@ -48,7 +49,11 @@ export function useOffers(options: {
     setPlain('');
   }
   const naming = word?.kind === '@' && plain !== named && focused;
-  const { all, note } = useNameable(notebook, naming, word?.typed ?? '');
+  const { all, note, outlined } = useNameable(
+    notebook,
+    naming,
+    word?.typed ?? ''
+  );
   const mentions = React.useMemo(
     () => (naming ? matching(all, word.typed) : []),
     [all, naming, word?.typed]
@@ -76,6 +81,18 @@ export function useOffers(options: {
     choose: index => found[index].take(),
     close: () => setPlain(named)
   });
+  const protect = (index: number) => {
+    const model = store.notebooks.modelOf(notebook);
+    const chosen = found[index];
+    if (
+      chosen?.isProtected !== undefined &&
+      model &&
+      store.state.byPerson() &&
+      toggleProtected(model, chosen.label)
+    ) {
+      outlined();
+    }
+  };
   const isOpen = focused && found.length > 0 && plain !== named;
   return {
     literal,
@@ -94,6 +111,7 @@ export function useOffers(options: {
               : ''
         }
         choose={index => found[index].take()}
+        toggle={naming ? protect : undefined}
       />
     ) : null,
     field: {
@@ -108,7 +126,14 @@ export function useOffers(options: {
       onFocus: () => setFocused(true),
       onBlur: () => setFocused(false)
     },
-    onKey: event => isOpen && onKey(event)
+    onKey: event => {
+      if (isOpen && naming && event.altKey && event.key === 'Enter') {
+        protect(active);
+        event.preventDefault();
+        return true;
+      }
+      return isOpen && onKey(event);
+    }
   };
 }
 

@@ -1,7 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
-import type { Finding } from '../../../protocol/protocol';
 import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
@@ -9,11 +8,15 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
+import { CheckedMark } from '../findings/CheckedMark';
 import { Decision, WaitingCode, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
 import { StateIcon, nameOf } from './StateIcon';
 
+const Findings = lazy(
+  async () => (await import('../findings/Findings')).Findings
+);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
@@ -111,11 +114,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.installed.length > 0 && <Installed requirements={card.installed} />}
-      {card.findings.map((finding, index) => (
-        <p key={index} className="jp-codeinterp-Card-notice">
-          {sentenceOf(finding, trans)}
-        </p>
-      ))}
+      {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
           {note}
@@ -178,18 +177,12 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       {!silent && (
         <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>
       )}
+      {card.checked && <CheckedMark checked={card.checked} />}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>
       )}
     </>
   );
-}
-
-/** The fact, with its line where the card shows the code. */
-function sentenceOf(finding: Finding, trans: TranslationBundle): string {
-  return finding.place
-    ? trans.__('Line %1: %2', finding.place.line, finding.sentence)
-    : finding.sentence;
 }
 
 /** A title for calls that the model did not name. */

@@ -31,7 +31,7 @@ export function makeFigure(
     link.tabIndex = 0;
   }
   origins.set(link, origin);
-  showWhileNear(link, origin, trans);
+  showWhileNear(link, () => makeExcerpt(origin, trans, reasons.get(link)));
   return link;
 }
 
@@ -103,12 +103,13 @@ export function isFollowed(checked: AnswerChecked): boolean {
   );
 }
 
-/** Show the excerpt while the pointer or the focus is on the link. */
-function showWhileNear(
+/**
+ * Show a tip while the pointer or the focus is on the element. The result ends that.
+ */
+export function showWhileNear(
   link: HTMLElement,
-  origin: Origin,
-  trans: TranslationBundle
-): void {
+  makeTip: () => HTMLElement
+): () => void {
   let tip: HTMLElement | null = null;
   const hide = () => {
     tip?.remove();
@@ -131,7 +132,10 @@ function showWhileNear(
   };
   const show = () => {
     hide();
-    tip = makeExcerpt(origin, trans, reasons.get(link));
+    tip = makeTip();
+    tip.className = 'jp-codeinterp-Excerpt';
+    tip.id = `jp-codeinterp-excerpt-${++count}`;
+    tip.setAttribute('role', 'tooltip');
     link.setAttribute('aria-describedby', tip.id);
     // The log clips what is inside.
     document.body.append(tip);
@@ -140,11 +144,22 @@ function showWhileNear(
     document.addEventListener('scroll', hide, true);
     document.addEventListener('pointermove', hideIfGone, true);
   };
-  link.addEventListener('mouseenter', show);
-  link.addEventListener('mouseleave', hide);
-  link.addEventListener('focus', show);
-  link.addEventListener('blur', hide);
-  link.addEventListener('click', hide);
+  const listeners = {
+    mouseenter: show,
+    mouseleave: hide,
+    focus: show,
+    blur: hide,
+    click: hide
+  };
+  for (const [type, listener] of Object.entries(listeners)) {
+    link.addEventListener(type, listener);
+  }
+  return () => {
+    hide();
+    for (const [type, listener] of Object.entries(listeners)) {
+      link.removeEventListener(type, listener);
+    }
+  };
 }
 
 function makeExcerpt(
@@ -153,9 +168,6 @@ function makeExcerpt(
   earlier = ''
 ): HTMLElement {
   const tip = document.createElement('div');
-  tip.className = 'jp-codeinterp-Excerpt';
-  tip.id = `jp-codeinterp-excerpt-${++count}`;
-  tip.setAttribute('role', 'tooltip');
   const words = document.createElement('div');
   words.textContent = policyOf(origin, trans);
   const line = document.createElement('code');

@@ -1,0 +1,142 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  waitFor
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { wordsOf } from '../../../panel/components/findings/CheckedMark';
+import { Panel } from '../../../panel/components/Panel';
+import type { Event, Finding, ToolDone } from '../../../protocol/protocol';
+import {
+  decided,
+  done,
+  draft,
+  makeStore,
+  opened,
+  running,
+  started,
+  surroundings,
+  trans
+} from '../panel-fakes';
+
+afterEach(cleanup);
+
+const PLACE = { line: 1, column: 0, end_line: 1, end_column: 2 };
+const FINDING: Finding = {
+  check: 'Filter',
+  sentence: "`region == '<b>Nord'` matched 0 of 429 rows.",
+  place: PLACE,
+  evidence: [],
+  audience: 'person',
+  key: '0123456789abcdef'
+};
+
+async function card(change: Partial<ToolDone>) {
+  const made = makeStore();
+  render(
+    <PanelContext.Provider value={surroundings(made.store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  made.client.session();
+  made.store.openSession('s1');
+  const waiting: Event = { type: 'draft_waiting', draft: draft() };
+  await act(async () => {
+    made.client.play('s1', started, opened, waiting, decided, running);
+    made.client.play('s1', done(change));
+  });
+  return made;
+}
+
+const button = (name: string) => screen.findByRole('button', { name });
+
+it('says what checks found in the run, with the line, as text', async () => {
+  const gone = { ...FINDING, place: null, sentence: '`df` is gone.', key: '' };
+  await card({ findings: [FINDING, gone] });
+  expect(
+    await screen.findByText(
+      "Line 1: `region == '<b>Nord'` matched 0 of 429 rows."
+    )
+  ).toBeTruthy();
+  expect(screen.getByText('`df` is gone.')).toBeTruthy();
+  expect(screen.getAllByRole('button', { name: 'Show' })).toHaveLength(1);
+  expect(screen.getAllByRole('button', { name: 'Not a problem' })).toHaveLength(
+    1
+  );
+});
+
+it('marks the place in the code that ran', async () => {
+  const { notebooks } = await card({ findings: [FINDING] });
+  fireEvent.click(await button('Show'));
+  expect(notebooks.marked).toEqual([['cell1', 'df = 2', PLACE]]);
+  expect(screen.queryByText(/no longer in the cell/)).toBeNull();
+});
+
+it('says that the cell has that code no longer', async () => {
+  const { notebooks } = await card({ findings: [FINDING] });
+  notebooks.hasCode = false;
+  fireEvent.click(await button('Show'));
+  expect(await screen.findByText(/no longer in the cell/)).toBeTruthy();
+});
+
+it('silences a finding and offers to undo, with the focus on it', async () => {
+  const { client } = await card({ findings: [FINDING] });
+  const toggle = await button('Not a problem');
+  toggle.focus();
+  fireEvent.click(toggle);
+  const { key } = FINDING;
+  const asked = { session_id: 's1', key };
+  await waitFor(() =>
+    expect(client.ofType('silence_finding')).toMatchObject([
+      { ...asked, silenced: true }
+    ])
+  );
+  const silence = (silenced: boolean): Event => ({
+    type: 'finding_silenced',
+    key,
+    silenced,
+    window: 1
+  });
+  await act(async () => client.play('s1', silence(true)));
+  expect(await screen.findByText('Silenced.')).toBeTruthy();
+  expect(screen.queryByRole('button', { name: 'Show' })).toBeNull();
+  expect(document.activeElement).toBe(await button('Undo'));
+  fireEvent.click(toggle);
+  await waitFor(() =>
+    expect(client.ofType('silence_finding')[1]).toMatchObject({
+      ...asked,
+      silenced: false
+    })
+  );
+  await act(async () => client.play('s1', silence(false)));
+  expect(await button('Not a problem')).toBe(toggle);
+});
+
+it('says on a card that nothing was found, and what was checked', async () => {
+  await card({
+    checked: { rules: 10, run: ['variables', 'joins'], silenced: 0 }
+  });
+  const mark = await screen.findByText('checked');
+  mark.focus();
+  const words =
+    'No finding. Checked: the code (10 rules), joins, your variables.';
+  expect(screen.getByRole('tooltip').textContent).toBe(words);
+  mark.blur();
+  expect(screen.queryByRole('tooltip')).toBeNull();
+});
+
+it('does not look checked if nobody checked', async () => {
+  await card({ checked: null });
+  expect(screen.queryByText('checked')).toBeNull();
+});
+
+it('counts silenced findings, and keeps names of others to itself', () => {
+  const run = ['variables', '<b>all</b>', 'order', 'filters'];
+  expect(wordsOf({ rules: 1, run, silenced: 2 }, trans)).toBe(
+    'No finding. Checked: the code (1 rule), filters, order, your variables. 2 findings are silenced.'
+  );
+});
