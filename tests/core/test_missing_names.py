@@ -132,7 +132,8 @@ def test_no_code_of_others_runs_and_nothing_is_imported() -> None:
 def test_an_answer_in_another_form_is_nothing() -> None:
     needed = Needs((Wanted("a"),))
     right: dict[str, Any] = {"number": 0, "what": "name", "name": "a", "near": "secret"}
-    for answer in (None, {}, [1], [dict(right, number="0")], [dict(right, what="x")]):
+    others: list[Any] = [None, {}, [1], [dict(right, number="0")], [dict(right, what="x")]]
+    for answer in others:
         assert findings(needed, answer) == ()
     assert findings(needed, [dict(right, number=7), dict(right, number=-1)]) == ()
     (found,) = findings(needed, [right], lambda name: name == "secret")
