@@ -287,7 +287,7 @@ class Kernel(Protocol):
         """Types, shapes and columns of variables within 1 s; None where unavailable."""
 
     async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        """Which of the names, attributes and arguments in ``checks.names.missing.question`` do not
+        """Which of the names, attributes and arguments in ``checks.names.absent.question`` do not
         exist; None where unavailable or not soon. Untrusted. Raises KernelError."""
 
 

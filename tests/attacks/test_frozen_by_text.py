@@ -33,10 +33,14 @@ from jupyter_codeinterp.core.attached import kinds
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
+from jupyter_codeinterp.core.checks.names import absent
+from jupyter_codeinterp.core.checks.names.wanted import needs
 from jupyter_codeinterp.core.checks.run import lost_values
+from jupyter_codeinterp.core.checks.shared import tables
 from jupyter_codeinterp.core.checks.shared.check import Change
 from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
+from jupyter_codeinterp.core.checks.shared.source import parsed
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document import ops, passive
 from jupyter_codeinterp.core.document.ops import (
@@ -172,6 +176,10 @@ OTHERS = {
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
+    "wanted": "asks what `source` has found; measured with `kernel_report`",
+    "absent": "compares an answer within bounds; measured with `kernel_report`",
+    "missing": "passes on what `wanted` and `absent` find",
+    "tables": "cuts names and values; measured with `kernel_report`",
     "reading": "asks what `source` has found; measured with `kernel_report`",
     **dict.fromkeys(
         (
@@ -378,6 +386,14 @@ def check_all(text: str) -> object:
         report = {"facts": facts, "changes": changes, "result": result}
         contract = Contract("x", columns=(text[:100],), rows="2", unit="%", may_change=("y",))
         run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
+        tree = parsed(source)
+        if tree is not None:
+            wanted = needs(source, tree)
+            answer = [{"number": 0, "what": "name", "name": text, "near": text}]
+            found += (wanted, absent.findings(wanted, answer))
+        columns = [{"name": text, "top": [(text, 0.5)], "distinct": 1}]
+        made = {"tables": [{"name": "t", "rows": 20, "columns": columns}]}
+        found += tables.lines(made, lambda name: False, str)
         for check in BUILT_IN:
             before: Any = check.before_run(cell) if check.before_run is not None else ()
             after: Any = check.after_run(run) if check.after_run is not None else ()

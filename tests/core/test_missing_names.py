@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.core.checks.names.missing import findings, question
+from jupyter_codeinterp.core.checks.names.absent import findings, question
 from jupyter_codeinterp.core.checks.names.wanted import Needs, Wanted, needs
 from jupyter_codeinterp.core.checks.shared.source import parsed
 from jupyter_codeinterp.kernel_side import lookups

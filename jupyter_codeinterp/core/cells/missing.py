@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..checks.names import missing
+from ..checks.names import absent
 from ..checks.names.wanted import Needs, needs
 from ..checks.shared.source import parsed
 from ..errors import KernelError
@@ -24,11 +24,11 @@ async def found(turn: Turn, source: str, info: KernelInfo | None) -> tuple[Findi
     if not wanted.wanted:
         return ()
     try:
-        answer = await turn.kernel.missing(missing.question(wanted))
+        answer = await turn.kernel.missing(absent.question(wanted))
     except KernelError:
         return ()
     private = turn.private.__contains__
-    return tuple(plain(turn, one) for one in missing.findings(wanted, answer, private))
+    return tuple(plain(turn, one) for one in absent.findings(wanted, answer, private))
 
 
 def _needs(source: str) -> Needs:

@@ -98,6 +98,12 @@ class _Reader:
             isinstance(node, ast.Attribute) and node.attr == "pandas" for node in source.nodes
         )
         """Whether it calls something like ``tqdm.pandas()``, which adds methods."""
+        self.suppressing = {
+            node
+            for node in source.nodes
+            if isinstance(node, (ast.With, ast.AsyncWith))
+            if any("suppress" in ast.unparse(item.context_expr) for item in node.items)
+        }
         self.origins = {name: origin for node in source.nodes for name, origin in _origins(node)}
 
     def _changed_by(self, call: ast.Call) -> set[str]:
@@ -167,9 +173,9 @@ class _Reader:
         if isinstance(parent, (ast.If, ast.IfExp)):
             return node is not parent.test
         if isinstance(parent, (ast.With, ast.AsyncWith)):
-            return any("suppress" in ast.unparse(item.context_expr) for item in parent.items)
+            return parent in self.suppressing
         if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return node in parent.body and parent.name not in self.source.names
+            return isinstance(node, ast.stmt) and parent.name not in self.source.names
         return isinstance(parent, ast.Try) and bool(parent.handlers)
 
 
