@@ -50,7 +50,7 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
     addStaleCommand(app.commands, notebooks, trans);
     palette?.addItem({
       command: RUN_STALE,
-      category: trans.__('Notebook Cell Operations')
+      category: trans.__('Code Interpreter')
     });
     return notebooks;
   }
