@@ -232,35 +232,6 @@ test('a prompt in a cell changes that cell, as a draft', async ({
   expect((await notebook.sources())[0]).toBe('mended = True');
 });
 
-/** Keys inside a draft or its proposed change, which the palette takes the focus from. */
-const KEYS_ALONE = ['run-draft', 'undo-in-proposal', 'redo-in-proposal'];
-
-test('every command is in the palette, under “Code Interpreter”', async ({
-  notebook,
-  page
-}) => {
-  await notebook.start(['1 / 0']);
-  await notebook.run(0);
-  const commands = await page.evaluate(() =>
-    window.jupyterapp.commands
-      .listCommands()
-      .filter(id => /^codeinterp:/.test(id))
-  );
-  await page.keyboard.press('Control+Shift+C');
-  const palette = page.locator('.lm-CommandPalette');
-  await palette.getByRole('textbox').fill('code interp');
-  const shown = await palette
-    .locator('.lm-CommandPalette-item')
-    .evaluateAll(items =>
-      items.map(item => item.getAttribute('data-command') ?? '')
-    );
-  const expected = commands.filter(
-    id => !KEYS_ALONE.includes(id.replace('codeinterp:', ''))
-  );
-  expect([...new Set(shown)].sort()).toEqual(expect.arrayContaining(expected));
-  await page.screenshot({ path: test.info().outputPath('palette.png') });
-});
-
 test('every command is in the palette, under Code Interpreter', async ({
   notebook,
   page
