@@ -89,6 +89,24 @@ def test_a_sign_that_changes() -> None:
     assert (found.low, found.high, found.flips, found.first) == (-0.5, 0.5, 1, -1)
 
 
+@pytest.mark.parametrize(
+    "base",
+    [
+        "429 rows, 24 spellings\n12 rows have no revenue",
+        "12 rows have no revenue\nWest 2",
+    ],
+)
+def test_a_sentence_or_a_heading_is_no_row(base: str) -> None:
+    found = follow(base, "12", base)
+    assert found is not None and (found.runs, found.first) == (1, -1)
+
+
+def test_a_year_in_the_heading_is_not_first() -> None:
+    base = "sum of 2024\nNorth 12\nWest 2"
+    found = follow(base, "12", base)
+    assert found is not None and (found.runs, found.first) == (1, 1)
+
+
 def test_a_figure_that_a_run_lacks() -> None:
     found = follow("North 12\nSouth 10", "12", "South 10\nWest 2")
     assert found is not None and (found.runs, found.first, found.instead) == (0, 0, ("South",))

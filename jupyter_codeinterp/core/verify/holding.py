@@ -14,6 +14,8 @@ MOST_FIGURES = 40
 MOST_LINES = 2_000
 _WORDS = 80
 """Characters of a label."""
+_AFTER = " %|,;"
+"""What may follow the last number of a row."""
 
 Outputs = Mapping[str, Sequence[Any]]
 """By cell id."""
@@ -90,7 +92,7 @@ def places(figures: Sequence[Followed], outputs: Outputs) -> dict[Place, str]:
         if not 0 <= figure.output < len(shown):
             continue
         text = text_of(shown[figure.output])[0]
-        for place, start, _ in _numbers(text, figure.cell_id, figure.output):
+        for place, start, *_ in _numbers(text, figure.cell_id, figure.output):
             if figure.start <= start < figure.end or start == figure.start:
                 found.setdefault(place, figure.text)
     return found
@@ -123,7 +125,7 @@ def moved(place: Place, text: str, base: Outputs, runs: Sequence[Outputs]) -> Un
 
 
 def _value(place: Place, outputs: Outputs) -> Union[float, None]:
-    for found, _, value in _numbers(_text(place, outputs), place.cell_id, place.output):
+    for found, _, value, _ in _numbers(_text(place, outputs), place.cell_id, place.output):
         if found == place:
             return value
     return None
@@ -133,8 +135,8 @@ def _leader(place: Place, outputs: Outputs) -> str:
     """The label with the highest value in the place's column; "" if there is no other row."""
     column = {
         found.label: value
-        for found, _, value in _numbers(_text(place, outputs), place.cell_id, place.output)
-        if found.nth == place.nth and found.line == 0 and not found.label.startswith("#")
+        for found, _, value, is_row in _numbers(_text(place, outputs), place.cell_id, place.output)
+        if is_row and found.nth == place.nth and found.line == 0
     }
     return max(column, key=lambda label: column[label]) if len(column) > 1 else ""
 
@@ -144,18 +146,25 @@ def _text(place: Place, outputs: Outputs) -> str:
     return text_of(shown[place.output])[0] if place.output < len(shown) else ""
 
 
-def _numbers(text: str, cell_id: str, output: int) -> Iterator[tuple[Place, int, float]]:
-    """All numbers with their places, where they begin, and their values."""
+def _numbers(text: str, cell_id: str, output: int) -> Iterator[tuple[Place, int, float, bool]]:
+    """All numbers with their places, where they begin, their values, and whether the line may be
+    a row of a table: a label, then numbers. A sentence or a heading goes on after its numbers."""
     seen: dict[str, int] = {}
     begin = 0
     for line in text.split("\n")[:MOST_LINES]:
         found = list(numbers(line))
         label = _label(line, [(one.start, one.end) for one in found])
+        is_row = bool(found and label) and not line[found[-1].end :].strip(_AFTER)
+        is_row = is_row and not all(_is_year(line[one.start : one.end]) for one in found)
         nth_line = seen[label] = seen.get(label, -1) + 1
         for nth, one in enumerate(found):
             named = label or f"#{nth_line}"
-            yield Place(cell_id, output, named, nth_line, nth), begin + one.start, one.whole
+            yield Place(cell_id, output, named, nth_line, nth), begin + one.start, one.whole, is_row
         begin += len(line) + 1
+
+
+def _is_year(text: str) -> bool:
+    return len(text) == 4 and text.isdigit() and text[:2] in ("19", "20")
 
 
 def _label(line: str, taken: Sequence[tuple[int, int]]) -> str:

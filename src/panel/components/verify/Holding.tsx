@@ -5,6 +5,7 @@ import type { AnswerChecked } from '../../../protocol/protocol';
 import type { IFollowed, IHolding, IMovedFigure } from '../../../protocol/rest';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { isMeasured } from '../elements/origins';
 import { useHolding } from './follow';
 import '../../../../style/verify.css';
 
@@ -119,15 +120,16 @@ function Figures(props: {
 }
 
 function numbersIn({ figures }: AnswerChecked): number {
-  return figures.filter(({ kind }) => kind === 'number').length;
+  return figures.filter(isMeasured).length;
 }
 
 /** The numbers of an answer that an output shows as they are, not computed from two. */
 function followed(checked: AnswerChecked): IFollowed[] {
   const shown = ['equal', 'separators', 'rounded', 'percentage', 'unit'];
   return checked.figures
-    .flatMap(({ kind, origin, text }) =>
-      kind === 'number' && origin && shown.includes(origin.policy)
+    .filter(isMeasured)
+    .flatMap(({ origin, text }) =>
+      origin && shown.includes(origin.policy)
         ? [
             {
               text,
