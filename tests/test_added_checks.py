@@ -1,4 +1,4 @@
-"""A check that another package adds: it sees a run on a real server, and what it finds is told."""
+"""A check that another package adds: it sees a run on a real server, and its findings are shown."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ CASES: dict[str, tuple[dict[str, str], str, dict[str, str]]] = {
     "deleted upstream": (X, "a|b|-a", {"b": "In [1], which set `x`, was deleted."}),
     "deleted, but another sets the name": ({"z": "x = 0", **X}, "z|a|b|-a", {}),
     "cut and pasted": (X, "a|b|-a|p=x = 1", {}),
-    "deleted, and what it set is not read": ({**X, "c": "q = 1"}, "a|c|b|-c", {}),
+    "deleted, and no cell reads what it set": ({**X, "c": "q = 1"}, "a|c|b|-c", {}),
     "what an edited cell set before, deleted": (
         X,
         "a|b|a=pass|a|-a",
@@ -226,7 +226,7 @@ def test_the_table(case: str) -> None:
 
 
 def test_an_edited_cell_makes_others_wait() -> None:
-    """They are not marked: until the edited cell runs, all is as it was."""
+    """They are not marked: until the edited cell runs, its old values are in use."""
     notebook = Notebook(**CHAIN).do("a|b|c|a=x = 2")
     found = find([Cell(*cell) for cell in notebook.cells.items()], notebook.runs)
     assert {cell: stale.reason for cell, stale in found.items()} == {

@@ -24,7 +24,7 @@ OTHER = "names = ['b', 'a']\nsorted(names, reverse=True)\nprint(names)"
 
 @pytest.fixture
 def bench(bench: Benches) -> Benches:
-    """Each test has a notebook of its own: what is silenced is kept by its path."""
+    """Each test has a notebook of its own, since its path is the key of silenced findings."""
     path = f"{uuid.uuid4().hex}.ipynb"
 
     def make(*script: Any) -> Bench:

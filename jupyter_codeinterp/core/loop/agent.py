@@ -112,7 +112,7 @@ class Agent:
         self._corrects = False
         """Whether the next step is that one."""
         self._missing = ""
-        """What the model is told then of figures."""
+        """The message of that step about figures that no output has."""
         self._steps_left = True
         """Whether another step may follow the running one."""
         self._looked = ""

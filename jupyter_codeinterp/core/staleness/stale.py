@@ -18,7 +18,7 @@ from .cell_names import is_plain, names_of
 from .runs import Run, Runs
 
 MOST_READ = 50
-"""Cells that are read for one deleted name. If more have it, nothing is said."""
+"""The most cells that are parsed for one deleted name. With more, the cell is not stale."""
 EDITED = "This cell was edited after it ran."
 
 Kind = Literal["changed", "deleted", "edited", "upstream", "waits"]
@@ -37,7 +37,7 @@ class Stale(msgspec.Struct, frozen=True):
     changed, deleted  another cell wrote a name since; the cell that wrote it is gone
     edited            the cell itself was edited
     upstream          it takes a name from a cell that is stale
-    waits             the same, but that cell was only edited: until it runs, all is as it was
+    waits             the same, but that cell was only edited: until it runs, its old values are in use
     """
 
     kind: Kind

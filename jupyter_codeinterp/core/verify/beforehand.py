@@ -15,7 +15,7 @@ _GIVEN = frozenset(
 )
 """Names that IPython gives."""
 _BRINGS_ANY = ("import *", "%pylab", "%run", "%load_ext", "exec(", "globals()", "%store", "%%")
-"""Code that may define any name: then nothing is said of names."""
+"""Code that may define any name. The check of names is left out then."""
 _PYTHON_MAGICS = ("%%time", "%%timeit", "%%prun", "%%capture")
 _OTHER_MAGICS = ("%%bash", "%%sh", "%%html", "%%javascript", "%%js", "%%markdown", "%%writefile")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
