@@ -155,6 +155,8 @@ def test_names_that_no_cell_defines() -> None:
         ("%load_ext x", "y"),
         ("files = !ls\nfiles",),
         ("%%time\nx = 1", "x"),
+        ("%time x = 1", "x"),
+        ("share = '100%%'", "share"),
         ("%%bash\necho $y",),
         ("if True:\n    %matplotlib inline\ndisplay(_)",),
         ("def f():\n    return x", "x = 1", "f()"),

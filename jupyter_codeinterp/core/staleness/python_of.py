@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_PYTHON_BELOW = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
+PYTHON_BELOW = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
 """Cell magics whose cells are Python."""
 _PYTHON_BESIDE = ("%time", "%timeit", "%prun", "%memit")
 """Line magics with Python in the same line."""
@@ -18,7 +18,7 @@ def python_of(source: str) -> str:
     start = next((place for place, line in enumerate(lines) if line.strip()), len(lines))
     if start < len(lines) and lines[start].startswith("%%"):
         words = lines[start].split()
-        if words[0] not in _PYTHON_BELOW:
+        if words[0] not in PYTHON_BELOW:
             return ""
         captured = [word for word in words[1:] if word.isidentifier()]
         is_capture = words[0] == "%%capture" and captured

@@ -37,7 +37,7 @@ class Stale(msgspec.Struct, frozen=True):
     changed, deleted  another cell wrote a name since; the cell that wrote it is gone
     edited            the cell itself was edited
     upstream          it takes a name from a cell that is stale
-    waits             the same, but that cell was only edited: until it runs, its old values are in use
+    waits             the same, but that cell was only edited: its old values are in use
     """
 
     kind: Kind

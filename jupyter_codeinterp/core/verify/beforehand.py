@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from ..model_view.names import PARSED, defined, used
+from ..staleness.python_of import PYTHON_BELOW, python_of
 from .verification import CodeCell, Finding
 
 _GIVEN = frozenset(
@@ -14,9 +15,8 @@ _GIVEN = frozenset(
     | {"quit", "_i", "_ii", "_iii", "_oh", "_dh", "_ih", "open"}
 )
 """Names that IPython gives."""
-_BRINGS_ANY = ("import *", "%pylab", "%run", "%load_ext", "exec(", "globals()", "%store", "%%")
+_BRINGS_ANY = ("import *", "%pylab", "%run", "%load_ext", "exec(", "globals()", "%store")
 """Code that may define any name. The check of names is left out then."""
-_PYTHON_MAGICS = ("%%time", "%%timeit", "%%prun", "%%capture")
 _OTHER_MAGICS = ("%%bash", "%%sh", "%%html", "%%javascript", "%%js", "%%markdown", "%%writefile")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MOST_NAMES = 12
@@ -78,24 +78,10 @@ def _python(source: str) -> str:
     first = source.split(None, 1)[0] if source.strip() else ""
     if first in _OTHER_MAGICS:
         return ""
-    if first in _PYTHON_MAGICS:
-        source = source.lstrip().partition("\n")[2]
-    if any(words in source for words in _BRINGS_ANY):
+    unknown = first.startswith("%%") and first not in PYTHON_BELOW
+    if unknown or any(words in source for words in _BRINGS_ANY):
         return "?"
-    return "\n".join(map(_line, source.split("\n")))
-
-
-def _line(line: str) -> str:
-    bare = line.lstrip()
-    indent = line[: len(line) - len(bare)]
-    if bare[:1] in ("%", "!", "?"):
-        return f"{indent}pass"
-    if bare.endswith("?") and "#" not in bare:
-        return f"{indent}pass"
-    name, equals, rest = bare.partition("=")
-    if equals and rest.lstrip()[:1] in ("!", "%"):
-        return f"{indent}{name} = 0"
-    return line
+    return python_of(source)
 
 
 def _parsed(code: str) -> ast.Module | None:
