@@ -54,9 +54,7 @@ async def test_wrong_programs_are_found_and_right_ones_get_no_word(is_wrong: boo
 async def test_everyday_programs_alarm_nobody_and_wrong_ones_beside_them_do() -> None:
     verdicts = await judge(programs(EVERYDAY))
     assert len(verdicts) > 130
-    differ = {
-        one.program.name for one in verdicts if (one.told == "person") != one.program.is_wrong
-    }
+    alarmed = {one.program.name for one in verdicts if one.told == "person"}
     assert alarmed == {one.program.name for one in verdicts if one.program.is_wrong}
     right = [one for one in verdicts if not one.program.is_wrong]
     assert sum(one.told == "model" for one in right) <= 0.1 * len(right)
