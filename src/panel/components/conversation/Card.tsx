@@ -17,9 +17,7 @@ import { StateIcon, nameOf } from './StateIcon';
 const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
-const Labels = lazy(
-  async () => (await import('../findings/Labels')).Labels
-);
+const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**

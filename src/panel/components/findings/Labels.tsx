@@ -43,10 +43,7 @@ function OneLabel(props: {
   );
 }
 
-export function wordsOf(
-  kind: Label['kind'],
-  trans: TranslationBundle
-): string {
+export function wordsOf(kind: Label['kind'], trans: TranslationBundle): string {
   switch (kind) {
     case 'unreadable':
       return trans.__('not readable');
