@@ -11,8 +11,8 @@ from typing import Literal, Union
 import msgspec
 
 from .findings import CheckedRun, Finding
+from .labels import Label
 from .messages import Usage
-from .rights.label import Label
 
 Mode = Literal["review", "auto", "plan"]
 StopReason = Literal["end_turn", "cancelled", "max_steps", "budget", "refusal", "error"]

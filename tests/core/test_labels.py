@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.events import DraftDecided
-from jupyter_codeinterp.core.rights.reading import labels
+from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.theirs import theirs
 from tests.scripted import Bench, run, say
 

@@ -19,10 +19,10 @@ from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..findings import Finding
 from ..hooks.hooks import Note
+from ..labels import Label
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..rights.label import Label
 from ..turn.results import Result
 from . import checked, hooked, missing, packages
 from .draft import DraftCell

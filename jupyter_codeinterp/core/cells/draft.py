@@ -21,10 +21,10 @@ from ..findings import Finding
 from ..hooks.code_checks import checked
 from ..hooks.hook import CellCode
 from ..hooks.hooks import Checked, Note
+from ..labels import Label
 from ..off_loop import off_loop
 from ..ports import KernelInfo
-from ..rights.label import Label
-from ..rights.reading import labels
+from ..rights.labelling import labels
 from ..rights.theirs import theirs
 from ..turn.turn import Turn
 from .checked import heard

@@ -14,8 +14,8 @@ from typing import cast
 from ..approval import installs
 from ..checks import protected
 from ..checks.shared.source import Source, dotted, keyword, parsed
-from . import paths, tables
-from .label import WORDS, Kind, Label
+from ..labels import WORDS, Kind, Label
+from . import paths, reach
 
 LONGEST = 80
 """Characters of a line in a label."""
@@ -125,7 +125,7 @@ def _without_magic(line: str, first: bool) -> tuple[str | None, tuple[Kind, ...]
             ("unreadable",),
             False,
         )  # fmt: skip
-    if name in tables.PLAIN_MAGICS:
+    if name in reach.PLAIN_MAGICS:
         return value, (), False
     if installs.found_in(f"%{name}{rest}", "python"):
         return value, ("installs",), False
@@ -140,7 +140,7 @@ def _cell_magic(name: str, rest: str) -> tuple[str | None, tuple[Kind, ...], boo
         return "", (), False
     if name in ("writefile", "file"):
         return None, ("writes", "unreadable"), True
-    if not name or name in tables.SHELL_CELLS:
+    if not name or name in reach.SHELL_CELLS:
         return None, ("processes", "unreadable"), True
     return None, ("unreadable",), True
 
@@ -187,8 +187,8 @@ class _Reader:
         full = self._full(node)
         yield from _in_full(full)
         if isinstance(node, ast.Attribute):
-            if node.attr in tables.LAST and not self._is_plain(node):
-                yield cast("Kind", tables.LAST[node.attr])
+            if node.attr in reach.LAST and not self._is_plain(node):
+                yield cast("Kind", reach.LAST[node.attr])
             # A module within a module: ``pd.io.common.os``.
             if node.attr in _MODULES_ALONE and full != node.attr:
                 yield "unreadable"
@@ -203,20 +203,20 @@ class _Reader:
         full = self._full(call.func)
         last = full.rpartition(".")[2]
         first = call.args[0] if call.args else None
-        place = next(filter(None, (keyword(call, name) for name in tables.PATH_ARGUMENTS)), first)
+        place = next(filter(None, (keyword(call, name) for name in reach.PATH_ARGUMENTS)), first)
         if last in _NAMED_GETS and self._gets_hidden(call):
             yield "unreadable"
         if last == "query" and not _is_plain_text(call):
             yield "unreadable"
-        if last in tables.TEXTS and not (
+        if last in reach.TEXTS and not (
             place is None or (isinstance(place, ast.Constant) and place.value is None)
         ):
             yield "writes"
         if last == "open" or full in ("zipfile.ZipFile", "h5py.File"):
             yield from self._opened(call, place, full)
-        elif last in tables.OF_PATHS and isinstance(call.func, ast.Attribute):
+        elif last in reach.OF_PATHS and isinstance(call.func, ast.Attribute):
             yield from self._read(place if full.startswith("glob.") else call.func.value)
-        elif last in tables.READS or full in tables.READS_IN_FULL:
+        elif last in reach.READS or full in reach.READS_IN_FULL:
             yield from self._read(place)
 
     def _gets_hidden(self, call: ast.Call) -> bool:
@@ -226,7 +226,7 @@ class _Reader:
             return True
         full = f"{self._full(call.args[0])}.{name.value}"
         labelled = next(_in_full(full), None) is not None
-        return labelled or name.value in tables.LAST or name.value in _MODULES_ALONE
+        return labelled or name.value in reach.LAST or name.value in _MODULES_ALONE
 
     def _opened(self, call: ast.Call, place: ast.expr | None, full: str) -> Iterator[Kind]:
         of_path = full.startswith("pathlib.") or full.startswith("?")
@@ -268,7 +268,7 @@ class _Reader:
         values = self._source.values_of(name)
         if len(values) == 1 and dotted(values[0]) != name:
             return self._full(values[0], depth - 1)
-        return tables.CONVENTIONS.get(name, name)
+        return reach.CONVENTIONS.get(name, name)
 
 
 _MODULES_ALONE = frozenset(
@@ -279,9 +279,9 @@ _MODULES_ALONE = frozenset(
 def _in_full(name: str) -> Iterator[Kind]:
     parts = name.removeprefix("builtins.").split(".")
     for end in range(1, min(len(parts), 4) + 1):
-        kind = tables.MODULES.get(".".join(parts[:end]).removesuffix("()"))
+        kind = reach.MODULES.get(".".join(parts[:end]).removesuffix("()"))
         if kind is None and end == len(parts):
-            kind = tables.MODULES.get(".".join(parts[:end]))
+            kind = reach.MODULES.get(".".join(parts[:end]))
         if kind is not None:
             yield cast("Kind", kind)
             return
