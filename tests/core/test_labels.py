@@ -65,6 +65,7 @@ unreadable      | %%html\n<b>
 unreadable      | def (
 unreadable      | a = '''\n%''' + __import__("os").name + '''\n'''
 unreadable      | %matplotlib inline\na = '''\n%''' + f(open("/x")) + '''\n'''
+unreadable      | a = '''\n%matplotlib''' + f(open("/x")) + '''\n'''
 changes         | theirs = 1
 changes         | theirs["a"] = 1
 changes         | import json as np
