@@ -78,6 +78,9 @@ from jupyter_codeinterp.core.model_view import (
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.rights.labelling import labels
+from jupyter_codeinterp.core.rights.paths import is_inside, is_url
+from jupyter_codeinterp.core.rights.theirs import theirs
 from jupyter_codeinterp.core.session import title
 from jupyter_codeinterp.core.staleness import cell_names, python_of, stale
 from jupyter_codeinterp.core.staleness.runs import Runs
@@ -160,6 +163,7 @@ READERS = (
         "tracebacks",
         "transcript",
     ),
+    *("labelling", "paths", "theirs"),
     *("cell_names", "python_of", "stale"),
     *("beforehand", "comparing", "holding", "png", "unvarying", "variations"),
 )
@@ -175,6 +179,8 @@ OTHERS = {
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
+    "labels": "types",
+    "reach": "tables of names; measured with `labelling`",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
     "wanted": "asks what `source` has found; measured with `kernel_report`",
     "absent": "compares an answer within bounds; measured with `kernel_report`",
@@ -497,6 +503,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
+    "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
+    "theirs.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
+    "paths.is_inside": is_inside,
+    "paths.is_url": is_url,
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
