@@ -91,6 +91,7 @@ from jupyter_codeinterp.core.verify import (
     beforehand,
     comparing,
     holding,
+    json_tables,
     png,
     unvarying,
     variations,
@@ -165,7 +166,7 @@ READERS = (
     ),
     *("labelling", "paths", "theirs"),
     *("cell_names", "python_of", "stale"),
-    *("beforehand", "comparing", "holding", "png", "unvarying", "variations"),
+    *("beforehand", "comparing", "holding", "json_tables", "png", "unvarying", "variations"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -440,6 +441,11 @@ def vary(text: str) -> object:
     ]
 
 
+def rewrite(text: str) -> object:
+    found = json_tables.parsed(text)
+    return found and json_tables.written(*found)
+
+
 MEASURED: dict[str, Callable[[str], object]] = {
     "checking.check": lambda t: checking.check(t, t, [Cell("c1", t, tuple(cell_outputs(t)))]),
     "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
@@ -611,6 +617,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "holding.moved": lambda t: holding.moved(
         PLACE, t, {"c1": cell_outputs(f"{t} 1")}, [{"c1": cell_outputs(f"{t} 2")}]
     ),
+    "json_tables.parsed": lambda t: json_tables.parsed(f'[{{"a": 1}}, {t}'),
+    "json_tables.written": lambda t: rewrite('{"a": 1}\n' * 2 + f"{json.dumps({'a': t})}\n"),
     "variations.parsed": lambda t: variations.parsed(f"a,b\n1,2\n3,4\n{t}"),
     "variations.varied": lambda t: vary(f"a,b\n1,2\n3,4\n{t}"),
 }
