@@ -46,7 +46,9 @@ def folders_of(
             raise FolderError(f"{path} contains the home folder. A sandbox cannot read all of it.")
     seen = [notebook, *mine, *more]
     secret = [*_jupyters(), *(path / "etc" / "jupyter" for path in mine)]
-    hidden = (path for path in secret if path.is_dir() and any(_contains(one, path) for one in seen))
+    hidden = (
+        path for path in secret if path.is_dir() and any(_contains(one, path) for one in seen)
+    )
     return Folders(
         notebook,
         tuple(dict.fromkeys(path for path in (*mine, *more) if path != notebook)),

@@ -103,10 +103,7 @@ def compiled(machine: str = "") -> bytes:
     code += _block(_IOCTL[one], [*_load(_ARGUMENTS + 8), *requests])
     family = [
         *_load(_ARGUMENTS),
-        *(
-            _step(_EQUAL, number, len(FAMILIES) - place, 0)
-            for place, number in enumerate(FAMILIES)
-        ),
+        *(_step(_EQUAL, number, len(FAMILIES) - place, 0) for place, number in enumerate(FAMILIES)),
         _step(_RETURN, _ERRNO | errno.EAFNOSUPPORT),
     ]
     for number in (_SOCKET[one], _SOCKETPAIR[one]):
