@@ -19,7 +19,8 @@ def is_sandboxed(kernel_manager: Any) -> bool:
     """
     # A process that has launched a sandbox has imported the module.
     module: Any = sys.modules.get(f"{__name__}.provisioner")
-    provisioner = getattr(kernel_manager, "provisioner", None)
+    provisioner: Any = getattr(kernel_manager, "provisioner", None)
     if module is None or type(provisioner) is not module.SandboxProvisioner:
         return False
-    return bool(provisioner.launched)
+    launched: bool = provisioner.launched
+    return launched

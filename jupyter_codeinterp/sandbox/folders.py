@@ -1,4 +1,4 @@
-"""Which folders a sandboxed kernel sees: the notebook's, which it may write, and what it may read."""
+"""Which folders a sandboxed kernel sees: the notebook's to write, others to read."""
 
 from __future__ import annotations
 

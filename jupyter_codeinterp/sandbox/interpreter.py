@@ -35,7 +35,7 @@ def links(python: str) -> list[tuple[Path, str]]:
     found: list[tuple[Path, str]] = []
     path = Path(python)
     while path.is_symlink() and len(found) < 20:
-        target = os.readlink(path)
+        target = str(path.readlink())
         found.append((path, target))
         path = Path(os.path.normpath(path.parent / target))
     return found

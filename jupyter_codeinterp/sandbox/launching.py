@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 from . import limits
 
@@ -36,10 +37,10 @@ class Process:
 
     def send(self, number: int) -> None:
         """To the kernel, which is the child of the sandbox's first process."""
-        with suppress(OSError, ValueError):
-            with open(f"/proc/{self.init}/task/{self.init}/children", encoding="ascii") as file:
-                kernel = int(file.read().split()[0])
-            os.kill(kernel, number)
+        with suppress(OSError, IndexError):
+            # A kernel that has just ended has no children entry, or none that can be signalled.
+            children = Path(f"/proc/{self.init}/task/{self.init}/children")
+            os.kill(int(children.read_text("ascii").split()[0]), number)
 
     def kill(self) -> None:
         """End every process of the sandbox."""
