@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from jupyter_client.provisioning import LocalProvisioner
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Integer, List, Unicode
 
 from . import folders, interpreter, seccomp
@@ -28,7 +28,7 @@ PASSED = (
 """Variables that a kernel gets, and LC_*."""
 
 
-class SandboxProvisioner(LocalProvisioner):  # type: ignore[misc]
+class SandboxProvisioner(LocalProvisioner):
     """Its traits are set in Jupyter's configuration, or in a kernelspec's
     ``metadata.kernel_provisioner.config``."""
 
@@ -68,18 +68,25 @@ class SandboxProvisioner(LocalProvisioner):  # type: ignore[misc]
         return dict(await super().pre_launch(**kwargs))
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        self.cwd = str(kwargs.get("cwd") or Path.cwd())
+        place, cwd = self.place, str(kwargs.get("cwd") or Path.cwd())
+        if place is None:
+            raise LaunchError("The kernel was not prepared.")
+        self.cwd: Any = cwd
         self._asked = False
-        started = LAUNCHER.submit(self._launch, cmd, dict(kwargs.get("env") or os.environ))
+        environment = dict(kwargs.get("env") or os.environ)
+        started = LAUNCHER.submit(self._launch, cmd, environment, cwd, place)
         self._sandbox = await asyncio.wrap_future(started)
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
-        ports = [self.connection_info[f"{one}_port"] for one in CHANNELS]
+        info: dict[str, Any] = {**self.connection_info}
+        ports = [info[f"{one}_port"] for one in CHANNELS]
         naming = (tuple(ports), lambda popen=self.process: popen.returncode is None)
-        threading.Thread(target=self.place.name_sockets, args=naming, daemon=True).start()
+        threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return self.connection_info
 
-    def _launch(self, cmd: list[str], environment: dict[str, str]) -> Process:
+    def _launch(
+        self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
+    ) -> Process:
         program = shutil.which(self.bwrap)
         if program is None:
             raise LaunchError("bubblewrap is not installed. See: jupyter codeinterp sandbox doctor")
@@ -88,7 +95,7 @@ class SandboxProvisioner(LocalProvisioner):  # type: ignore[misc]
             raise LaunchError(f"There is no program {cmd[0]}.")
         try:
             needed = interpreter.folders(python)
-            seen = folders.folders_of(self.cwd, needed, self.readable, self.entries)
+            seen = folders.folders_of(cwd, needed, self.readable, self.entries)
         except (interpreter.InterpreterError, folders.FolderError) as error:
             raise LaunchError(str(error)) from None
         connection = {**self.connection_info, "ip": f"{INSIDE}/s"}
@@ -102,7 +109,8 @@ class SandboxProvisioner(LocalProvisioner):  # type: ignore[misc]
             "/run/connection.json": _data(json.dumps(connection).encode()),
         }
         filtered = _data(seccomp.compiled())
-        outside = self.parent.connection_file
+        manager: Any = self.parent
+        outside = manager.connection_file
         command = [python, *(one.replace(outside, "/run/connection.json") for one in cmd[1:])]
 
         def made(info: int, block: int) -> list[str]:
@@ -111,7 +119,7 @@ class SandboxProvisioner(LocalProvisioner):  # type: ignore[misc]
                     folders=seen,
                     home=folders.home(),
                     links=interpreter.links(python),
-                    sockets=self.place.inner,
+                    sockets=place.inner,
                     files=files,
                     environment=self._inside(environment, python),
                     scratch=self.scratch,
