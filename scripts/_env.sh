@@ -181,6 +181,16 @@ test_browser() {
   quietly 'Chromium (Playwright)' in_folder ui-tests jlpm playwright install chromium
 }
 
+# The tests of sandboxed kernels need bubblewrap; without it they are skipped.
+sandbox() {
+  type -P bwrap >/dev/null && return
+  if [ "$(uname)" = Linux ] && on_debian_as_root; then
+    quietly 'bubblewrap (apt)' apt_install bubblewrap && return
+  fi
+  echo 'bubblewrap is missing: the tests of sandboxed kernels are skipped.' \
+    'On Debian: sudo apt install bubblewrap'
+}
+
 # --- all that the checks and tests need ----------------------------------------------
 
 development_environment() {
@@ -191,4 +201,5 @@ development_environment() {
   front_end
   node_packages devtools
   node_packages ui-tests
+  sandbox
 }

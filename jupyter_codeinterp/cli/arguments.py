@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _export(_command(commands, "export", "write a conversation to standard output"))
     _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
     _command(commands, "doctor", "check the installation and suggest fixes")
+    _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
     return whole
 
 
@@ -178,6 +179,29 @@ def _key(key: argparse.ArgumentParser) -> None:
             help="the provider of the key, as in its model ids (default: the default provider)",
         )
     what.add_parser("list", help="show where keys come from and where they are sent")
+
+
+def _sandbox(sandbox: argparse.ArgumentParser) -> None:
+    what = sandbox.add_subparsers(dest="what", metavar="install|doctor", required=True)
+    installing = what.add_parser("install", help="add a sandboxed kernel to the kernel menu")
+    where = installing.add_mutually_exclusive_group()
+    where.add_argument("--user", action="store_true", help="for this user")
+    where.add_argument(
+        "--sys-prefix", action="store_true", help="for this Python environment (the default)"
+    )
+    installing.add_argument(
+        "--kernel",
+        metavar="NAME",
+        default="python3",
+        help="the Python kernelspec to put into a sandbox (default: %(default)s)",
+    )
+    installing.add_argument(
+        "--name",
+        metavar="NAME",
+        default="python3-sandboxed",
+        help="the name of the new kernelspec (default: %(default)s)",
+    )
+    what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
 
 
 def _steps(text: str) -> int:

@@ -30,6 +30,7 @@ COMMANDS = {
     "export": "conversations",
     "key": "keys",
     "doctor": "doctor",
+    "sandbox": "sandbox",
 }
 """The module of each command. It has a function with the command's name."""
 GC_THRESHOLDS = (50_000, 50, 100)

@@ -314,6 +314,12 @@ class KernelLink:
         normally just before."""
         return bool(self._km.shutting_down)
 
+    @property
+    def gone(self) -> str:
+        """What to say of a kernel that died: a sandbox knows which limit it hit."""
+        why = getattr(self._km.provisioner, "why_ended", "")
+        return f"{why} {GONE}" if isinstance(why, str) and why else GONE
+
     async def interrupt(self) -> None:
         if not self.closed:
             await ensure_async(self._km.interrupt_kernel())

@@ -22,7 +22,7 @@ from ....core.ports import (
 )
 from ....kernel_side.mark import LOOKS_AT, WATCH
 from .counting import Mark
-from .link import EXIT_TIMEOUT, GONE, IDLE_TIMEOUT, KernelLink
+from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
 from .wire import Message, execute_request
 
 FLUSH = 0.1
@@ -118,7 +118,7 @@ class Run:
             return
         await self._link.wait_for_replacement(within)
         self._cause = "dead"
-        self._notes = [why, GONE]
+        self._notes = [why, self._link.gone]
 
     async def stop(self) -> None:
         """Interrupt our code only, and wait for its end."""
@@ -154,7 +154,7 @@ class Run:
 
     def lost(self) -> None:
         self._cause = "dead"
-        self._notes.append(GONE)
+        self._notes.append(self._link.gone)
         self._wake.set()
 
     def _place(self) -> Collector:

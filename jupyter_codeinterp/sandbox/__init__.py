@@ -1,0 +1,26 @@
+"""Kernels in a sandbox: a kernel provisioner of jupyter_client that starts them in bubblewrap.
+
+``provisioner`` what jupyter_client calls ← ``launching`` the process ← ``arguments`` of bubblewrap,
+``limits``, ``seccomp`` ← ``folders`` that the kernel sees, ``interpreter``; ``install`` and
+``doctor`` are for the command line
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def is_sandboxed(kernel_manager: Any) -> bool:
+    """Whether this manager's kernel runs in the sandbox now.
+
+    The answer comes from the provisioner that launched the process. The kernel, its name and its
+    kernelspec have no say.
+    """
+    # A process that has launched a sandbox has imported the module.
+    module: Any = sys.modules.get(f"{__name__}.provisioner")
+    provisioner: Any = getattr(kernel_manager, "provisioner", None)
+    if module is None or type(provisioner) is not module.SandboxProvisioner:
+        return False
+    launched: bool = provisioner.launched
+    return launched

@@ -1,0 +1,117 @@
+"""The arguments of ``bwrap``, as a pure function of what the sandbox shall be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .folders import Folders
+
+ETC = (
+    "alternatives", "ca-certificates", "ca-certificates.conf", "debian_version", "fonts",
+    "host.conf", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "locale.conf",
+    "localtime", "magic", "mime.types", "nsswitch.conf", "os-release", "pki/tls/certs",
+    "protocols", "services", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
+)  # fmt: skip
+"""What a program may read of /etc. The rest holds secrets of the machine."""
+LINKS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
+SECRETS_OF_PROC = ("kcore", "keys", "key-users", "kallsyms", "kmsg", "timer_list", "sysrq-trigger")
+PROC = ("sys", "irq", "bus", "fs")
+"""Bubblewrap leaves /proc/sys writable where the system's root is the one inside."""
+INSIDE = "/run/kernel"
+"""The folder of the kernel's sockets, in the sandbox."""
+
+
+class Sandbox(NamedTuple):
+    """``links``: symbolic links to make; ``sockets``: the folder that becomes ``INSIDE``;
+    ``files``: paths in the sandbox and the open descriptors that their content comes from;
+    ``scratch``: bytes of each temporary file system."""
+
+    folders: Folders
+    home: Path
+    links: Sequence[tuple[Path, str]]
+    sockets: Path
+    files: Mapping[str, int]
+    environment: Mapping[str, str]
+    scratch: int
+    command: Sequence[str]
+    info: int
+    block: int
+    filter: int
+
+
+def arguments(box: Sandbox) -> list[str]:
+    """Without the program's name. Later mounts cover earlier ones, so parents come first."""
+    return [
+        *_isolation(box),
+        *_system(box.scratch),
+        *_temporary(box.scratch, box.home),
+        *_folders(box),
+        *(part for path, number in box.files.items() for part in _file(path, number)),
+        *("--bind", str(box.sockets), INSIDE),
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        *("--clearenv",),
+        *(part for name, value in box.environment.items() for part in ("--setenv", name, value)),
+        *("--chdir", str(box.folders.notebook)),
+        *("--", *box.command),
+    ]
+
+
+def _isolation(box: Sandbox) -> list[str]:
+    return [
+        *("--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-net"),
+        *("--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"),
+        *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+        *("--info-fd", str(box.info), "--block-fd", str(box.block)),
+        *("--seccomp", str(box.filter)),
+    ]
+
+
+def _system(scratch: int) -> list[str]:
+    made = ["--ro-bind", "/usr", "/usr"]
+    for name in LINKS:
+        path = Path("/", name)
+        if path.is_symlink():
+            made += ("--symlink", str(path.readlink()), str(path))
+        elif path.is_dir():
+            made += ("--ro-bind", str(path), str(path))
+    for name in ETC:
+        made += ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    for name in ("/nix/store", "/gnu/store", "/sys/devices/system/cpu", "/sys/devices/system/node"):
+        made += ("--ro-bind-try", name, name)
+    made += ("--proc", "/proc")
+    for name in PROC:
+        made += ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
+    for name in SECRETS_OF_PROC:
+        if Path("/proc", name).exists():
+            made += ("--ro-bind", "/dev/null", f"/proc/{name}")
+    return [*made, "--dev", "/dev", "--size", str(scratch), "--tmpfs", "/dev/shm"]
+
+
+def _temporary(scratch: int, home: Path) -> list[str]:
+    made = ["--size", str(scratch), "--tmpfs", "/tmp"]
+    return [*made, "--size", str(scratch), "--perms", "0700", "--tmpfs", str(home)]
+
+
+def _folders(box: Sandbox) -> list[str]:
+    folders = box.folders
+    mounts = {path: ["--ro-bind", str(path), str(path)] for path in folders.readable}
+    mounts |= {folders.notebook: ["--bind", str(folders.notebook), str(folders.notebook)]}
+    mounts |= {path: ["--ro-bind", str(path), str(path)] for path in folders.protected}
+    empty = ("--perms", "0500", "--size", "4096", "--tmpfs")
+    mounts |= {path: [*empty, str(path), "--remount-ro", str(path)] for path in folders.hidden}
+    made = [part for path in sorted(mounts, key=_depth) for part in mounts[path]]
+    seen = [Path("/usr"), *mounts]
+    for path, target in box.links:
+        if not any(one == path or one in path.parents for one in seen):
+            made += ("--symlink", target, str(path))
+    return made
+
+
+def _depth(path: Path) -> tuple[int, str]:
+    return len(path.parts), str(path)
+
+
+def _file(path: str, number: int) -> tuple[str, ...]:
+    return ("--perms", "0444", "--ro-bind-data", str(number), path)

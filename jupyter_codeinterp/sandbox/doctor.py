@@ -1,0 +1,60 @@
+"""Whether this machine can run a sandboxed kernel, and how to repair it if not."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+from . import seccomp
+
+OLDEST = (0, 8)
+"""The first bubblewrap with ``--disable-userns``."""
+_TRY = (
+    "--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-net", "--unshare-ipc",
+    "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--ro-bind", "/",
+    "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", "exit 0",
+)  # fmt: skip
+
+
+def problem() -> str:
+    """What is missing and how to repair it; "" if a sandbox starts here. Tries one."""
+    if sys.platform != "linux":
+        return f"The sandbox needs Linux; this is {platform.system()}."
+    if platform.machine() not in seccomp.ARCHITECTURES:
+        known = " and ".join(seccomp.ARCHITECTURES)
+        return f"The sandbox knows {known}, not {platform.machine()}."
+    program = shutil.which("bwrap")
+    if program is None:
+        return "bubblewrap is not installed. On Debian and Ubuntu: sudo apt install bubblewrap"
+    said = _run(program, "--version")[1]
+    version = tuple(map(int, re.findall(r"\d+", said)[:2]))
+    if version < OLDEST:
+        return f"{said} is too old. The sandbox needs bubblewrap 0.8 or newer."
+    code, said = _run(program, *_TRY)
+    if code == 0:
+        return ""
+    return (
+        f"bubblewrap cannot start a sandbox here: {said}\n"
+        "On Ubuntu 23.10 or newer, add an AppArmor profile that allows user namespaces for "
+        f"{program}. In a container, allow its seccomp profile to make user namespaces."
+    )
+
+
+def _run(*command: str) -> tuple[int, str]:
+    try:
+        ran = subprocess.run(
+            command,
+            env={},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 1, str(error)
+    return ran.returncode, ran.stdout.strip()

@@ -1,0 +1,109 @@
+"""Which folders a sandboxed kernel sees: the notebook's to write, others to read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
+
+PROTECTED = (".git", ".ipynb_checkpoints", ".codeinterp", ".hg", ".vscode", ".idea", ".envrc")
+"""What other programs run or take instructions from. Read-only where it is there."""
+ENTRIES = 200_000
+"""Files and folders of the notebook's folder that are searched for them at most."""
+
+
+class FolderError(Exception):
+    """The notebook's folder cannot be a sandbox's. The message says what to do."""
+
+
+class Folders(NamedTuple):
+    """``hidden`` are empty and read-only in the sandbox."""
+
+    notebook: Path
+    readable: tuple[Path, ...]
+    protected: tuple[Path, ...]
+    hidden: tuple[Path, ...]
+
+
+def home() -> Path:
+    return Path(os.path.realpath(Path.home()))
+
+
+def folders_of(
+    cwd: str, environment: Iterable[Path], readable: Iterable[str], entries: int = ENTRIES
+) -> Folders:
+    """``environment``: the interpreter's folders; those that contain the home folder are left out.
+    Raises FolderError."""
+    notebook = Path(os.path.realpath(cwd))
+    _check(notebook)
+    mine = [path for path in environment if not _contains(path, home())]
+    more = [Path(os.path.realpath(Path(one).expanduser())) for one in readable]
+    for path in more:
+        if _contains(path, home()):
+            raise FolderError(f"{path} contains the home folder. A sandbox cannot read all of it.")
+    seen = [notebook, *mine, *more]
+    secret = [*_jupyters(), *(path / "etc" / "jupyter" for path in mine)]
+    hidden = (
+        path for path in secret if path.is_dir() and any(_contains(one, path) for one in seen)
+    )
+    return Folders(
+        notebook,
+        tuple(dict.fromkeys(path for path in (*mine, *more) if path != notebook)),
+        tuple(protected(notebook, entries)),
+        tuple(dict.fromkeys(hidden)),
+    )
+
+
+def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
+    """All of ``PROTECTED`` below this folder. Follows no link. Raises FolderError where the folder
+    has more than ``entries``, for then one may be missing."""
+    found: list[Path] = []
+    waiting, seen = [notebook], 0
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listed:
+                for entry in listed:
+                    seen += 1
+                    if entry.name in PROTECTED and not entry.is_symlink():
+                        found.append(Path(entry.path))
+                    elif entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+        except PermissionError:
+            # The kernel cannot read it either: it runs as the same user.
+            continue
+        if seen > entries:
+            raise FolderError(
+                f"{notebook} has more than {entries:,} files, so the sandbox cannot find all "
+                "folders that must stay read-only. Move the notebook to a smaller folder, or raise "
+                "SandboxProvisioner.entries."
+            )
+    return found
+
+
+def _check(notebook: Path) -> None:
+    if _contains(notebook, home()):
+        raise FolderError(
+            f"A sandboxed kernel may write in its notebook's folder, and {notebook} holds your "
+            "home folder. Move the notebook to a folder of its own."
+        )
+    for path in _jupyters():
+        if _contains(path, notebook):
+            raise FolderError(f"{notebook} is a folder of Jupyter's own. Move the notebook.")
+    system = ("/usr", "/etc", "/proc", "/sys", "/dev", "/run", "/var/run")
+    if notebook in map(Path, ("/tmp", "/var/tmp")) or any(
+        _contains(Path(one), notebook) for one in system
+    ):
+        raise FolderError(f"{notebook} belongs to the system. Move the notebook to another folder.")
+
+
+def _jupyters() -> list[Path]:
+    """Where a server keeps its token, its settings and our journal and keys."""
+    named = (jupyter_config_dir(), jupyter_data_dir(), jupyter_runtime_dir())
+    return [Path(os.path.realpath(one)) for one in named]
+
+
+def _contains(folder: Path, path: Path) -> bool:
+    return path == folder or folder in path.parents

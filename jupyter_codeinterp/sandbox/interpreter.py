@@ -1,0 +1,64 @@
+"""The folders that a Python interpreter needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+TIMEOUT = 20.0
+_ASK = (
+    "import json, sys; print(json.dumps([sys.prefix, sys.base_prefix, sys.exec_prefix,"
+    " sys.base_exec_prefix, *filter(None, sys.path)]))"
+)
+
+
+class InterpreterError(Exception):
+    """The interpreter does not start, or is no Python."""
+
+
+def folders(python: str) -> tuple[Path, ...]:
+    """Its prefixes and import path, existing ones only. Asks the interpreter the first time, which
+    takes 80 ms; the file's time says when to ask again. Raises InterpreterError."""
+    path = Path(python)
+    try:
+        times = (path.stat().st_mtime_ns, _time(path.parent.parent / "pyvenv.cfg"))
+    except OSError as error:
+        raise InterpreterError(f"{python}: {error.strerror}") from None
+    return _asked(python, times)
+
+
+def links(python: str) -> list[tuple[Path, str]]:
+    """The symbolic links from this path to the program: each with what it names."""
+    found: list[tuple[Path, str]] = []
+    path = Path(python)
+    while path.is_symlink() and len(found) < 20:
+        target = str(path.readlink())
+        found.append((path, target))
+        path = Path(os.path.normpath(path.parent / target))
+    return found
+
+
+@lru_cache(maxsize=32)
+def _asked(python: str, times: tuple[int, int]) -> tuple[Path, ...]:
+    try:
+        ran = subprocess.run(
+            [python, "-c", _ASK],
+            cwd="/",
+            env={"PATH": os.defpath},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
+        named = json.loads(ran.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        raise InterpreterError(f"{python} does not name its folders: {error}") from None
+    paths = (Path(os.path.realpath(one)) for one in named)
+    return tuple(dict.fromkeys(path for path in paths if path.is_dir() and path != Path("/")))
+
+
+def _time(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0

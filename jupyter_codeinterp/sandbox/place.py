@@ -1,0 +1,81 @@
+"""The folder of a kernel's sockets, outside of the sandbox.
+
+The kernel makes its sockets in ``inner``. Each then gets a second name in the folder above, which
+the kernel cannot change: a server that connects to it cannot be led elsewhere by a link.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+import time
+from pathlib import Path
+
+NAME = "codeinterp-sandbox-"
+LONGEST = 90
+"""Bytes of a path: a socket's may have 107, with its number."""
+SOCKETS = 60.0
+"""Seconds within which a kernel makes its sockets."""
+
+
+class Place:
+    """``prefix`` and a number is the path of a socket."""
+
+    def __init__(self) -> None:
+        """Make the folder. Raises OSError."""
+        start = _start_of(os.getpid())
+        self.path = Path(tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-{start}-", dir=_root()))
+        self.inner = self.path / "k"
+        self.prefix = str(self.path / "s")
+        self.inner.mkdir(mode=0o700)
+
+    def empty(self) -> None:
+        """Before each launch."""
+        shutil.rmtree(self.inner)
+        self.inner.mkdir(mode=0o700)
+        for path in self.path.glob("s-*"):
+            path.unlink()
+
+    def name_sockets(self, ports: tuple[int, ...], alive: object) -> bool:
+        """Wait for the kernel's sockets and give each its second name. False if the process ends
+        first. Only sockets are named: never a link."""
+        deadline = time.monotonic() + SOCKETS
+        waiting = list(ports)
+        while waiting and time.monotonic() < deadline:
+            for port in list(waiting):
+                made = self.inner / f"s-{port}"
+                if made.exists() and stat.S_ISSOCK(made.lstat().st_mode):
+                    os.link(made, f"{self.prefix}-{port}", follow_symlinks=False)
+                    waiting.remove(port)
+            if waiting:
+                if callable(alive) and not alive():
+                    return False
+                time.sleep(0.005)
+        return not waiting
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Remove the folders of processes that were killed before they could."""
+    for path in Path(_root()).glob(f"{NAME}*-*-*"):
+        pid, start = path.name[len(NAME) :].split("-")[:2]
+        if pid.isdigit() and path.stat().st_uid == os.getuid() and _start_of(int(pid)) != start:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _root() -> str:
+    root = tempfile.gettempdir()
+    return root if len(os.fsencode(root)) + len(NAME) + 40 < LONGEST else "/tmp"
+
+
+def _start_of(pid: int) -> str:
+    """When the process started, in ticks; "" if there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[19]

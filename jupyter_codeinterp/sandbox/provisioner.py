@@ -1,0 +1,184 @@
+"""Launches a kernel in a sandbox, as jupyter_client's kernel provisioner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import threading
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from traitlets import Integer, List, Unicode
+
+from . import folders, interpreter, seccomp
+from .arguments import INSIDE, Sandbox, arguments
+from .launching import LAUNCHER, LaunchError, Process, launch
+from .limits import Limits, why_ended
+from .place import Place, sweep
+
+GIB = 1024**3
+PASSED = (
+    "LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "MPLBACKEND", "JPY_SESSION_NAME",
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_MAX_THREADS",
+)  # fmt: skip
+"""Variables that a kernel gets, and LC_*."""
+
+
+class SandboxProvisioner(LocalProvisioner):
+    """Its traits are set in Jupyter's configuration, or in a kernelspec's
+    ``metadata.kernel_provisioner.config``."""
+
+    bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
+    readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
+    variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
+    entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
+    scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
+    memory = Integer(0, config=True, help="Bytes of data of each process; 0 for no limit.")
+    processes = Integer(512, config=True, help="Processes and threads, except for root.")
+    open_files = Integer(4096, config=True, help="Open files of each process.")
+    file_size = Integer(10 * GIB, config=True, help="Bytes of each file that it writes.")
+    cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
+
+    place: Place | None = None
+    why_ended = ""
+    """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
+    _sandbox: Process | None = None
+    _asked = False
+    _environment: dict[str, str]
+
+    @property
+    def launched(self) -> bool:
+        """Whether a process runs that this object put into a sandbox."""
+        return self._sandbox is not None and self.process is self._sandbox.popen
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        await asyncio.wrap_future(LAUNCHER.submit(sweep))
+        if self.place is None:
+            self.place = Place()
+        else:
+            self.place.empty()
+        manager = self.parent
+        if manager is None:
+            raise LaunchError("A sandboxed kernel needs a kernel manager.")
+        manager.transport, manager.ip, manager.cache_ports = "ipc", self.place.prefix, False
+        return dict(await super().pre_launch(**kwargs))
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        place, cwd = self.place, str(kwargs.get("cwd") or Path.cwd())
+        if place is None:
+            raise LaunchError("The kernel was not prepared.")
+        self.cwd: Any = cwd
+        self._asked = False
+        environment = dict(kwargs.get("env") or os.environ)
+        started = LAUNCHER.submit(self._launch, cmd, environment, cwd, place)
+        self._sandbox = await asyncio.wrap_future(started)
+        self.process = self._sandbox.popen
+        self.pid = self.pgid = self.process.pid
+        info: dict[str, Any] = {**self.connection_info}
+        ports = [info[f"{one}_port"] for one in CHANNELS]
+        naming = (tuple(ports), lambda popen=self.process: popen.returncode is None)
+        threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
+        return self.connection_info
+
+    def _launch(
+        self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
+    ) -> Process:
+        program = shutil.which(self.bwrap)
+        if program is None:
+            raise LaunchError("bubblewrap is not installed. See: jupyter codeinterp sandbox doctor")
+        python = shutil.which(cmd[0])
+        if python is None:
+            raise LaunchError(f"There is no program {cmd[0]}.")
+        try:
+            needed = interpreter.folders(python)
+            seen = folders.folders_of(cwd, needed, self.readable, self.entries)
+        except (interpreter.InterpreterError, folders.FolderError) as error:
+            raise LaunchError(str(error)) from None
+        connection = {**self.connection_info, "ip": f"{INSIDE}/s"}
+        key = connection["key"]
+        connection["key"] = key.decode() if isinstance(key, bytes) else key
+        user = f"user:x:{os.getuid()}:{os.getgid()}::{folders.home()}:/bin/sh\n"
+        files = {
+            "/etc/passwd": _data(user.encode()),
+            "/etc/group": _data(f"user:x:{os.getgid()}:\n".encode()),
+            "/etc/hosts": _data(b"127.0.0.1 localhost sandbox\n::1 localhost\n"),
+            "/run/connection.json": _data(json.dumps(connection).encode()),
+        }
+        filtered = _data(seccomp.compiled())
+        manager: Any = self.parent
+        outside = manager.connection_file
+        command = [python, *(one.replace(outside, "/run/connection.json") for one in cmd[1:])]
+
+        def made(info: int, block: int) -> list[str]:
+            return arguments(
+                Sandbox(
+                    folders=seen,
+                    home=folders.home(),
+                    links=interpreter.links(python),
+                    sockets=place.inner,
+                    files=files,
+                    environment=self._inside(environment, python),
+                    scratch=self.scratch,
+                    command=command,
+                    info=info,
+                    block=block,
+                    filter=filtered,
+                )
+            )
+
+        return launch(program, made, [*files.values(), filtered], self._limits)
+
+    @property
+    def _limits(self) -> Limits:
+        return Limits(self.memory, self.processes, self.open_files, self.file_size, self.cpu)
+
+    def _inside(self, environment: dict[str, str], python: str) -> dict[str, str]:
+        named = {*PASSED, *self.variables, *(self.kernel_spec.env or {})}
+        kept = {
+            name: value
+            for name, value in environment.items()
+            if name in named or name.startswith("LC_")
+        }
+        home = str(folders.home())
+        path = f"{Path(python).parent}:/usr/local/bin:/usr/bin:/bin"
+        return {"HOME": home, "USER": "user", "TMPDIR": "/tmp", **kept, "PATH": path}
+
+    async def poll(self) -> int | None:
+        code = await super().poll()
+        if code is not None and self._sandbox is not None:
+            self.why_ended = "" if self._asked else why_ended(code, self._limits)
+            self._sandbox.close()
+            self._sandbox = None
+        return code
+
+    async def send_signal(self, signum: int) -> None:
+        if self._sandbox is None:
+            return
+        if signum == signal.SIGKILL:
+            self._asked = True
+            self._sandbox.kill()
+        else:
+            self._asked = self._asked or signum == signal.SIGTERM
+            self._sandbox.send(signum)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        if self._sandbox is not None:
+            self._sandbox.kill()
+        if not restart and self.place is not None:
+            self.place.remove()
+            self.place = None
+
+
+CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+
+
+def _data(content: bytes) -> int:
+    """A descriptor that ``bwrap`` reads this from."""
+    number = os.memfd_create("sandbox", os.MFD_CLOEXEC)
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number

@@ -1,0 +1,133 @@
+"""A seccomp filter in the form that ``bwrap --seccomp`` reads: compiled BPF.
+
+It denies what namespaces leave open: system calls with a history of kernel faults, and sockets that
+no network namespace holds back (vsock, for one).
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_X32 = 0x40000000
+
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+DENIED = {
+    # name: number on x86_64, number on aarch64; None where there is none
+    "ptrace": (101, 117),
+    "syslog": (103, 116),
+    "modify_ldt": (154, None),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "init_module": (175, 105),
+    "delete_module": (176, 106),
+    "quotactl": (179, 60),
+    "lookup_dcookie": (212, 18),
+    "clock_settime": (227, 112),
+    "kexec_load": (246, 104),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "unshare": (272, 97),
+    "move_pages": (279, 239),
+    "perf_event_open": (298, 241),
+    "fanotify_init": (300, 262),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "setns": (308, 268),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "finit_module": (313, 273),
+    "kexec_file_load": (320, 294),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "pidfd_getfd": (438, 438),
+    "mount_setattr": (442, 442),
+    "quotactl_fd": (443, 443),
+}
+_CLONE, _CLONE3 = (56, 220), 435
+_IOCTL = (16, 29)
+_SOCKET, _SOCKETPAIR = (41, 198), (53, 199)
+NEW_NAMESPACES = 0x7E020080
+"""CLONE_NEW*: user, pid, net, ipc, uts, cgroup, mount, time."""
+FAMILIES = (1, 2, 10, 16)
+"""Sockets that may be made: Unix, IPv4, IPv6, netlink."""
+TERMINAL = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX, which type into a terminal."""
+
+
+def compiled(machine: str = "") -> bytes:
+    """Raises ValueError for a machine that this module has no numbers of."""
+    machine = machine or platform.machine()
+    if machine not in ARCHITECTURES:
+        raise ValueError(f"no system call numbers of {machine or 'this machine'}")
+    one = list(ARCHITECTURES).index(machine)
+    deny = _ERRNO | errno.EPERM
+    code = [
+        *_load(_ARCHITECTURE),
+        *_unless(_EQUAL, ARCHITECTURES[machine], _KILL),
+        *_load(_NUMBER),
+        *_when(_AT_LEAST, _X32, deny),
+        # glibc then falls back to clone, whose flags can be read here.
+        *_when(_EQUAL, _CLONE3, _ERRNO | errno.ENOSYS),
+    ]
+    for numbers in DENIED.values():
+        number = numbers[one]
+        if number is not None:
+            code += _when(_EQUAL, number, deny)
+    code += _block(_CLONE[one], [*_load(_ARGUMENTS), *_when(_ANY_BIT, NEW_NAMESPACES, deny)])
+    requests = [step for number in TERMINAL for step in _when(_EQUAL, number, deny)]
+    code += _block(_IOCTL[one], [*_load(_ARGUMENTS + 8), *requests])
+    family = [
+        *_load(_ARGUMENTS),
+        *(_step(_EQUAL, number, len(FAMILIES) - place, 0) for place, number in enumerate(FAMILIES)),
+        _step(_RETURN, _ERRNO | errno.EAFNOSUPPORT),
+    ]
+    for number in (_SOCKET[one], _SOCKETPAIR[one]):
+        code += _block(number, family)
+    return b"".join([*code, _step(_RETURN, _ALLOW)])
+
+
+def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
+    return struct.pack("=HBBI", code, then, otherwise, value)
+
+
+def _load(offset: int) -> list[bytes]:
+    return [_step(_LOAD, offset)]
+
+
+def _when(test: int, value: int, result: int) -> list[bytes]:
+    return [_step(test, value, 0, 1), _step(_RETURN, result)]
+
+
+def _unless(test: int, value: int, result: int) -> list[bytes]:
+    return [_step(test, value, 1, 0), _step(_RETURN, result)]
+
+
+def _block(number: int, steps: list[bytes]) -> list[bytes]:
+    """These steps for one system call. Its end allows it."""
+    inner = [*steps, _step(_RETURN, _ALLOW)]
+    return [_step(_EQUAL, number, 0, len(inner)), *inner]
