@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...cell_code.parsing import base
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
 from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, text, texts
-from ..shared.source import Source, base, column, keyword, parsed, text_constant
+from ..shared.source import Source, column, keyword, parsed, text_constant
 
 NAME = "Join"
 GROUPS = "Groups"

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from ...cell_code.parsing import base
 from ...findings import Place
 from .check import Fact, SeenRun
-from .source import Source, base, dotted
+from .source import Source, dotted
 
 MOST = 12
 LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
