@@ -11,7 +11,7 @@ import pytest
 from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.document.ops import Delete
-from jupyter_codeinterp.core.history.roots import Root, moved
+from jupyter_codeinterp.core.document.roots import Root, moved
 from jupyter_codeinterp.core.stores import StoredOp
 from tests.cli import Cli, fake_process, make_cli
 

@@ -30,6 +30,7 @@ from jupyter_codeinterp.core.approval import (
     out_of_sight,
 )
 from jupyter_codeinterp.core.attached import kinds
+from jupyter_codeinterp.core.cell_code import cell_names, parsing, python_of
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
@@ -66,7 +67,6 @@ from jupyter_codeinterp.core.model_view import (
     distributions,
     html_text,
     images,
-    names,
     notebook_prompt,
     outputs,
     plain_text,
@@ -82,7 +82,7 @@ from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.paths import is_inside, is_url
 from jupyter_codeinterp.core.rights.theirs import theirs
 from jupyter_codeinterp.core.session import title
-from jupyter_codeinterp.core.staleness import cell_names, python_of, stale
+from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
@@ -157,7 +157,6 @@ READERS = (
         "distributions",
         "installs",
         "kinds",
-        "names",
         "references",
         "shown_html",
         "titles",
@@ -165,7 +164,7 @@ READERS = (
         "transcript",
     ),
     *("labelling", "paths", "theirs"),
-    *("cell_names", "python_of", "stale"),
+    *("cell_names", "parsing", "python_of", "stale"),
     *("beforehand", "comparing", "holding", "json_tables", "png", "unvarying", "variations"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
@@ -229,7 +228,7 @@ OTHERS = {
     "execution": "passes on what `outputs` and `untrusted` make",
     "event_log": "numbers events",
     "persistence": "numbers events",
-    "placing": "passes on what `names` finds; beside the loop where there is much of it",
+    "placing": "passes on what `cell_names` finds; beside the loop where there is much of it",
     "deferred_writes": "our own words",
     "lease": "ids of our own",
     "ledger": "compares sources",
@@ -462,9 +461,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "conversation.Conversation.summary": conversation,
     "new_notebook.safe_name": lambda t: new_notebook.safe_name(t),
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
-    "names.defined": names.defined,
-    "names.imported": names.imported,
-    "names.used": names.used,
     "notebook_prompt.cells": describe,
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
     "notebook_prompt.first_line": notebook_prompt.first_line,
@@ -625,6 +621,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
 MEASURED |= {
     "cell_names.is_plain": cell_names.is_plain,
     "cell_names.names_of": cell_names.names_of.__wrapped__,
+    "parsing.parse": lambda t: parsing.parse(t, 20_000),
+    "python_of.may_bring_any": python_of.may_bring_any,
     "python_of.python_of": python_of.python_of,
     "stale.find": stale_cells,
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ..cell_code.cell_names import names_of
 from ..document.ops import CellView
-from ..staleness.cell_names import names_of
 
 
 def theirs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .cell_names import Function, Names, names_of
+from ..cell_code.cell_names import Function, Names, names_of
 
 MOST = 5_000
 """Cells that a kernel's runs remember."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from ....core.document.roots import Root
 from ....core.errors import StoreError
-from ....core.history.roots import Root
 from . import mark
 from .file import empty_log, file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep

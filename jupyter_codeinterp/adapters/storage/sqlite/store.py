@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from ....core.commands import SessionInfo
+from ....core.document.roots import moved
 from ....core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
-from ....core.history.roots import moved
 from ....core.messages import Message
 from ....core.stores import Beginning
 from .actions import ActionTable

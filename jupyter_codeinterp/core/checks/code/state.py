@@ -6,10 +6,11 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from ...cell_code.parsing import base
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, base, dotted, is_method_call, keyword, parsed
+from ..shared.source import Source, dotted, is_method_call, keyword, parsed
 
 NAME = "Hidden state"
 MODULES = {

@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ...cell_code.parsing import base
 from ...findings import Finding
 from ..shared.check import Change, Check, SeenRun
 from ..shared.reading import listed
-from ..shared.source import Source, base, is_method_call, parsed
+from ..shared.source import Source, is_method_call, parsed
 
 NAME = "Changed variable"
 TABLES = ("DataFrame", "Series", "ndarray")

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ...cell_code.parsing import base
 from .reading import assigned_name
-from .source import Source, base, column, is_method_call, text_constant
+from .source import Source, column, is_method_call, text_constant
 
 ADDS = ("sum", "cumsum", "mean")
 AGGREGATES = ("agg", "aggregate")

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from ...cell_code.parsing import base
 from ...findings import Place
 from .check import Fact, SeenRun
-from .source import Source, base, column, dotted, text_constant
+from .source import Source, column, dotted, text_constant
 
 MOST = 12
 MISSING = ("isna", "isnull", "notna", "notnull", "dropna")
