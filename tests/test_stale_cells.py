@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_codeinterp.core.cell_code.cell_names import names_of
-from jupyter_codeinterp.core.staleness.runs import Runs
+from jupyter_codeinterp.core.staleness.runs import MOST, Runs
 from jupyter_codeinterp.core.staleness.stale import EDITED, Cell, find
 
 
@@ -285,3 +285,11 @@ def test_very_long_and_very_deep_cells_have_no_names() -> None:
     deep = "x = " + "(" * 80 + "1" + ",)" * 80
     for source in (long, deep):
         assert Notebook(a=source, b="print(x)").do("a|b|a").stale == {}
+
+
+def test_a_kernels_oldest_runs_are_forgotten() -> None:
+    kernel = Runs()
+    for number in range(1, MOST + 11):
+        kernel.ran(f"c{number}", number, "x = y")
+    assert len(kernel.last) == len(kernel.writes["x"]) == MOST
+    assert "c10" not in kernel.last and "c11" in kernel.last
