@@ -85,6 +85,36 @@ test('a run without a finding says what was checked', async ({
   expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
 });
 
+test('a card says what its code may reach, before it runs and after', async ({
+  model,
+  notebook,
+  page,
+  panel
+}, info) => {
+  await notebook.start(['']);
+  await notebook.select(0);
+  await model.play('code');
+  await panel.ask(asked("import urllib.request\nopen('made.txt', 'w').close()"));
+  const labels = panel.log.getByRole('list', {
+    name: 'What the code may do'
+  });
+  const written = labels.getByText('writes files');
+  await expect(written).toBeVisible();
+  for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
+    await page.theme.setTheme(theme);
+    await page.sidebar.setWidth(300, 'right');
+    await written.blur();
+    await written.focus();
+    await expect(page.getByRole('tooltip')).toHaveText(/^Line 2: open\(/);
+    await shot(page.locator('#main'), info.outputPath(`labels ${theme}.png`));
+    expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
+  }
+  await panel.decide('Run');
+  await panel.ended();
+  await page.reload();
+  await expect(written).toBeVisible();
+});
+
 test('a protected variable asks in Auto', async ({
   model,
   notebook,
