@@ -26,6 +26,8 @@ PASSED = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_MAX_THREADS",
 )  # fmt: skip
 """Variables that a kernel gets, and LC_*."""
+CONNECTION = "/run/connection.json"
+"""The connection file, in the sandbox."""
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -106,12 +108,16 @@ class SandboxProvisioner(LocalProvisioner):
             "/etc/passwd": _data(user.encode()),
             "/etc/group": _data(f"user:x:{os.getgid()}:\n".encode()),
             "/etc/hosts": _data(b"127.0.0.1 localhost sandbox\n::1 localhost\n"),
-            "/run/connection.json": _data(json.dumps(connection).encode()),
+            CONNECTION: _data(json.dumps(connection).encode()),
         }
         filtered = _data(seccomp.compiled())
         manager: Any = self.parent
-        outside = manager.connection_file
-        command = [python, *(one.replace(outside, "/run/connection.json") for one in cmd[1:])]
+        # jupyter_client puts the real path into the command, not the one that it was given.
+        outside = os.path.realpath(manager.connection_file)
+        if not any(outside in one for one in cmd[1:]):
+            # The kernel would listen where nobody connects.
+            raise LaunchError("The kernelspec's command does not name {connection_file}.")
+        command = [python, *(one.replace(outside, CONNECTION) for one in cmd[1:])]
 
         def made(info: int, block: int) -> list[str]:
             return arguments(
