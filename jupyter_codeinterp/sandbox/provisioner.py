@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,13 @@ class SandboxProvisioner(LocalProvisioner):
         self._asked = False
         environment = dict(kwargs.get("env") or os.environ)
         started = LAUNCHER.submit(self._launch, cmd, environment, cwd, place)
-        self._sandbox = await asyncio.wrap_future(started)
+        try:
+            self._sandbox = await asyncio.wrap_future(started)
+        except BaseException:
+            # A cancelled launch may still go on in its thread.
+            started.add_done_callback(_kill)
+            self._remove_place()
+            raise
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
         info: dict[str, Any] = {**self.connection_info}
@@ -174,12 +181,21 @@ class SandboxProvisioner(LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         if self._sandbox is not None:
             self._sandbox.kill()
-        if not restart and self.place is not None:
+        if not restart:
+            self._remove_place()
+
+    def _remove_place(self) -> None:
+        if self.place is not None:
             self.place.remove()
             self.place = None
 
 
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+
+
+def _kill(started: Future[Process]) -> None:
+    if not started.cancelled() and started.exception() is None:
+        started.result().kill()
 
 
 def _data(content: bytes) -> int:
