@@ -16,16 +16,20 @@ import pytest
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from traitlets.config import Config
 
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+from jupyter_codeinterp.cli.commands.run import _sandboxed
+from jupyter_codeinterp.cli.local.problems import USAGE, Problem
 from jupyter_codeinterp.core.ports import OutputsChanged
 from jupyter_codeinterp.sandbox import doctor
+from jupyter_codeinterp.sandbox.install import installed
 from jupyter_codeinterp.sandbox.launching import LAUNCHER, LaunchError
 from jupyter_codeinterp.sandbox.place import NAME, _root
 from tests.kernels import kernel_manager, run, running_kernel, text, until
 
 MISSING = doctor.problem()
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING or "runs here")
+runs_here = pytest.mark.skipif(bool(MISSING), reason=MISSING or "runs here")
 
 NAMED = ("-f", "{connection_file}")
 
@@ -75,6 +79,7 @@ async def kernel_manager_behind_a_link(
         yield kernels
 
 
+@runs_here
 async def test_output_error_interrupt_restart_and_death(tmp_path: Path, folder: Path) -> None:
     async with (
         kernel_manager_behind_a_link(tmp_path, cpu=60) as kernels,
@@ -134,6 +139,7 @@ async def _stopped(kernel: ZmqKernel) -> None:
         assert done.outputs[-1]["ename"] == "KeyboardInterrupt"
 
 
+@runs_here
 async def test_a_command_without_the_connection_file_is_refused(
     tmp_path: Path, folder: Path
 ) -> None:
@@ -142,13 +148,38 @@ async def test_a_command_without_the_connection_file_is_refused(
     assert not _places()
 
 
+@runs_here
 async def test_a_start_that_is_given_up_leaves_nothing(tmp_path: Path, folder: Path) -> None:
     made = manager(tmp_path, *NAMED)
     starting = asyncio.ensure_future(made.start_kernel(cwd=str(folder)))
-    while not (_places() or starting.done()):
+    for _ in range(1_000_000):
+        if _places() or starting.done():
+            break
         await asyncio.sleep(0)
     starting.cancel()
     await asyncio.gather(starting, return_exceptions=True)
     await asyncio.wrap_future(LAUNCHER.submit(lambda: None))
     assert not _places()
     await until(lambda: not _sandboxes())
+
+
+def test_the_provisioner_of_a_kernelspec_decides(tmp_path: Path) -> None:
+    plain = tmp_path / "kernels" / "python3-sandboxed"
+    plain.mkdir(parents=True)
+    written = {"argv": ["python"], "display_name": "Plain", "language": "python"}
+    (plain / "kernel.json").write_text(json.dumps(written))
+    specs = KernelSpecManager(kernel_dirs=[str(plain.parent)])
+    assert installed(specs) == ""
+    install(tmp_path)
+    assert installed(specs) == "sandboxed"
+
+
+def test_without_the_kernel_the_option_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specs = KernelSpecManager(kernel_dirs=[str(tmp_path)])
+    monkeypatch.setattr("jupyter_client.kernelspec.KernelSpecManager", lambda config: specs)
+    with pytest.raises(Problem) as raised:
+        _sandboxed(Config())
+    assert "jupyter codeinterp sandbox install" in raised.value.words
+    assert raised.value.code == USAGE
