@@ -102,6 +102,11 @@ def _run(run: argparse.ArgumentParser) -> None:
         "--kernel", metavar="NAME", help="the kernelspec to use (default: the notebook's)"
     )
     kernel.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="use the sandboxed kernel, which sandbox install adds",
+    )
+    kernel.add_argument(
         "--existing",
         action="store_true",
         help="use the notebook's kernel in a running server, if no page has the notebook open",

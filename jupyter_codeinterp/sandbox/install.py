@@ -1,4 +1,4 @@
-"""Writes the kernelspec of a sandboxed kernel."""
+"""Writes and finds the kernelspec of a sandboxed kernel."""
 
 from __future__ import annotations
 
@@ -7,10 +7,30 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
 PROVISIONER = "codeinterp-sandbox"
+NAME = "python3-sandboxed"
+"""The kernelspec that ``sandbox install`` makes if it is given no name."""
+
+
+def installed(specs: KernelSpecManager) -> str:
+    """The name of the sandboxed kernelspec: ``NAME``, or else the first one; "" if there is none.
+    Its provisioner decides, not its name."""
+    found = [
+        name
+        for name, one in specs.get_all_specs().items()
+        if _provisioner(one["spec"]) == PROVISIONER
+    ]
+    return NAME if NAME in found else min(found, default="")
+
+
+def _provisioner(spec: dict[str, Any]) -> object:
+    metadata = spec.get("metadata")
+    named = metadata.get("kernel_provisioner") if isinstance(metadata, dict) else None
+    return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
 def install(source: str, name: str, *, user: bool) -> tuple[str, str]:

@@ -11,6 +11,8 @@ import shutil
 import stat
 import tempfile
 import time
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 NAME = "codeinterp-sandbox-"
@@ -27,6 +29,8 @@ class Place:
         """Make the folder. Raises OSError."""
         start = _start_of(os.getpid())
         self.path = Path(tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-{start}-", dir=_root()))
+        # Also where a launch fails, or the program ends without a shutdown of its kernels.
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
         self.inner = self.path / "k"
         self.prefix = str(self.path / "s")
         self.inner.mkdir(mode=0o700)
@@ -38,25 +42,24 @@ class Place:
         for path in self.path.glob("s-*"):
             path.unlink()
 
-    def name_sockets(self, ports: tuple[int, ...], alive: object) -> bool:
+    def name_sockets(self, ports: tuple[int, ...], alive: Callable[[], bool]) -> bool:
         """Wait for the kernel's sockets and give each its second name. False if the process ends
         first. Only sockets are named: never a link."""
         deadline = time.monotonic() + SOCKETS
         waiting = list(ports)
-        while waiting and time.monotonic() < deadline:
+        while waiting and alive() and time.monotonic() < deadline:
             for port in list(waiting):
                 made = self.inner / f"s-{port}"
-                if made.exists() and stat.S_ISSOCK(made.lstat().st_mode):
+                try:
+                    if not stat.S_ISSOCK(made.lstat().st_mode):
+                        continue
                     os.link(made, f"{self.prefix}-{port}", follow_symlinks=False)
-                    waiting.remove(port)
+                except FileNotFoundError:
+                    continue  # not made yet, or removed with its kernel
+                waiting.remove(port)
             if waiting:
-                if callable(alive) and not alive():
-                    return False
                 time.sleep(0.005)
         return not waiting
-
-    def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
 
 
 def sweep() -> None:

@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ PASSED = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_MAX_THREADS",
 )  # fmt: skip
 """Variables that a kernel gets, and LC_*."""
+CONNECTION = "/run/connection.json"
+"""The connection file, in the sandbox."""
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -75,7 +78,13 @@ class SandboxProvisioner(LocalProvisioner):
         self._asked = False
         environment = dict(kwargs.get("env") or os.environ)
         started = LAUNCHER.submit(self._launch, cmd, environment, cwd, place)
-        self._sandbox = await asyncio.wrap_future(started)
+        try:
+            self._sandbox = await asyncio.wrap_future(started)
+        except BaseException:
+            # A cancelled launch may still go on in its thread.
+            started.add_done_callback(_kill)
+            self._remove_place()
+            raise
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
         info: dict[str, Any] = {**self.connection_info}
@@ -106,12 +115,16 @@ class SandboxProvisioner(LocalProvisioner):
             "/etc/passwd": _data(user.encode()),
             "/etc/group": _data(f"user:x:{os.getgid()}:\n".encode()),
             "/etc/hosts": _data(b"127.0.0.1 localhost sandbox\n::1 localhost\n"),
-            "/run/connection.json": _data(json.dumps(connection).encode()),
+            CONNECTION: _data(json.dumps(connection).encode()),
         }
         filtered = _data(seccomp.compiled())
         manager: Any = self.parent
-        outside = manager.connection_file
-        command = [python, *(one.replace(outside, "/run/connection.json") for one in cmd[1:])]
+        # jupyter_client puts the real path into the command, not the one that it was given.
+        outside = os.path.realpath(manager.connection_file)
+        if not any(outside in one for one in cmd[1:]):
+            # The kernel would listen where nobody connects.
+            raise LaunchError("The kernelspec's command does not name {connection_file}.")
+        command = [python, *(one.replace(outside, CONNECTION) for one in cmd[1:])]
 
         def made(info: int, block: int) -> list[str]:
             return arguments(
@@ -168,12 +181,21 @@ class SandboxProvisioner(LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         if self._sandbox is not None:
             self._sandbox.kill()
-        if not restart and self.place is not None:
+        if not restart:
+            self._remove_place()
+
+    def _remove_place(self) -> None:
+        if self.place is not None:
             self.place.remove()
             self.place = None
 
 
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
+
+
+def _kill(started: Future[Process]) -> None:
+    if not started.cancelled() and started.exception() is None:
+        started.result().kill()
 
 
 def _data(content: bytes) -> int:

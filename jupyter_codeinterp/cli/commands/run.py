@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...core.approval.modes import ASKING, HIGHEST, MODES, within
 from ...core.events import Mode
@@ -20,6 +21,9 @@ from ..local.problems import USAGE, Problem
 from ..terminal.fronts import Front, Program
 from ..terminal.stopping import Stopping
 from .turn import Turn
+
+if TYPE_CHECKING:
+    from traitlets.config import Config
 
 UNASKED: Mode = HIGHEST
 LONGEST_PROMPT = 1_000_000
@@ -47,6 +51,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     source = place_of(options.notebook)
     place = place_of(options.output) if options.output else source
     check(source.file, written=not options.output)
+    kernel = _sandboxed(config) if options.sandbox else options.kernel or ""
     existing = find(source.file) if options.existing else None
     if options.output:
         copy(source.file, place.file)
@@ -57,7 +62,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
             bench.work_beside(source.file)
         front = front_for(bench, options.json, stopping)
         turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
-        kernel, model = options.kernel or "", options.model or ""
+        model = options.model or ""
         return await turn.play(place.path, kernel, options.prompt, mode, model)
 
 
@@ -69,6 +74,20 @@ def warn_of_page(notebook: Path) -> None:
             "it afterwards."
         )
         print(visible_line(words), file=sys.stderr, flush=True)
+
+
+def _sandboxed(config: Config) -> str:
+    """The name of the sandboxed kernelspec. Raises Problem if there is none."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    from ...sandbox import doctor, install
+
+    if name := install.installed(KernelSpecManager(config=config)):
+        return name
+    words = "No sandboxed kernel is installed. To install it: jupyter codeinterp sandbox install"
+    if missing := doctor.problem():
+        words = f"{words}\nBefore that: {missing}"
+    raise Problem(words, USAGE)
 
 
 def _mode(options: argparse.Namespace) -> Mode:

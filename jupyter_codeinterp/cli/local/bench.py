@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_core.paths import jupyter_runtime_dir
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyter_server.services.sessions.sessionmanager import ModelName, SessionManager
@@ -107,7 +108,15 @@ class LocalBench(Workbench):
         specs = KernelSpecManager(config=config)
         contents = AsyncLargeFileManager(config=config, root_dir=str(root), allow_hidden=True)
         self.contents = contents
-        self.kernels = Kernels(config=config, root_dir=str(root), kernel_spec_manager=specs)
+        # Not the current folder: a connection file there could stay, and the kernel can change it.
+        runtime = Path(jupyter_runtime_dir())
+        runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.kernels = Kernels(
+            config=config,
+            root_dir=str(root),
+            kernel_spec_manager=specs,
+            connection_dir=str(runtime),
+        )
         self.kernels.without_keys = self._without_keys
         sessions = SessionManager(kernel_manager=self.kernels, contents_manager=contents)
         self._sessions = sessions
