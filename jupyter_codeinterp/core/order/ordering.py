@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from typing import Union
 
 import msgspec
 
@@ -18,11 +19,12 @@ MOST_CELLS = 500
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell of the notebook; ``cell_type`` as in nbformat."""
+    """A cell of the notebook; ``cell_type`` as in nbformat. ``count``: the number of its run."""
 
     cell_id: str
     cell_type: str
     source: str
+    count: Union[int, None] = None
 
 
 class Need(msgspec.Struct, frozen=True):
