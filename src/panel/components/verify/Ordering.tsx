@@ -58,9 +58,10 @@ export function Ordering({ notebook }: { notebook: string }): JSX.Element {
           {failed || refused}
         </p>
       )}
-      <Lines label={trans.__('Cells that move down')} lines={moves} />
+      <Lines label={trans.__('Cells that move down')} mark="↓" lines={moves} />
       <Lines
         label={trans.__('What stays as it is')}
+        mark="!"
         lines={now?.order.left ?? []}
       />
       <div className="jp-codeinterp-Verify-buttons">
@@ -107,6 +108,7 @@ function useProposal(notebook: string) {
 
 function Lines(props: {
   label: string;
+  mark: string;
   lines: readonly IOrderLine[];
 }): JSX.Element | null {
   const { store } = usePanel();
@@ -116,7 +118,7 @@ function Lines(props: {
         <li key={words}>
           <button type="button" onClick={() => void store.reveal(cell_id)}>
             <span className="jp-mod-mark" aria-hidden="true">
-              ↓
+              {props.mark}
             </span>
             <span>{words}</span>
           </button>
