@@ -15,6 +15,7 @@ import msgspec
 from jupyter_codeinterp.core import events
 from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
+from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
@@ -194,6 +195,12 @@ ROUTES = {
         verify.Held,
     ),
     "DELETE holdings": Route("Cancel it.", EXECUTE, answer=verify.Held, query=("notebook",)),
+    "POST orders": Route(
+        "Propose an order of the file's cells in which each finds its names. Nothing changes.",
+        LOOK,
+        verify.OrderAsked,
+        Proposal,
+    ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),

@@ -216,6 +216,8 @@ export interface INotebooks {
   followKernel(path: string): void;
   /** Its model; null if the notebook is not open here. */
   modelOf(path: string): INotebookModel | null;
+  /** Whether it is read-only, in this page or on the server; false if it is not open here. */
+  isLocked(path: string): boolean;
   /** Its cells, as a message can name them; null if the notebook is not open here. */
   outline(path: string): IOutline | null;
   /** Sources by cell id; null if the notebook is not open here. */

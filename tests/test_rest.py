@@ -71,6 +71,7 @@ ROUTES = (
     ("GET", "holdings", "read contents"),
     ("POST", "holdings", "execute kernels"),
     ("DELETE", "holdings", "execute kernels"),
+    ("POST", "orders", "read contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"

@@ -277,7 +277,7 @@ export class LiveNotebook implements IDisposable {
       applyOp(
         {
           model: this.model,
-          locked: this._locked,
+          locked: this.locked,
           isHint: (id, source) => this._hints.made(id, source),
           mark: () => this._file.mark(session_id, seq)
         },
@@ -305,7 +305,8 @@ export class LiveNotebook implements IDisposable {
     return receipt;
   }
 
-  private get _locked(): string {
+  /** Why its cells cannot change; '' if they can. */
+  get locked(): string {
     const writable = this.context.contentsModel?.writable ?? true;
     return this.model.readOnly || !writable ? 'the notebook is read-only' : '';
   }

@@ -55,6 +55,10 @@ export class NoNotebooks implements INotebooks {
 
   followKernel(): void {}
 
+  isLocked(): boolean {
+    return false;
+  }
+
   modelOf(): null {
     return null;
   }

@@ -228,6 +228,10 @@ export class Notebooks implements INotebooks, IDisposable {
     return this._open.find(path)?.context.model ?? null;
   }
 
+  isLocked(path: string): boolean {
+    return !!this._open.find(path)?.locked;
+  }
+
   outline(path: string): IOutline | null {
     const model = this.modelOf(path);
     return model ? outlineOf(model) : null;

@@ -17,6 +17,7 @@ import type {
   IReview,
   IStatus,
   ITableAnswer,
+  IProposedOrder,
   ITableAsked,
   IUnfinished,
   IVerification,
@@ -119,6 +120,11 @@ export class Api {
 
   async cancelVerification(notebook: string): Promise<void> {
     await this._verification('DELETE', { notebook });
+  }
+
+  /** An order of the cells that the notebook's file has. */
+  proposeOrder(notebook: string): Promise<IProposedOrder> {
+    return this._call('POST', 'orders', { notebook });
   }
 
   /** The latest runs of a notebook on changed data. `seen` as in `verification`. */

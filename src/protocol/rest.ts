@@ -310,6 +310,22 @@ export interface IVerification {
   readonly version: number;
 }
 
+/** A sentence about a cell. */
+export interface IOrderLine {
+  readonly cell_id: string;
+  readonly words: string;
+}
+
+/** An order of a notebook's cells in which each finds its names. */
+export interface IProposedOrder {
+  /** The ids of all cells. */
+  readonly cells: readonly string[];
+  /** Why cells move down. */
+  readonly moves: readonly IOrderLine[];
+  /** What no order gives. */
+  readonly left: readonly IOrderLine[];
+}
+
 /** A figure of an answer, and its place in a cell's output. */
 export interface IFollowed {
   readonly text: string;

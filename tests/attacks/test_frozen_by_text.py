@@ -171,6 +171,8 @@ READERS = (
 OTHERS = {
     **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
+    "ordering": "compares names of a bounded number of cells; measured with `cell_names`",
+    "proposal": "writes sentences about what `ordering` finds",
     "runs": "joins names; measured with `stale`",
     "watch": "compares ids; measured with `stale`",
     "stale_input": "passes on what `stale` finds",

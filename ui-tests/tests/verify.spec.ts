@@ -100,3 +100,46 @@ test('a conclusion that one row carries', async ({
   await expect(section).toContainText('1 number could not be followed.');
   expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
 });
+
+test('cells are put in order, and back', async ({ notebook, page, panel }) => {
+  const path = await notebook.start([
+    'print(sum(boxes))',
+    { cell_type: 'markdown', source: '## Boxes' },
+    'boxes = [41, 52]',
+    '"seen"'
+  ]);
+  const before = await notebook.sources();
+  await notebook.run(2);
+  await notebook.run(0);
+  await notebook.run(3);
+  const ran = await notebook.cells();
+  await notebook.command('codeinterp:put-in-order');
+  const section = panel.root.getByRole('region', {
+    name: 'Order of the cells'
+  });
+  await expect(section.getByRole('list')).toHaveText(
+    /In \[2\] uses `boxes`, which In \[1\] makes\./
+  );
+  expect(await notebook.sources()).toEqual(before);
+  expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
+  await page.screenshot({ path: test.info().outputPath('order.png') });
+
+  await section.getByRole('button', { name: 'Apply' }).click();
+  const status = section.getByRole('status');
+  await expect(status).toContainText('Nothing has run.');
+  const ordered = [1, 2, 0, 3].map(at => ran[at]);
+  // With their ids, outputs and numbers.
+  expect(await notebook.cells()).toEqual(ordered);
+  await expect(notebook.cell(2)).toContainText('93');
+  await section.getByRole('button', { name: 'Undo' }).click();
+  expect(await notebook.cells()).toEqual(ran);
+
+  await section.getByRole('button', { name: 'Apply' }).click();
+  expect(await notebook.cells()).toEqual(ordered);
+  await notebook.command('notebook:undo-cell-action');
+  expect(await notebook.cells()).toEqual(ran);
+  await notebook.save();
+  expect((await notebook.saved(path)).cells.map(({ id }) => id)).toEqual(
+    ran.map(({ id }) => id)
+  );
+});

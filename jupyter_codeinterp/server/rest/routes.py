@@ -41,6 +41,7 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"tables", tables.TablesHandler),
     (r"verifications", verify.VerificationsHandler),
     (r"holdings", verify.HoldingsHandler),
+    (r"orders", verify.OrdersHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

@@ -1,5 +1,5 @@
 """``verifications``: whether a notebook runs from scratch with the same outputs. ``holdings``: how
-far the figures of an answer move on changed data."""
+far the figures of an answer move on changed data. ``orders``: an order of cells that runs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from jupyter_server.auth.decorator import authorized
 from tornado import web
 
 from ...core.errors import CommandError
+from ...core.order.proposal import proposed
 from ...core.verify.holding import MOST_FIGURES, Followed, Holding
 from ...core.verify.verification import Verification
 from ..files.paths import normalize
 from ..verify import Holder, Verifier
+from ..verify.notebook import read_all
 from .base import Handler
 
 
@@ -44,6 +46,10 @@ class Held(msgspec.Struct, frozen=True):
     """null if there was none since the server's start."""
 
     holding: Union[Holding, None]
+
+
+class OrderAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    notebook: str
 
 
 _watching: set[asyncio.Task[None]] = set()
@@ -152,6 +158,17 @@ class HoldingsHandler(_Latest):
     @authorized("execute", "kernels")
     async def delete(self) -> None:
         await self.cancel()
+
+
+class OrdersHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def post(self) -> None:
+        """Propose an order of the cells that the file has. Nothing runs or changes."""
+        path = _path(self.given(OrderAsked).notebook)
+        verifier: Verifier = self.settings["codeinterp_verifier"]
+        cells = await read_all(verifier.contents, verifier.kernels, path)
+        self.answer(await asyncio.to_thread(proposed, cells))
 
 
 def _path(notebook: str) -> str:

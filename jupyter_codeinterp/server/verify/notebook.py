@@ -1,4 +1,4 @@
-"""Reads a notebook's code cells from its file."""
+"""Reads a notebook's cells from its file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from tornado import web
 
 from ...core.document.ops import joined
 from ...core.errors import CommandError
+from ...core.order.ordering import MOST_CELLS as MOST_IN_ORDER
+from ...core.order.ordering import Cell
 from ...core.verify.verification import CodeCell
 from ..notebook_kernels import NotebookKernels
 
@@ -28,21 +30,55 @@ class Book(msgspec.Struct, frozen=True):
 
 async def read(contents: Any, kernels: NotebookKernels, path: str) -> Book:
     """Raises CommandError ``unknown_notebook`` or ``malformed``."""
-    try:
-        model = await ensure_async(contents.get(path, content=True, type="notebook"))
-    except web.HTTPError as error:
-        words = f"No notebook {path!r}: {error.log_message or error.reason}"
-        raise CommandError("unknown_notebook", words) from None
-    content = model["content"]
+    content = await _content(contents, path)
     cells = tuple(_code_cells(content.get("cells")))
     if not cells:
         raise CommandError("malformed", "The notebook has no code to run.")
     if len(cells) > MOST_CELLS:
         words = f"The notebook has more than {MOST_CELLS:,} code cells."
         raise CommandError("malformed", words)
+    kernel, language = await _kernel(kernels, path, content)
+    return Book(path, kernel, language, cells)
+
+
+async def read_all(contents: Any, kernels: NotebookKernels, path: str) -> tuple[Cell, ...]:
+    """All cells, also blank ones and text, to put them in order. Raises CommandError
+    ``unknown_notebook``, ``too_large`` or ``malformed``: the language is not Python, or cells
+    have no ids."""
+    content = await _content(contents, path)
+    listed = content.get("cells")
+    cells = tuple(map(_cell, listed if isinstance(listed, list) else ()))
+    if (await _kernel(kernels, path, content))[1] != "python":
+        raise CommandError("malformed", "Only cells of Python notebooks can be put in order.")
+    if not all(cell.cell_id for cell in cells):
+        words = "The cells of this notebook have no ids. Notebooks of nbformat 4.5 have them."
+        raise CommandError("malformed", words)
+    if sum(cell.cell_type == "code" for cell in cells) > MOST_IN_ORDER:
+        words = f"The notebook has more than {MOST_IN_ORDER:,} code cells."
+        raise CommandError("too_large", words)
+    return cells
+
+
+async def _content(contents: Any, path: str) -> Any:
+    try:
+        model = await ensure_async(contents.get(path, content=True, type="notebook"))
+    except web.HTTPError as error:
+        words = f"No notebook {path!r}: {error.log_message or error.reason}"
+        raise CommandError("unknown_notebook", words) from None
+    return model["content"]
+
+
+async def _kernel(kernels: NotebookKernels, path: str, content: Any) -> tuple[str, str]:
+    """The kernelspec's name and the language, as in ``Book``."""
     spec = (await kernels.metadata(path)).get("kernelspec", {})
     language = spec.get("language") or _language(content.get("metadata"))
-    return Book(path, str(spec.get("name", "")), str(language).lower(), cells)
+    return str(spec.get("name", "")), str(language).lower()
+
+
+def _cell(given: Any) -> Cell:
+    count, source = given.get("execution_count"), joined(given.get("source"))
+    counted = count if isinstance(count, int) else None
+    return Cell(str(given.get("id", "")), str(given.get("cell_type", "")), source, counted)
 
 
 def _language(metadata: Any) -> str:

@@ -26,6 +26,7 @@ import type {
   ITableAnswer,
   IReview,
   IHolding,
+  IProposedOrder,
   IStatus,
   IVerification
 } from '../../protocol/api';
@@ -386,6 +387,12 @@ export class FakeNotebooks implements INotebooks {
     this.runsEnded.push([cellId, callId]);
   }
 
+  locked = false;
+
+  isLocked(): boolean {
+    return this.locked;
+  }
+
   modelOf(): INotebookModel | null {
     return this.model;
   }
@@ -503,6 +510,12 @@ export class FakeApi implements IApi {
   }
 
   async verify(): Promise<void> {}
+
+  order: IProposedOrder = { cells: [], moves: [], left: [] };
+
+  async proposeOrder(): Promise<IProposedOrder> {
+    return this.order;
+  }
 
   async cancelVerification(): Promise<void> {}
 

@@ -103,6 +103,7 @@ export class Store {
     IApi,
     | 'verification'
     | 'verify'
+    | 'proposeOrder'
     | 'cancelVerification'
     | 'holding'
     | 'hold'
@@ -124,9 +125,15 @@ export class Store {
     this._followShown();
   }
 
-  /** Open or close the verification of the notebook. */
-  toggleVerification(open = !this.state.now.verifying): void {
-    this.state.patch({ verifying: open, history: null, connecting: false });
+  /** Open or close the verification of the notebook; `order`: with a new proposal of an order. */
+  toggleVerification(open = !this.state.now.verifying, order = false): void {
+    const { ordering } = this.state.now;
+    this.state.patch({
+      verifying: open,
+      ordering: order ? ordering + 1 : 0,
+      history: null,
+      connecting: false
+    });
   }
 
   openSession(sessionId: string): void {
@@ -253,7 +260,7 @@ export class Store {
 
   /** Show the last shown or else the newest conversation of the notebook in front. */
   private async _front(notebook: string): Promise<void> {
-    this.state.patch({ notebook, history: null });
+    this.state.patch({ notebook, history: null, ordering: 0 });
     this._lease();
     if (!notebook || this.state.now.shown[notebook] !== undefined) {
       return;

@@ -5,6 +5,7 @@ import type { IVerification, IVerifiedCell } from '../../../protocol/rest';
 import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { Ordering } from './Ordering';
 import { useVerification } from './follow';
 import { findingWords, statusWords, summary } from './words';
 import '../../../../style/verify.css';
@@ -66,6 +67,9 @@ export function Verification({ state }: { state: IPanelState }): JSX.Element {
           </Button>
         )}
       </div>
+      {state.ordering > 0 && (
+        <Ordering key={state.ordering} notebook={state.notebook} />
+      )}
       {now && <Lines now={now} trans={trans} />}
     </section>
   );
@@ -77,6 +81,7 @@ function Lines(props: {
 }): JSX.Element {
   const { now, trans } = props;
   const { store } = usePanel();
+  const disordered = now.findings.some(({ kind }) => kind !== 'only_live');
   const go = (cellId: string) => void store.reveal(cellId);
   return (
     <div className="jp-codeinterp-Verify-lines">
@@ -93,6 +98,11 @@ function Lines(props: {
             </li>
           ))}
         </ul>
+      )}
+      {disordered && (
+        <Button onClick={() => store.toggleVerification(true, true)}>
+          {trans.__('Put in order…')}
+        </Button>
       )}
       <ul aria-label={trans.__('Cells')}>
         {now.cells.map(cell => (

@@ -1,0 +1,154 @@
+/** An order of the notebook's cells in which each finds its names, to apply or to dismiss. */
+import type { TranslationBundle } from '@jupyterlab/translation';
+import React from 'react';
+import type { IOrderLine, IProposedOrder } from '../../../protocol/rest';
+import { Button } from '../elements/Button';
+import { usePanel } from '../elements/context';
+import type { IPlacedCell, Refusal } from './reorder';
+import { cellsOf, reorder } from './reorder';
+
+interface IProposal {
+  readonly order: IProposedOrder;
+  /** The cells that it is about, in their order. */
+  readonly cells: readonly IPlacedCell[];
+}
+
+export function Ordering({ notebook }: { notebook: string }): JSX.Element {
+  const { store, trans } = usePanel();
+  const { now, failed } = useProposal(notebook);
+  // The cells as they were put; null before.
+  const [applied, setApplied] = React.useState<readonly IPlacedCell[] | null>(
+    null
+  );
+  const [refused, setRefused] = React.useState('');
+  const moves = now?.order.moves ?? [];
+
+  const put = (from: readonly IPlacedCell[], ids: readonly string[]) => {
+    if (!store.state.byPerson()) {
+      return;
+    }
+    const model = store.notebooks.modelOf(notebook);
+    const locked = !model || store.notebooks.isLocked(notebook);
+    const refusal = locked ? 'read-only' : reorder(model, from, ids);
+    setRefused(refusal && refusalWords(refusal, trans));
+    if (model && !refusal) {
+      setApplied(applied ? null : cellsOf(model));
+    }
+  };
+  const press = ({ order, cells }: IProposal) =>
+    applied
+      ? put(
+          applied,
+          cells.map(({ id }) => id)
+        )
+      : put(cells, order.cells);
+
+  return (
+    <section
+      className="jp-codeinterp-Verify-order"
+      aria-label={trans.__('Order of the cells')}
+    >
+      <p className="jp-codeinterp-Verify-sum" role="status">
+        {applied
+          ? trans.__('The cells are in the new order. Nothing has run.')
+          : now && summary(now.order, trans)}
+      </p>
+      {(failed || refused) && (
+        <p className="jp-codeinterp-Note" data-level="error" role="alert">
+          {failed || refused}
+        </p>
+      )}
+      <Lines label={trans.__('Cells that move down')} mark="↓" lines={moves} />
+      <Lines
+        label={trans.__('What stays as it is')}
+        mark="!"
+        lines={now?.order.left ?? []}
+      />
+      <div className="jp-codeinterp-Verify-buttons">
+        {now && moves.length > 0 && (
+          <Button
+            look={applied ? 'plain' : 'primary'}
+            onClick={() => press(now)}
+          >
+            {applied ? trans.__('Undo') : trans.__('Apply')}
+          </Button>
+        )}
+        <Button onClick={() => store.toggleVerification(true)}>
+          {applied ? trans.__('Close') : trans.__('Dismiss')}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** Asks once, about the notebook as it is now. */
+function useProposal(notebook: string) {
+  const { store } = usePanel();
+  const [now, setNow] = React.useState<IProposal | null>(null);
+  const [failed, setFailed] = React.useState('');
+  React.useEffect(() => {
+    let shown = true;
+    const ask = async () => {
+      const { notebooks, verifications } = store;
+      const model = notebooks.modelOf(notebook);
+      const cells = model ? cellsOf(model) : [];
+      await notebooks.save(notebook);
+      const order = await verifications.proposeOrder(notebook);
+      if (shown) {
+        setNow({ order, cells });
+      }
+    };
+    ask().catch(error => shown && setFailed(store.state.messageOf(error)));
+    return () => {
+      shown = false;
+    };
+  }, [notebook, store]);
+  return { now, failed };
+}
+
+function Lines(props: {
+  label: string;
+  mark: string;
+  lines: readonly IOrderLine[];
+}): JSX.Element | null {
+  const { store } = usePanel();
+  return props.lines.length ? (
+    <ul aria-label={props.label}>
+      {props.lines.map(({ cell_id, words }) => (
+        <li key={words}>
+          <button type="button" onClick={() => void store.reveal(cell_id)}>
+            <span className="jp-mod-mark" aria-hidden="true">
+              {props.mark}
+            </span>
+            <span>{words}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  ) : null;
+}
+
+function summary(order: IProposedOrder, trans: TranslationBundle): string {
+  if (order.moves.length) {
+    return trans.__(
+      'These cells would move down. Text moves with the code cell below it.'
+    );
+  }
+  return order.left.length
+    ? trans.__('No cell can move.')
+    : trans.__('No cell needs to move.');
+}
+
+function refusalWords(
+  refusal: Exclude<Refusal, ''>,
+  trans: TranslationBundle
+): string {
+  switch (refusal) {
+    case 'read-only':
+      return trans.__('The notebook is read-only.');
+    case 'changed':
+      return trans.__('The cells have changed since. Nothing was moved.');
+    case 'runs':
+      return trans.__('A cell is running. Try again when it has ended.');
+  }
+}
