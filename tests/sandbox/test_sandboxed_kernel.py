@@ -141,7 +141,7 @@ async def test_interrupt_restart_and_the_end(tmp_path: Path, notebook: Path) -> 
 async def test_cpu_seconds_end_it_and_it_says_so(tmp_path: Path, notebook: Path) -> None:
     async with kernel(tmp_path, notebook, cpu=4) as (manager, client):
         client.execute("while True: pass")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while await manager.is_alive():
             assert time.monotonic() < deadline
             await asyncio.sleep(0.1)
