@@ -38,6 +38,14 @@ def test_the_rates_on_written_answers() -> None:
     assert rates.accepted <= 0.01 * rates.planted, rates.misses
 
 
+@pytest.mark.parametrize("large", ["1e999", "2.5e-999", "-1e308", "1e-320", "9e200 million"])
+def test_numbers_that_fit_into_no_float(large: str) -> None:
+    """They are no figures, or have no origin; the others are found."""
+    found = origins(f"It is {large}, and 7412 rows.", f"best {large}\n7412", source=f"x = {large}")
+    assert found["7412"] == "equal"
+    assert origins("It is 7412 of 1e999.", "7412", question="Is it 1e999?")["7412"] == "equal"
+
+
 @pytest.mark.parametrize(
     ("answer", "output", "policy"),
     [

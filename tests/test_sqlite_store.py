@@ -847,3 +847,36 @@ def test_a_copy_opens_elsewhere(store: SqliteStore, path: Path, tmp_path: Path) 
     copied = SqliteStore(tmp_path / "copy.sqlite")
     assert copied.events("s1") == [(1, Note("a"))]
     copied.close()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["a newer version", "a mark that cannot be read", "a migration that fails", "no database"],
+)
+def test_a_journal_that_cannot_be_opened_leaves_no_connection_open(
+    path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SqliteStore(path).close()
+    if fault == "a newer version":
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA user_version=999")
+    elif fault == "a mark that cannot be read":
+        path.with_name(f"{path.name}-mark").mkdir()
+    elif fault == "a migration that fails":
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA user_version=1")
+    else:
+        path.write_bytes(b"this is no database at all" * 100)
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def counted(*args: Any, **named: Any) -> sqlite3.Connection:
+        opened.append(connect(*args, **named))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    SqliteStore(path).close()
+    assert opened
+    for db in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            db.execute("SELECT 1")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_codeinterp.core.staleness.runs import Runs
+from jupyter_codeinterp.core.cell_code.cell_names import names_of
+from jupyter_codeinterp.core.staleness.runs import MOST, Runs
 from jupyter_codeinterp.core.staleness.stale import EDITED, Cell, find
 
 
@@ -244,8 +245,51 @@ def test_news_of_a_run_may_come_twice_or_late() -> None:
     assert find([Cell("a", "x = 1"), Cell("b", "x")], runs) == {}
 
 
+@pytest.mark.parametrize(
+    ("source", "reads", "defines"),
+    [
+        ('print("x=%d" % n)\ny = 1', {"print", "n"}, {"y"}),
+        ('q = """\n%time a\nreally?\n"""', set(), {"q"}),
+        ("%time x = y", {"y"}, {"x"}),
+        ("%time for i in y: z = i", {"y"}, {"i", "z"}),
+        ("files, n = !ls\nx?", set(), {"files", "n"}),
+        ("x: int\ny: int = x", {"int", "x"}, {"y"}),
+        ("x = 1\ndel x", set(), set()),
+        ("try:\n    a = 1\nexcept E as e:\n    print(e)", {"E", "print"}, {"a"}),
+        ("def f():\n    import os\n    return y", set(), {"f"}),
+        ("%%bash\necho $y", set(), set()),
+    ],
+)
+def test_names_of_a_cell(source: str, reads: set[str], defines: set[str]) -> None:
+    names = names_of(source)
+    assert (set(names.reads), set(names.defines), names.known) == (reads, defines, True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from a import *",
+        "%run a.py",
+        "%%R -o x\nx",
+        "exec('a = 1')",
+        "SELECT a",
+        "x = " + "1" * 10_000,
+    ],
+)
+def test_cells_that_may_define_any_name(source: str) -> None:
+    assert not names_of(source).known
+
+
 def test_very_long_and_very_deep_cells_have_no_names() -> None:
     long = "x = 1\n" * 10_000
     deep = "x = " + "(" * 80 + "1" + ",)" * 80
     for source in (long, deep):
         assert Notebook(a=source, b="print(x)").do("a|b|a").stale == {}
+
+
+def test_a_kernels_oldest_runs_are_forgotten() -> None:
+    kernel = Runs()
+    for number in range(1, MOST + 11):
+        kernel.ran(f"c{number}", number, "x = y")
+    assert len(kernel.last) == len(kernel.writes["x"]) == MOST
+    assert "c10" not in kernel.last and "c11" in kernel.last

@@ -149,6 +149,12 @@ def _sessions(sessions: argparse.ArgumentParser) -> None:
         "notebook", metavar="NOTEBOOK", nargs="?", help=("only conversations about this notebook")
     )
     sessions.add_argument("--json", action="store_true", help="print lines of JSON")
+    sessions.add_argument(
+        "--moved",
+        nargs=2,
+        metavar=("OLD", "NEW"),
+        help="a folder or notebook was moved: its conversations are those of NEW now",
+    )
 
 
 def _export(export: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from typing import Literal, Union
 import msgspec
 
 from .findings import CheckedRun, Finding
+from .labels import Label
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -324,7 +325,8 @@ class Draft(msgspec.Struct, frozen=True):
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task.
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
-    to offer "Run all in this turn". ``runs``: whether it is code.
+    to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
+    reach, as far as the server can read it.
     """
 
     draft_id: str
@@ -338,6 +340,7 @@ class Draft(msgspec.Struct, frozen=True):
     notices: tuple[str, ...] = ()
     can_run_all: bool = False
     runs: bool = True
+    labels: tuple[Label, ...] = ()
 
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):
@@ -367,7 +370,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
-    model's source. ``said`` are the person's words with a rejection."""
+    model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
+    code that runs."""
 
     call_id: str
     draft_id: str
@@ -378,6 +382,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     reason: str = ""
     window: int = 0
     said: str = ""
+    labels: tuple[Label, ...] = ()
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):

@@ -991,7 +991,8 @@ export interface DraftWaiting {
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
- * to offer "Run all in this turn". ``runs``: whether it is code.
+ * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
+ * reach, as far as the server can read it.
  */
 export interface Draft {
   draft_id: string;
@@ -1005,10 +1006,21 @@ export interface Draft {
   notices: string[];
   can_run_all: boolean;
   runs: boolean;
+  labels: Label[];
+}
+/**
+ * The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.
+ * Nothing of it says that the code does it, or that code without a label does not.
+ */
+export interface Label {
+  kind: 'changes' | 'deletes' | 'installs' | 'network' | 'processes' | 'reads_outside' | 'unreadable' | 'writes';
+  line: number;
+  code: string;
 }
 /**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
- * model's source. ``said`` are the person's words with a rejection.
+ * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
+ * code that runs.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1021,6 +1033,7 @@ export interface DraftDecided {
   reason: string;
   window: number;
   said: string;
+  labels: Label[];
 }
 /**
  * The run waits on the server while the kernel is busy with something else.

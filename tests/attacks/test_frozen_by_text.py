@@ -30,6 +30,7 @@ from jupyter_codeinterp.core.approval import (
     out_of_sight,
 )
 from jupyter_codeinterp.core.attached import kinds
+from jupyter_codeinterp.core.cell_code import cell_names, parsing, python_of
 from jupyter_codeinterp.core.cells.collector import BoundedText, Collector
 from jupyter_codeinterp.core.checks import protected
 from jupyter_codeinterp.core.checks.checks import BUILT_IN
@@ -66,7 +67,6 @@ from jupyter_codeinterp.core.model_view import (
     distributions,
     html_text,
     images,
-    names,
     notebook_prompt,
     outputs,
     plain_text,
@@ -78,8 +78,11 @@ from jupyter_codeinterp.core.model_view import (
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.rights.labelling import labels
+from jupyter_codeinterp.core.rights.paths import is_inside, is_url
+from jupyter_codeinterp.core.rights.theirs import theirs
 from jupyter_codeinterp.core.session import title
-from jupyter_codeinterp.core.staleness import cell_names, python_of, stale
+from jupyter_codeinterp.core.staleness import stale
 from jupyter_codeinterp.core.staleness.runs import Runs
 from jupyter_codeinterp.core.tools.built_in import new_notebook, read_notebook
 from jupyter_codeinterp.core.tools.shared import titles
@@ -88,6 +91,7 @@ from jupyter_codeinterp.core.verify import (
     beforehand,
     comparing,
     holding,
+    json_tables,
     png,
     unvarying,
     variations,
@@ -153,15 +157,15 @@ READERS = (
         "distributions",
         "installs",
         "kinds",
-        "names",
         "references",
         "shown_html",
         "titles",
         "tracebacks",
         "transcript",
     ),
-    *("cell_names", "python_of", "stale"),
-    *("beforehand", "comparing", "holding", "png", "unvarying", "variations"),
+    *("labelling", "paths", "theirs"),
+    *("cell_names", "parsing", "python_of", "stale"),
+    *("beforehand", "comparing", "holding", "json_tables", "png", "unvarying", "variations"),
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -175,6 +179,8 @@ OTHERS = {
     "checked": "passes on what `kernel_report` reads and checks find, within bounds",
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
+    "labels": "types",
+    "reach": "tables of names; measured with `labelling`",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
     "wanted": "asks what `source` has found; measured with `kernel_report`",
     "absent": "compares an answer within bounds; measured with `kernel_report`",
@@ -222,7 +228,7 @@ OTHERS = {
     "execution": "passes on what `outputs` and `untrusted` make",
     "event_log": "numbers events",
     "persistence": "numbers events",
-    "placing": "passes on what `names` finds; beside the loop where there is much of it",
+    "placing": "passes on what `cell_names` finds; beside the loop where there is much of it",
     "deferred_writes": "our own words",
     "lease": "ids of our own",
     "ledger": "compares sources",
@@ -434,6 +440,11 @@ def vary(text: str) -> object:
     ]
 
 
+def rewrite(text: str) -> object:
+    found = json_tables.parsed(text)
+    return found and json_tables.written(*found)
+
+
 MEASURED: dict[str, Callable[[str], object]] = {
     "checking.check": lambda t: checking.check(t, t, [Cell("c1", t, tuple(cell_outputs(t)))]),
     "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
@@ -450,9 +461,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "conversation.Conversation.summary": conversation,
     "new_notebook.safe_name": lambda t: new_notebook.safe_name(t),
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
-    "names.defined": names.defined,
-    "names.imported": names.imported,
-    "names.used": names.used,
     "notebook_prompt.cells": describe,
     "notebook_prompt.file_lines": lambda t: notebook_prompt.file_lines([(t, 1)] * 3),
     "notebook_prompt.first_line": notebook_prompt.first_line,
@@ -497,6 +505,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "html_text.strip_html": html_text.strip_html,
     "images.load": images.load,
+    "labelling.labels": lambda t: labels(t, "python", ("df", "x")),
+    "theirs.theirs": lambda t: theirs((CellView(t, "code", t),), lambda cell: False, (t,)),
+    "paths.is_inside": is_inside,
+    "paths.is_url": is_url,
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
@@ -601,12 +613,16 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "holding.moved": lambda t: holding.moved(
         PLACE, t, {"c1": cell_outputs(f"{t} 1")}, [{"c1": cell_outputs(f"{t} 2")}]
     ),
+    "json_tables.parsed": lambda t: json_tables.parsed(f'[{{"a": 1}}, {t}'),
+    "json_tables.written": lambda t: rewrite('{"a": 1}\n' * 2 + f"{json.dumps({'a': t})}\n"),
     "variations.parsed": lambda t: variations.parsed(f"a,b\n1,2\n3,4\n{t}"),
     "variations.varied": lambda t: vary(f"a,b\n1,2\n3,4\n{t}"),
 }
 MEASURED |= {
     "cell_names.is_plain": cell_names.is_plain,
     "cell_names.names_of": cell_names.names_of.__wrapped__,
+    "parsing.parse": lambda t: parsing.parse(t, 20_000),
+    "python_of.may_bring_any": python_of.may_bring_any,
     "python_of.python_of": python_of.python_of,
     "stale.find": stale_cells,
     "stale.same_code": lambda t: stale.same_code(t, f"{t} "),

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.cell_code.cell_names import names_of
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.events import Mode
-from jupyter_codeinterp.core.model_view.names import defined, imported, used
 from jupyter_codeinterp.core.turn.placing import Place, Rule, below_needs, last_of, place
 from tests.reference_window import notebook
 from tests.scripted import Bench, call, mend, run, say
@@ -100,9 +100,10 @@ def test_a_private_cell_defines_names_too() -> None:
 
 def test_names() -> None:
     source = "import os.path as p, sys\nclass A:\n    b = 1\nwith open(q) as f:\n    c, (d, *e) = f"
-    assert defined(source) == {"p", "sys", "A", "f", "c", "d", "e"}
-    assert imported(source) == {"p", "sys"}
-    assert used(source) == {"open", "q"}
+    names = names_of(source)
+    assert names.defines == {"p", "sys", "A", "f", "c", "d", "e"}
+    assert names.imports == {"p", "sys"}
+    assert names.uses == {"open", "q"}
 
 
 # --- turns -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pytest
 
 from tests.kernels import Person, kernel_manager, person_at, run, running_kernel
 from tests.truth.judge import judge
-from tests.truth.programs import Program, programs
+from tests.truth.programs import EVERYDAY, Program, programs
 
 EVERY = programs()
 STEP = int(os.environ.get("CODEINTERP_TEST_EVERY", "5"))
@@ -49,6 +49,15 @@ async def test_wrong_programs_are_found_and_right_ones_get_no_word(is_wrong: boo
     verdicts = await judge(few(is_wrong))
     assert len(verdicts) >= 12
     assert {one.program.name for one in verdicts if bool(one.told) != is_wrong} == set()
+
+
+async def test_everyday_programs_alarm_nobody_and_wrong_ones_beside_them_do() -> None:
+    verdicts = await judge(programs(EVERYDAY))
+    assert len(verdicts) > 130
+    alarmed = {one.program.name for one in verdicts if one.told == "person"}
+    assert alarmed == {one.program.name for one in verdicts if one.program.is_wrong}
+    right = [one for one in verdicts if not one.program.is_wrong]
+    assert sum(one.told == "model" for one in right) <= 0.1 * len(right)
 
 
 async def test_programs_run_as_they_do_unwatched() -> None:

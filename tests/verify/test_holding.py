@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.core.verify import json_tables
 from jupyter_codeinterp.core.verify.holding import Followed, Moved, moved, places
 from jupyter_codeinterp.core.verify.variations import (
     Variation,
@@ -61,6 +62,44 @@ def test_what_is_no_table(text: str) -> None:
 def test_the_delimiter_and_quotes_stay() -> None:
     table = parsed('a;b\n"x;y";1\nz;2\n')
     assert table is not None and written(table) == 'a;b\n"x;y";1\nz;2\n'
+
+
+RECORDS = [{"region": "NS"[n % 2], "sales": n * n, "of": {"n": [n]}} for n in range(1, 41)]
+LIST = json.dumps(RECORDS, indent=1)
+LINES = "".join(f"{json.dumps(record)}\n" for record in RECORDS)
+
+
+@pytest.mark.parametrize(("text", "layout"), [(LIST, "list"), (LINES, "lines")])
+def test_records_in_json(text: str, layout: str) -> None:
+    found = json_tables.parsed(text)
+    assert found is not None and found[1] == layout
+    table = found[0]
+    assert [one.kind for one in variations([table])].count("outlier") == 1
+    for kind, rows in (("shuffled", 40), ("left_out", 38), ("doubled", 42), ("outlier", 39)):
+        changed = json_tables.written(varied(table, Variation(kind)), found[1])  # type: ignore[arg-type]
+        lines = changed.splitlines() if layout == "lines" else []
+        records = [json.loads(line) for line in lines] if lines else json.loads(changed)
+        assert len(records) == rows and records != RECORDS
+        assert all(record in RECORDS for record in records)
+        if kind == "outlier":
+            assert RECORDS[-1] not in records
+
+
+def test_records_stay_as_they_are_written() -> None:
+    text = '[{"a": 1.10, "b": "é"},\n{"a":2, "b": "\\u00e9"}]\n'
+    found = json_tables.parsed(text)
+    assert found is not None and json_tables.written(*found) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "[", "[1, 2]", '[{"a": 1}]', '{"a": [{"b": 1}, {"b": 2}]}', "[" * 100_000),
+        *('[{"a": 1}, {"a": 2}] x', '[{"a": 1} {"a": 2}]', '{"a": 1}\n2\n'),
+    ],
+)
+def test_json_without_a_list_of_records(text: str) -> None:
+    assert json_tables.parsed(text) is None
 
 
 # --- what is followed ----------------------------------------------------------------
@@ -159,6 +198,28 @@ async def test_a_conclusion_that_flips(
     assert (found["label"], found["base"], found["low"]) == ("North", 50, 10)
     assert (found["first"], found["runs"], found["instead"]) == (3, 4, ["South"])
     assert (folder / "sales.csv").read_text() == text and kernels(site) == []
+
+
+async def test_a_json_file_is_changed(
+    site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_codeinterp.core.verify.variations.REPEATS", 0)
+    text = json.dumps([{"v": 1}] * 10 + [{"v": 90}])
+    (folder / "v.json").write_text(text)
+    (folder / "none.json").write_text('{"a": 1}')
+    code = "import json\nprint('sum', sum(row['v'] for row in json.load(open('v.json'))))"
+    made = book(f"{code}  # none.json")
+    stream = {"output_type": "stream", "name": "stdout", "text": "sum 100\n"}
+    made["cells"][0]["outputs"] = [stream]
+    (folder / "a.ipynb").write_text(json.dumps(made))
+    figure = {"text": "100", "cell_id": "c1", "output": 0, "start": 4, "end": 7}
+    asked = {"notebook": "work/a.ipynb", "key": "k", "figures": [figure], "begin": True}
+    plan = (await site.post("holdings", json_body=asked))["holding"]
+    assert (plan["changed"], plan["unchanged"]) == (["v.json"], ["none.json"])
+    now = await ended(site)
+    (found,) = now["figures"]
+    assert (now["failed"], found["low"], found["runs"]) == ([], 10, 3)
+    assert (folder / "v.json").read_text() == text and kernels(site) == []
 
 
 async def test_without_a_table_nothing_begins(site: Site, folder: Path) -> None:

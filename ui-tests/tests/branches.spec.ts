@@ -36,7 +36,7 @@ async function edit(panel: Panel, number: number): Promise<Locator> {
 
 test(
   'a message is edited: the notebook is undone, both branches stay, also after a reload',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, page, panel }) => {
     const path = await notebook.start(['x = 20']);
     await panel.choose('Auto');

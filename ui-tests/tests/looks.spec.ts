@@ -217,255 +217,259 @@ async function accessible(
   );
 }
 
-for (const theme of [
-  'JupyterLab Light',
-  'JupyterLab Dark',
-  'JupyterLab Dark High Contrast'
-]) {
-  test(`${theme}: attachments, figures, files and branches`, async ({
-    model,
-    notebook,
-    page,
-    panel
-  }, info) => {
-    test.setTimeout(240_000);
-    await notebook.start(['x = 1']);
-    await page.theme.setTheme(theme);
-    const check = async (name: string) => {
-      for (const width of [600, 300]) {
-        await page.sidebar.setWidth(width, 'right');
-        expect([name, width, await cutOff(panel.root)]).toEqual([
-          name,
-          width,
-          []
-        ]);
-        await accessible(page, info, `${name}-${width}`);
-      }
-    };
-    const message = panel.log.locator('[data-kind="message"]').last();
-    const button = (name: string) => message.getByRole('button', { name });
-    await panel.choose('Auto');
-    await panel.root.getByLabel('Files to attach').setInputFiles([
-      {
-        name: 'the-dashboard-of-last-year-as-it-was-in-december.png',
-        mimeType: 'image/png',
-        buffer: Buffer.from(PIXEL, 'base64')
-      },
-      {
-        name: 'report.pdf',
-        mimeType: 'application/pdf',
-        buffer: Buffer.from('%PDF-1.4')
-      }
-    ]);
-    const chips = panel.root
-      .locator('.jp-codeinterp-Composer')
-      .getByRole('listitem');
-    await expect(chips).toHaveCount(2);
-    await check('attached');
-    await model.play('plot');
-    await panel.message.fill('What do these two say?');
-    await panel.message.press('Enter');
-    await expect(panel.said).toHaveCount(1);
-    await panel.ended();
-    await panel.log.getByRole('button', { name: 'Show figures' }).click();
-    await expect(
-      panel.log.getByRole('img', { name: 'Figure 1' })
-    ).toBeVisible();
-    await check('figures');
-    await button('Edit').click();
-    await check('edit');
-    await page.keyboard.press('Escape');
-    await model.play('makes_file');
-    await message.hover();
-    await button('Ask again').click();
-    await panel.log.getByRole('button', { name: 'Send', exact: true }).click();
-    await expect(panel.log.getByRole('group', { name: 'Branch' })).toHaveText(
-      '2 of 2'
-    );
-    await panel.ended();
-    await panel.log
-      .getByRole('button', { name: 'Show the first rows of out.csv' })
-      .click();
-    await expect(panel.log.getByRole('table')).toBeVisible();
-    await check('files');
-    await message.hover();
-    await check('branch');
-  });
-
-  test(`${theme}: accessible`, async ({
-    model,
-    notebook,
-    page,
-    panel
-  }, info) => {
-    test.setTimeout(240_000);
-    const connection = await line(page);
-    await notebook.start(['x = 1', '1 / 0']);
-    await page.theme.setTheme(theme);
-    const check = (name: string) => accessible(page, info, name);
-    const button = (name: string | RegExp) =>
-      panel.root.getByRole('button', { name });
-
-    await test.step('before anything is asked', async () => {
-      await check('empty');
-      await button(/^Model: /).click();
-      const models = panel.root.getByRole('listbox', { name: 'Models' });
-      await expect(
-        models.getByRole('option', { selected: true })
-      ).toContainText('price unknown');
-      await check('models');
-      await page.keyboard.press('Escape');
-      await expect(models).toHaveCount(0);
-      await button('Connections').click();
-      await button('Test Anthropic').click();
-      await expect(panel.root).toContainText('Works');
-      await button('Change Anthropic').click();
-      await check('connection');
-      await button('Connections').click();
-    });
-
-    await test.step('what is written', async () => {
-      await notebook.run(1);
-      await expect(page.locator('.jp-codeinterp-Failed')).toBeVisible();
-      await panel.message.click();
-      await page.keyboard.type('/');
-      await expect(panel.root.getByRole('option')).not.toHaveCount(0);
-      await check('slash');
-      await page.keyboard.type('help');
-      await page.keyboard.press('Enter');
-      const help = page.getByRole('dialog');
-      await expect(help).toContainText('/explain');
-      await check('help');
-      await help.getByRole('button', { name: 'Close' }).click();
-      await panel.message.click();
-      await page.keyboard.type('Look at @');
-      await expect(panel.root.getByRole('option').first()).toContainText(
-        'the last error'
-      );
-      await check('names');
-      await page.keyboard.press('Enter');
-      await expect(panel.root.getByRole('listitem')).toHaveText([
-        'the last error'
+/** The long walks, by theme: one of them in one theme each time, all of them at night. */
+const NIGHTLY = { tag: '@nightly' };
+for (const [theme, attachments, accessibly] of [
+  ['JupyterLab Light', {}, NIGHTLY],
+  ['JupyterLab Dark', NIGHTLY, {}],
+  ['JupyterLab Dark High Contrast', NIGHTLY, NIGHTLY]
+] as const) {
+  test(
+    `${theme}: attachments, figures, files and branches`,
+    attachments,
+    async ({ model, notebook, page, panel }, info) => {
+      test.setTimeout(240_000);
+      await notebook.start(['x = 1']);
+      await page.theme.setTheme(theme);
+      const check = async (name: string) => {
+        for (const width of [600, 300]) {
+          await page.sidebar.setWidth(width, 'right');
+          expect([name, width, await cutOff(panel.root)]).toEqual([
+            name,
+            width,
+            []
+          ]);
+          await accessible(page, info, `${name}-${width}`);
+        }
+      };
+      const message = panel.log.locator('[data-kind="message"]').last();
+      const button = (name: string) => message.getByRole('button', { name });
+      await panel.choose('Auto');
+      await panel.root.getByLabel('Files to attach').setInputFiles([
+        {
+          name: 'the-dashboard-of-last-year-as-it-was-in-december.png',
+          mimeType: 'image/png',
+          buffer: Buffer.from(PIXEL, 'base64')
+        },
+        {
+          name: 'report.pdf',
+          mimeType: 'application/pdf',
+          buffer: Buffer.from('%PDF-1.4')
+        }
       ]);
-      await check('named');
-      await button('Remove the last error').click();
-      await panel.message.fill('');
-      await notebook.cell(0).locator('.cm-content').click();
-      await page.keyboard.press('Control+Shift+Space');
-      await expect(page.locator('.jp-codeinterp-Prompt')).toBeVisible();
-      await check('prompt');
-      await page.keyboard.press('Escape');
-    });
-
-    await test.step('a turn that is read, asks, and is stopped', async () => {
-      await model.play('says');
-      await panel.ask(WIDE);
-      await panel.ended();
-      await expect(panel.log.locator('[aria-busy="true"]')).toHaveCount(0);
-      await check('reading');
-      await model.play('asks');
-      await panel.ask('Ask\nWhich one?');
-      const yes = panel.log.getByRole('button', { name: 'Yes' });
-      await expect(yes).toBeVisible();
-      await check('question');
-      await yes.click();
-      await panel.ended();
-      await model.play('slow_text');
-      await panel.ask('Tell me');
-      await expect(panel.log).toContainText('Paragraph 0');
-      await panel.message.fill('And then?');
+      const chips = panel.root
+        .locator('.jp-codeinterp-Composer')
+        .getByRole('listitem');
+      await expect(chips).toHaveCount(2);
+      await check('attached');
+      await model.play('plot');
+      await panel.message.fill('What do these two say?');
       await panel.message.press('Enter');
-      await expect(button('Remove')).toBeVisible();
-      await panel.message.fill('And more');
-      await check('streaming');
-      await panel.message.fill('');
-      await panel.stopButton.click();
+      await expect(panel.said).toHaveCount(1);
       await panel.ended();
-      await expect(button('Send now')).toBeVisible();
-      await check('stopped');
-    });
-    await panel.newConversation();
-
-    await test.step('drafts, an edit, and what has changed', async () => {
-      await model.play('growth');
-      await panel.ask('Which region grew fastest?');
-      let card = await panel.waiting('Load the orders');
-      await card.getByRole('button', { name: 'Code and result' }).click();
-      await check('review');
-      await panel.decide('Run', 'Load the orders');
-      await panel.decide('Run', 'Parse the dates');
-      // The edit of it.
+      await panel.log.getByRole('button', { name: 'Show figures' }).click();
       await expect(
-        notebook.bar('Parse the dates').locator('.cm-changedLine')
-      ).not.toHaveCount(0);
-      card = await panel.waiting('Parse the dates');
-      await check('edit');
-      await card.getByRole('button', { name: 'Run all in this turn' }).click();
-      await panel.ended();
-      await expect(panel.log).toContainText('North grew fastest');
-      await panel.log
-        .getByRole('button', { name: 'Review changes' })
-        .last()
-        .click();
-      await expect(page.locator('.jp-codeinterp-room')).not.toHaveCount(0);
-      await check('changes');
-      await panel.log.getByRole('button', { name: 'Undo turn' }).click();
-      await expect(panel.log).toContainText('3 cells removed');
-      await check('undone');
-      await button(/Show what was sent/).click();
-      const sent = page.getByRole('dialog');
-      await sent.getByText('System prompt').click();
-      await check('sent');
-      await sent.getByRole('button', { name: 'Close' }).click();
-      await panel.newConversation();
-      await model.play('makes_file');
-      await panel.ask('Write it');
-      await panel.decide('Run');
-      await panel.ended();
-      await expect(
-        panel.log.getByRole('group', { name: 'Files of this turn' })
+        panel.log.getByRole('img', { name: 'Figure 1' })
       ).toBeVisible();
-      await check('files');
-      await button('History').click();
-      await check('history');
-      await panel.newConversation();
-    });
-
-    await test.step('what goes wrong', async () => {
-      await model.play('leave_failed');
-      await panel.ask('Divide');
-      await panel.decide('Run');
+      await check('figures');
+      await button('Edit').click();
+      await check('edit');
+      await page.keyboard.press('Escape');
+      await model.play('makes_file');
+      await message.hover();
+      await button('Ask again').click();
+      await panel.log
+        .getByRole('button', { name: 'Send', exact: true })
+        .click();
+      await expect(panel.log.getByRole('group', { name: 'Branch' })).toHaveText(
+        '2 of 2'
+      );
       await panel.ended();
       await panel.log
-        .getByRole('button', { name: 'Show', exact: true })
+        .getByRole('button', { name: 'Show the first rows of out.csv' })
         .click();
-      await check('failed');
-      await connection.cut();
-      await expect(panel.root).toContainText(
-        'Lost connection to the Jupyter server'
-      );
-      await check('lost');
-      connection.mend();
-      await expect(panel.root).not.toContainText(
-        'Lost connection to the Jupyter server'
-      );
-      await model.play('rate_limit_long');
-      await panel.ask('Hello');
-      await expect(panel.log.getByRole('status')).toContainText('rate limit');
-      await check('waits');
-      await panel.stopButton.click();
-      await panel.ended();
-      await model.play('wrong_key');
-      await panel.ask('Hello');
-      await panel.ended();
-      await check('key');
-      await button('Connections').click();
-      await panel.root
-        .getByRole('button', { name: 'Add', exact: true })
-        .click();
-      await check('connections');
-    });
-  });
+      await expect(panel.log.getByRole('table')).toBeVisible();
+      await check('files');
+      await message.hover();
+      await check('branch');
+    }
+  );
+
+  test(
+    `${theme}: accessible`,
+    accessibly,
+    async ({ model, notebook, page, panel }, info) => {
+      test.setTimeout(240_000);
+      const connection = await line(page);
+      await notebook.start(['x = 1', '1 / 0']);
+      await page.theme.setTheme(theme);
+      const check = (name: string) => accessible(page, info, name);
+      const button = (name: string | RegExp) =>
+        panel.root.getByRole('button', { name });
+
+      await test.step('before anything is asked', async () => {
+        await check('empty');
+        await button(/^Model: /).click();
+        const models = panel.root.getByRole('listbox', { name: 'Models' });
+        await expect(
+          models.getByRole('option', { selected: true })
+        ).toContainText('price unknown');
+        await check('models');
+        await page.keyboard.press('Escape');
+        await expect(models).toHaveCount(0);
+        await button('Connections').click();
+        await button('Test Anthropic').click();
+        await expect(panel.root).toContainText('Works');
+        await button('Change Anthropic').click();
+        await check('connection');
+        await button('Connections').click();
+      });
+
+      await test.step('what is written', async () => {
+        await notebook.run(1);
+        await expect(page.locator('.jp-codeinterp-Failed')).toBeVisible();
+        await panel.message.click();
+        await page.keyboard.type('/');
+        await expect(panel.root.getByRole('option')).not.toHaveCount(0);
+        await check('slash');
+        await page.keyboard.type('help');
+        await page.keyboard.press('Enter');
+        const help = page.getByRole('dialog');
+        await expect(help).toContainText('/explain');
+        await check('help');
+        await help.getByRole('button', { name: 'Close' }).click();
+        await panel.message.click();
+        await page.keyboard.type('Look at @');
+        await expect(panel.root.getByRole('option').first()).toContainText(
+          'the last error'
+        );
+        await check('names');
+        await page.keyboard.press('Enter');
+        await expect(panel.root.getByRole('listitem')).toHaveText([
+          'the last error'
+        ]);
+        await check('named');
+        await button('Remove the last error').click();
+        await panel.message.fill('');
+        await notebook.cell(0).locator('.cm-content').click();
+        await page.keyboard.press('Control+Shift+Space');
+        await expect(page.locator('.jp-codeinterp-Prompt')).toBeVisible();
+        await check('prompt');
+        await page.keyboard.press('Escape');
+      });
+
+      await test.step('a turn that is read, asks, and is stopped', async () => {
+        await model.play('says');
+        await panel.ask(WIDE);
+        await panel.ended();
+        await expect(panel.log.locator('[aria-busy="true"]')).toHaveCount(0);
+        await check('reading');
+        await model.play('asks');
+        await panel.ask('Ask\nWhich one?');
+        const yes = panel.log.getByRole('button', { name: 'Yes' });
+        await expect(yes).toBeVisible();
+        await check('question');
+        await yes.click();
+        await panel.ended();
+        await model.play('slow_text');
+        await panel.ask('Tell me');
+        await expect(panel.log).toContainText('Paragraph 0');
+        await panel.message.fill('And then?');
+        await panel.message.press('Enter');
+        await expect(button('Remove')).toBeVisible();
+        await panel.message.fill('And more');
+        await check('streaming');
+        await panel.message.fill('');
+        await panel.stopButton.click();
+        await panel.ended();
+        await expect(button('Send now')).toBeVisible();
+        await check('stopped');
+      });
+      await panel.newConversation();
+
+      await test.step('drafts, an edit, and what has changed', async () => {
+        await model.play('growth');
+        await panel.ask('Which region grew fastest?');
+        let card = await panel.waiting('Load the orders');
+        await card.getByRole('button', { name: 'Code and result' }).click();
+        await check('review');
+        await panel.decide('Run', 'Load the orders');
+        await panel.decide('Run', 'Parse the dates');
+        // The edit of it.
+        await expect(
+          notebook.bar('Parse the dates').locator('.cm-changedLine')
+        ).not.toHaveCount(0);
+        card = await panel.waiting('Parse the dates');
+        await check('edit');
+        await card
+          .getByRole('button', { name: 'Run all in this turn' })
+          .click();
+        await panel.ended();
+        await expect(panel.log).toContainText('North grew fastest');
+        await panel.log
+          .getByRole('button', { name: 'Review changes' })
+          .last()
+          .click();
+        await expect(page.locator('.jp-codeinterp-room')).not.toHaveCount(0);
+        await check('changes');
+        await panel.log.getByRole('button', { name: 'Undo turn' }).click();
+        await expect(panel.log).toContainText('3 cells removed');
+        await check('undone');
+        await button(/Show what was sent/).click();
+        const sent = page.getByRole('dialog');
+        await sent.getByText('System prompt').click();
+        await check('sent');
+        await sent.getByRole('button', { name: 'Close' }).click();
+        await panel.newConversation();
+        await model.play('makes_file');
+        await panel.ask('Write it');
+        await panel.decide('Run');
+        await panel.ended();
+        await expect(
+          panel.log.getByRole('group', { name: 'Files of this turn' })
+        ).toBeVisible();
+        await check('files');
+        await button('History').click();
+        await check('history');
+        await panel.newConversation();
+      });
+
+      await test.step('what goes wrong', async () => {
+        await model.play('leave_failed');
+        await panel.ask('Divide');
+        await panel.decide('Run');
+        await panel.ended();
+        await panel.log
+          .getByRole('button', { name: 'Show', exact: true })
+          .click();
+        await check('failed');
+        await connection.cut();
+        await expect(panel.root).toContainText(
+          'Lost connection to the Jupyter server'
+        );
+        await check('lost');
+        connection.mend();
+        await expect(panel.root).not.toContainText(
+          'Lost connection to the Jupyter server'
+        );
+        await model.play('rate_limit_long');
+        await panel.ask('Hello');
+        await expect(panel.log.getByRole('status')).toContainText('rate limit');
+        await check('waits');
+        await panel.stopButton.click();
+        await panel.ended();
+        await model.play('wrong_key');
+        await panel.ask('Hello');
+        await panel.ended();
+        await check('key');
+        await button('Connections').click();
+        await panel.root
+          .getByRole('button', { name: 'Add', exact: true })
+          .click();
+        await check('connections');
+      });
+    }
+  );
 }
 
 test('the keyboard reaches the buttons under a draft, and nothing slips', async ({

@@ -45,7 +45,7 @@ test(
 
 test(
   'what runs is the draft as the person has edited it',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, page, panel }) => {
     await notebook.start(['mine = 20']);
     await notebook.run(0);
@@ -166,7 +166,7 @@ test('a draft made a code cell and run with all others counts as allowed, and ru
 
 test(
   'a failing cell is mended in place, old shown against new',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, page, panel }) => {
     await notebook.start(['x = 0']);
     await model.play('growth');

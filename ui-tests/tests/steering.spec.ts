@@ -10,7 +10,7 @@ while not pathlib.Path("go").exists():
 
 test(
   'words answer the question that waits',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
     await notebook.start(['x = 1']);
     await model.play('ask');
@@ -32,7 +32,7 @@ test(
 
 test(
   'a question about a draft is answered while it waits; a wish replaces it',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
     await notebook.start(['x = 1']);
     await model.play('discussed');

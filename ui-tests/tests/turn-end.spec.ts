@@ -19,7 +19,7 @@ async function show(page: Page, state: DocumentVisibilityState): Promise<void> {
 
 test(
   'a turn that ends out of view is told, and so is the failed cell that went with it',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, page, panel }) => {
     await notebook.start(['x = 1']);
     await panel.choose('Auto');

@@ -52,7 +52,7 @@ test(
 
 test(
   'changes are reviewed one by one: kept, undone; also after a reload',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, page, panel }) => {
     const path = await notebook.start(CELLS);
     await notebook.select(0);
@@ -293,7 +293,7 @@ test('after an undo the view is where it was, and the turn counts nothing that i
 
 test(
   'a turn is redone after its undo, also after a reload, and undone again',
-  { tag: '@notebook7' },
+  { tag: '@notebook7-nightly' },
   async ({ model, notebook, page, panel }) => {
     const path = await notebook.start(CELLS);
     await notebook.select(0);

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 import msgspec
 
@@ -30,11 +32,15 @@ _ID = re.compile(r"[0-9a-f]{4,32}")
 
 
 @contextmanager
-def journal(settings: CodeInterpSettings) -> Iterator[tuple[SqliteStore, Secrets]]:
-    """Open the journal, with the keys to redact."""
+def journal(
+    settings: CodeInterpSettings, root: Path | None = None
+) -> Iterator[tuple[SqliteStore, Secrets]]:
+    """Open the journal, with the keys to redact. Without a root, it has the conversations of all
+    folders, with whole paths."""
     secrets = Secrets()
     make_models(settings, secrets).learn_secrets()
-    store = SqliteStore(settings.folder / "sessions.db", secrets.scrub, settings.retention)
+    folder = None if root is None else Path(os.path.realpath(root)).as_posix()
+    store = SqliteStore(settings.folder / "sessions.db", secrets.scrub, settings.retention, folder)
     try:
         yield store, secrets
     finally:
@@ -43,9 +49,12 @@ def journal(settings: CodeInterpSettings) -> Iterator[tuple[SqliteStore, Secrets
 
 def sessions(options: argparse.Namespace, stopping: Stopping) -> int:
     settings = config_files.settings(config_files.load())
-    path = None if options.notebook is None else place_of(options.notebook).path
-    with journal(settings) as (store, _):
-        found = store.list(path)
+    if options.moved:
+        return _move(settings, *options.moved)
+    place = None if options.notebook is None else place_of(options.notebook)
+    path = None if place is None else place.path
+    with journal(settings, None if place is None else place.root) as (store, _):
+        found = [_named_from_here(info) for info in store.list(path)]
         if options.json:
             for info in found:
                 sys.stdout.buffer.write(msgspec.json.encode(info) + b"\n")
@@ -55,6 +64,26 @@ def sessions(options: argparse.Namespace, stopping: Stopping) -> int:
         if not found:
             print("No conversations." if path is None else f"No conversations on {visible(path)}.")
     return DONE
+
+
+def _move(settings: CodeInterpSettings, old: str, new: str) -> int:
+    """The old path may be gone, so it is read as a text."""
+    there = Path(os.path.realpath(new))
+    if not there.exists():
+        raise Problem(f"{visible(str(there))} does not exist. NEW is where it is now.", USAGE)
+    with journal(settings) as (store, _):
+        count = store.move_folder(Path(os.path.realpath(old)).as_posix(), there.as_posix())
+    print(f"{count} conversation{'s' if count != 1 else ''} moved.")
+    return DONE
+
+
+def _named_from_here(info: SessionInfo) -> SessionInfo:
+    """Notebooks in the current folder by their path from it, others by the whole path."""
+    here = Path.cwd()
+    path = Path(info.notebook)
+    if not path.is_relative_to(here):
+        return info
+    return msgspec.structs.replace(info, notebook=path.relative_to(here).as_posix())
 
 
 def _line(info: SessionInfo, with_notebook: bool) -> str:
@@ -68,6 +97,8 @@ def export(options: argparse.Namespace, stopping: Stopping) -> int:
     settings = config_files.settings(config_files.load())
     with journal(settings) as (store, secrets):
         info = _find(store, options.session)
+        # Where the notebook is on this disk is nobody else's business.
+        info = msgspec.structs.replace(info, notebook=info.notebook.rpartition("/")[2])
         events = [event for _, event in store.events(info.session_id)]
         if options.to == "markdown":
             text = markdown(info, events)

@@ -136,6 +136,8 @@ class Person:
     def _show_draft(self, draft: e.Draft) -> None:
         self._asked.add(draft.draft_id)
         self._code(draft.kind, draft.title, draft.source, draft.old_source)
+        if draft.labels:
+            self._line("·", "dim", f"May: {', '.join(map(str, draft.labels))}.")
         for notice in draft.notices:
             self._line("!", "yellow", notice)
 

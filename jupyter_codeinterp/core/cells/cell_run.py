@@ -19,6 +19,7 @@ from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..findings import Finding
 from ..hooks.hooks import Note
+from ..labels import Label
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
@@ -133,7 +134,8 @@ class CellRun:
                 absent = await missing.found(turn, draft.source, info) if draft.is_code else ()
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
                 notices = tuple(hooked.line(turn, note) for note in told)
-                waiting = DraftWaiting(draft.asking((why, *notices) if why else notices))
+                labels = await draft.labels(draft.source, info)
+                waiting = DraftWaiting(draft.asking((why, *notices) if why else notices, labels))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting)
@@ -143,7 +145,9 @@ class CellRun:
             else:
                 decision = Decision("run", "policy", draft.source)
             decision = self._compared(decision)
-            yield self._decided(decision)
+            runs = decision.action == "run"
+            labels = await draft.labels(decision.source, info) if runs else ()
+            yield self._decided(decision, labels)
             if decision.action == "reject":
                 draft.remove(typed_too=decision.by == "person")
                 self._reject(call, decision.reason, decision.source if decision.edited else "")
@@ -183,7 +187,7 @@ class CellRun:
         source = self.draft.proposed if self.draft.kind == "delete" else decision.source
         return decision.with_source(source, edited=source != self.draft.proposed)
 
-    def _decided(self, decision: Decision) -> DraftDecided:
+    def _decided(self, decision: Decision, labels: tuple[Label, ...] = ()) -> DraftDecided:
         return DraftDecided(
             self.call_id,
             self.draft.draft_id,
@@ -194,6 +198,7 @@ class CellRun:
             decision.reason,
             decision.window,
             decision.said,
+            labels,
         )
 
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:

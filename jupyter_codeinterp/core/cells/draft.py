@@ -21,7 +21,11 @@ from ..findings import Finding
 from ..hooks.code_checks import checked
 from ..hooks.hook import CellCode
 from ..hooks.hooks import Checked, Note
+from ..labels import Label
+from ..off_loop import off_loop
 from ..ports import KernelInfo
+from ..rights.labelling import labels
+from ..rights.theirs import theirs
 from ..turn.turn import Turn
 from .checked import heard
 
@@ -193,6 +197,17 @@ class DraftCell:
         said = await checked(protected.notices, source, language, names)
         return tuple(Note("", text) for text in said)
 
+    async def labels(self, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
+        """What the code may reach, for the card. They decide nothing."""
+        if not self.is_code:
+            return ()
+        turn = self.turn
+        code = self.code(source, info)
+        modules = [name[:-3] for name in code.files if name.endswith(".py")]
+        names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
+        read = partial(labels, source, code.language, names, modules)
+        return await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
+
     def code(self, source: str, info: KernelInfo | None) -> CellCode:
         turn = self.turn
         return CellCode(
@@ -221,7 +236,7 @@ class DraftCell:
             return ()
         return await markdown_cells.risks(self.turn.markdown_risks, self.source)
 
-    def asking(self, notices: tuple[str, ...]) -> Draft:
+    def asking(self, notices: tuple[str, ...], labels: tuple[Label, ...] = ()) -> Draft:
         """The draft to show the person, with a new nonce."""
         turn = self.turn
         return Draft(
@@ -236,4 +251,5 @@ class DraftCell:
             notices=notices,
             runs=self.is_code,
             can_run_all=self.is_code and turn.can_run_all,
+            labels=labels,
         )

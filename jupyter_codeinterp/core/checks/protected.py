@@ -11,9 +11,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from ..cell_code.parsing import parse
 from ..findings import Finding
 from .shared.check import Change
-from .shared.source import Source, is_true, keyword, parsed
+from .shared.source import PARSED, Source, is_true, keyword, parsed
 
 NAME = "Protected variable"
 CHANGES = "Changes the protected {names}."
@@ -61,13 +62,22 @@ def changed(source: str, names: tuple[str, ...]) -> list[str] | None:
     """Those of ``names`` that the code assigns or changes, in their order. None if it cannot be
     read."""
     lines = source.split("\n")
-    read = parsed("\n".join(map(_as_python, lines)))
-    if read is None:
+    text = "\n".join(map(_as_python, lines))
+    read = parsed(text)
+    if read is None or _asks_for_help(text):
         return None
     reader = _Reader(read, frozenset(names))
     words = lines[0].split() if source.startswith(_CAPTURED) else []
     found = {name for name in names if name in words} | reader.found
     return [name for name in names if name in found]
+
+
+def _asks_for_help(text: str) -> bool:
+    """Whether a line of it is no Python but a question, as ``df?``."""
+    if all(line.strip().strip("?") == line.strip() for line in text.split("\n")):
+        return False
+    found = parse(text, PARSED)
+    return found is None or found[0] != text
 
 
 def _as_python(line: str) -> str:

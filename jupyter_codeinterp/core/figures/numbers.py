@@ -24,6 +24,8 @@ SCALES = {
     **{"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6},
     **{"b": 1e9, "bn": 1e9, "billion": 1e9, "trillion": 1e12},
 }
+LARGEST_EXPONENT = 200
+"""Larger numbers, and steps between them, do not fit into a float."""
 MINUS = "-\u2212"
 SIGNS = f"+{MINUS}"
 
@@ -119,6 +121,8 @@ def numbers(text: str) -> Iterator[Number]:
         value, decimals, digits = read
         if found["exponent"]:
             exponent = int(found["exponent"][1:])
+            if abs(exponent) > LARGEST_EXPONENT:
+                continue
             value, decimals = value * 10.0**exponent, decimals - exponent
         suffix = _SUFFIX.match(text, end)
         if suffix is None and following[:1].isalpha():

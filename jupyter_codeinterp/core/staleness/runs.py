@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from .cell_names import Function, Names, names_of
+from ..cell_code.cell_names import Function, Names, names_of
 
-MOST = 5_000
-"""Cells that a kernel's runs remember."""
+MOST = 2_000
+"""Cells that a kernel's runs remember: some 4 kB each."""
 
 
 class Run(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from .cell_names import is_plain, names_of
+from ..cell_code.cell_names import is_plain, names_of
 from .runs import Run, Runs
 
 MOST_READ = 50

@@ -10,8 +10,8 @@ from typing import Literal, Union
 
 import msgspec
 
+from ..cell_code.cell_names import names_of
 from ..document.ops import CellView
-from ..model_view.names import defined, imported, used
 
 Rule = Literal["this_turn", "chosen", "person", "earlier_turns", "gone_to"]
 
@@ -68,7 +68,7 @@ def below_needs(cells: Sequence[CellView], after: str, source: str) -> Place | N
     (the kernel may have that one), but not what is imported once more."""
     index = next((i for i, cell in enumerate(cells) if cell.cell_id == after), len(cells))
     below = [cell for cell in cells[index + 1 :] if cell.cell_type == "code"]
-    wanted = used(source) if source and below else frozenset()
+    wanted = names_of(source).uses if source and below else frozenset()
     if not wanted:
         return None
     known: set[str] = set()
@@ -77,7 +77,7 @@ def below_needs(cells: Sequence[CellView], after: str, source: str) -> Place | N
     lowest: Union[CellView, None] = None
     needs: set[str] = set()
     for cell in below:
-        again = imported(cell.source) & known
+        again = names_of(cell.source).imports & known
         found = (defines(cell) - again) & wanted
         if found:
             lowest, needs = cell, needs | found
@@ -88,7 +88,7 @@ def defines(cell: CellView) -> frozenset[str]:
     """The names that a cell binds; none of a cell that is no code."""
     if cell.cell_type != "code":
         return frozenset()
-    return defined(cell.source) | frozenset(cell.assigns)
+    return names_of(cell.source).defines | frozenset(cell.assigns)
 
 
 def is_empty(cell: CellView) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
-from ..model_view.names import PARSED, defined, used
-from ..staleness.python_of import PYTHON_BELOW, python_of
+from ..cell_code.cell_names import names_of
 from .verification import CodeCell, Finding
 
 _GIVEN = frozenset(
@@ -15,10 +14,6 @@ _GIVEN = frozenset(
     | {"quit", "_i", "_ii", "_iii", "_oh", "_dh", "_ih", "open"}
 )
 """Names that IPython gives."""
-_BRINGS_ANY = ("import *", "%pylab", "%run", "%load_ext", "exec(", "globals()", "%store")
-"""Code that may define any name. The check of names is left out then."""
-_OTHER_MAGICS = ("%%bash", "%%sh", "%%html", "%%javascript", "%%js", "%%markdown", "%%writefile")
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 MOST_NAMES = 12
 
 
@@ -42,50 +37,23 @@ def _out_of_order(cells: Sequence[CodeCell]) -> Iterator[Finding]:
 
 
 def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
-    codes = [_python(cell.source) for cell in cells]
-    trees = [_parsed(code) for code in codes]
-    if any(tree is None for tree in trees):
+    each = [names_of(cell.source) for cell in cells]
+    if not all(names.known for names in each):
         return  # What that cell defines is unknown.
-    everywhere: frozenset[str] = frozenset().union(*map(defined, codes))
+    everywhere: frozenset[str] = frozenset().union(*(names.defines for names in each))
     above: set[str] = set(_GIVEN)
-    for cell, code, tree in zip(cells, codes, trees, strict=True):
-        nowhere = used(code) - everywhere - _GIVEN
+    for cell, names in zip(cells, each, strict=True):
+        nowhere = names.uses - everywhere - _GIVEN
         if nowhere:
-            names = tuple(sorted(nowhere)[:MOST_NAMES])
-            yield Finding("only_live", cell.cell_id, cell.number, names)
-        later = (_used_at_once(code, tree) & everywhere) - above - defined(code)
+            yield Finding(
+                "only_live", cell.cell_id, cell.number, tuple(sorted(nowhere)[:MOST_NAMES])
+            )
+        # What its functions need is needed only when they are called.
+        later = (names.reads & everywhere) - above - names.defines
         if later:
-            names = tuple(sorted(later)[:MOST_NAMES])
-            yield Finding("later", cell.cell_id, cell.number, names)
-        above |= defined(code)
+            yield _finding("later", cell, later)
+        above |= names.defines
 
 
-def _used_at_once(code: str, tree: ast.Module | None) -> frozenset[str]:
-    """Names that the cell itself uses; those in its functions are needed only when called."""
-    lines = code.split("\n")
-    for one in tree.body if tree is not None else ():
-        if isinstance(one, _DEFINITIONS):
-            first, last = one.lineno - 1, one.end_lineno or one.lineno
-            lines[first:last] = [""] * (last - first)
-            for decorator in one.decorator_list:
-                first, last = decorator.lineno - 1, decorator.end_lineno or decorator.lineno
-                lines[first:last] = [""] * (last - first)
-    return used("\n".join(lines))
-
-
-def _python(source: str) -> str:
-    """The code without what only IPython understands; unparsable if it may define any name."""
-    first = source.split(None, 1)[0] if source.strip() else ""
-    if first in _OTHER_MAGICS:
-        return ""
-    unknown = first.startswith("%%") and first not in PYTHON_BELOW
-    if unknown or any(words in source for words in _BRINGS_ANY):
-        return "?"
-    return python_of(source)
-
-
-def _parsed(code: str) -> ast.Module | None:
-    try:
-        return ast.parse(code) if len(code) <= PARSED else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+def _finding(kind: Literal["only_live", "later"], cell: CodeCell, names: frozenset[str]) -> Finding:
+    return Finding(kind, cell.cell_id, cell.number, tuple(sorted(names)[:MOST_NAMES]))

@@ -140,13 +140,14 @@ def concat(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
     parts = args[0] if args else kwargs.get("objs")
     if type(parts) not in (list, tuple) or kwargs.get("axis", 0) not in (0, "index"):
         return
-    names = [n for p in parts[:50] if is_table(p) for n in p.columns.tolist() if type(n) is str]
+    columns = [[n for n in p.columns.tolist() if type(n) is str] for p in parts[:50] if is_table(p)]
     seen: dict[str, str] = {}
-    for name in names:
-        other = seen.setdefault(folded(name), name)
-        if other != name:
-            yield {"kind": "column_twice", "columns": [other[:60], name[:60]]}
-            return
+    for names in columns:
+        for name in names:
+            other = seen.setdefault(folded(name), name)
+            if other != name and not any({other, name} <= {*own} for own in columns):
+                yield {"kind": "column_twice", "columns": [other[:60], name[:60]]}
+                return
     tables = [part for part in parts[:50] if is_table(part)]
     if len(tables) == len(parts) and 0 < len(result) <= HEAD:
         # A whole table is in another one, with the same labels.

@@ -148,9 +148,16 @@ def replaced(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
     words = [wanted] if type(wanted) is str else wanted
     if type(words) is not list or not is_text(series) or not result.equals(series):
         return
+    new = args[2] if len(args) > 2 else kwargs.get("value")
+    given = args[1] if len(args) > 1 else kwargs.get("to_replace")
     for word in words[:5]:
+        new = given[word] if type(given) is dict else new
+        if type(new) is not str:
+            continue  # Marks of missing values are whole values.
         if type(word) is str and word:
-            inside = sum(1 for text in texts(series) if folded(word) in folded(text))
+            inside = sum(
+                1 for text in texts(series) if folded(word) in folded(text) and text.strip() != new
+            )
             if inside:
                 figures = {"column": name_of(series), "wanted": shown(word), "inside": inside}
                 yield dict(figures, kind="replaced_nothing", rows=len(series))
@@ -164,5 +171,10 @@ def text_replaced(tracer: Tracer, result: Any, args: Any, kwargs: Any) -> Facts:
     if "regex" in kwargs or len(args) > 5 or not re.search(r"[\\\[\]^$*+?|]", wanted):
         return
     if len(wanted) > 1 and len(wanted) < 100 and result.equals(series):
+        try:
+            if not any(re.search(wanted, text) for text in texts(series)[:2_000]):
+                return
+        except re.error:
+            return
         figures = {"column": name_of(series), "wanted": shown(wanted), "rows": len(series)}
         yield dict(figures, kind="pattern_not_found")

@@ -70,6 +70,8 @@ def folded(text: str) -> str:
 def near(series: Any, wanted: Any) -> list[str]:
     """Texts of the column that differ from the wanted one only in case or blanks, or numbers and
     texts that look the same."""
+    if type(wanted) is str and not folded(wanted):
+        return []
     if type(wanted) is str and is_text(series):
         found = {text for text in texts(series) if folded(text) == folded(wanted)}
         return [shown(text) for text in sorted(found - {wanted})[:EXAMPLES]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,3 +14,10 @@ def root_of(contents: Any) -> Path | None:
 
     on_disk = isinstance(contents, FileManagerMixin)
     return Path(contents.root_dir) if on_disk else None
+
+
+def root_name(contents: Any) -> str | None:
+    """The root folder's whole path with slashes, without links: the same for every server that
+    has it. None if the files are not on this machine's disk."""
+    root = root_of(contents)
+    return None if root is None else Path(os.path.realpath(root)).as_posix()

@@ -9,16 +9,16 @@ from typing import Any
 
 from ...core.errors import CommandError
 from ...core.verify.holding import Followed, Holding, Outputs, moved, places
-from ...core.verify.variations import Table, Variation, parsed, variations, varied, written
+from ...core.verify.variations import Variation, variations
 from ...core.verify.verification import CodeCell
 from .notebook import Book, read
 from .runs import Run, Runs, cleaned_up, copied
+from .tables import TABLES, TableFile, read_table
 from .verifier import Verifier
 
 MOST_TABLE = 20_000_000
 """Bytes of a table that is changed."""
-TABLES = (".csv", ".tsv")
-OTHER_DATA = (".parquet", ".xlsx", ".xls", ".json", ".jsonl", ".feather", ".db", ".sqlite")
+OTHER_DATA = (".parquet", ".xlsx", ".xls", ".feather", ".db", ".sqlite")
 NAMED = {"shuffled": "shuffled rows", "doubled": "doubled rows"}
 
 
@@ -54,7 +54,9 @@ class Holder(Runs["HoldRun"]):
         folder = self._verifier.folder(path)
         found, others = await asyncio.to_thread(_data, folder, cells)
         if not found:
-            words = "These cells name no CSV file next to the notebook that could be changed."
+            words = (
+                "These cells name no CSV or JSON table next to the notebook that could be changed."
+            )
             raise CommandError("no_table", words)
         seconds = _seconds(self._verifier.of(path), cells)
         return HoldRun(self._verifier, book, key, figures, cells, folder, found, others, seconds)
@@ -69,7 +71,7 @@ class HoldRun(Run[Holding]):
         figures: Sequence[Followed],
         cells: Sequence[CodeCell],
         folder: Path,
-        tables: dict[str, Table],
+        tables: dict[str, TableFile],
         others: Iterable[str],
         seconds: float,
     ) -> None:
@@ -79,7 +81,7 @@ class HoldRun(Run[Holding]):
         self._cells = cells
         self._folder = folder
         self._tables = tables
-        self._variations = variations(list(tables.values()))
+        self._variations = variations([file.table for file in tables.values()])
         runs = len(self._variations)
         super().__init__(
             Holding(
@@ -162,17 +164,17 @@ def _joined(outputs: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _data(folder: Path, cells: Sequence[CodeCell]) -> tuple[dict[str, Table], list[str]]:
+def _data(folder: Path, cells: Sequence[CodeCell]) -> tuple[dict[str, TableFile], list[str]]:
     """Tables that the cells name, by path in the folder, and other data files that they name."""
     code = "\n".join(cell.source for cell in cells)
-    tables: dict[str, Table] = {}
+    tables: dict[str, TableFile] = {}
     others: list[str] = []
     for file in sorted(folder.rglob("*"))[:2_000]:
         if file.name not in code or not file.is_file():
             continue
         name = file.relative_to(folder).as_posix()
         if file.suffix.lower() in TABLES and file.stat().st_size <= MOST_TABLE:
-            table = _read(file)
+            table = read_table(file)
             if table is not None:
                 tables[name] = table
                 continue
@@ -181,16 +183,9 @@ def _data(folder: Path, cells: Sequence[CodeCell]) -> tuple[dict[str, Table], li
     return tables, others
 
 
-def _read(file: Path) -> Table | None:
-    try:
-        return parsed(file.read_text("utf-8-sig"))
-    except (OSError, UnicodeError):
-        return None
-
-
-def _change(copy: Path, tables: dict[str, Table], variation: Variation) -> None:
+def _change(copy: Path, tables: dict[str, TableFile], variation: Variation) -> None:
     for name, table in tables.items():
-        (copy / name).write_text(written(varied(table, variation)), "utf-8")
+        (copy / name).write_text(table.varied(variation), "utf-8")
 
 
 def _seconds(verified: Any, cells: Sequence[CodeCell]) -> float:

@@ -19,6 +19,7 @@ from ...core.turn.limits import Rules
 from ..activity import Activity
 from ..extensions import Extensions
 from ..files.file_ids import FileIds
+from ..files.on_disk import root_name
 from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
@@ -71,7 +72,8 @@ class Workbench:
         self._know_keys = cache(self.models.learn_secrets)
         self.notebook_kernels = NotebookKernels(sessions, contents)
         self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
-        self.store = SqliteStore(settings.folder / "sessions.db", self.scrub, settings.retention)
+        journal = settings.folder / "sessions.db"
+        self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
         self._extensions = Extensions(settings.allowed_packages)

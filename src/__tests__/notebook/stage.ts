@@ -95,6 +95,7 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     old_source: '',
     notices: [],
     can_run_all: false,
+    labels: [],
     runs: true,
     sessionId: 'S',
     notebook: PATH,

@@ -95,6 +95,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     old_source: '',
     notices: [],
     can_run_all: true,
+    labels: [],
     runs: true,
     ...change
   };
@@ -176,7 +177,8 @@ export const decided: Event = {
   edited: true,
   reason: '',
   window: 1,
-  said: ''
+  said: '',
+  labels: []
 };
 
 export const running: Event = {

@@ -121,7 +121,8 @@ const NO_DRAFT: Draft = {
   old_source: '',
   notices: [],
   can_run_all: false,
-  runs: true
+  runs: true,
+  labels: []
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
@@ -140,6 +141,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   images: 0,
   notes: [],
   findings: [],
+  labels: [],
   silenced: [],
   checked: null,
   needed: [],

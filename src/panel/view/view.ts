@@ -10,6 +10,7 @@ import type {
   Draft,
   CheckedRun,
   Finding,
+  Label,
   Kept,
   Note,
   Reference,
@@ -107,6 +108,8 @@ export interface ICardItem {
   readonly notes: readonly string[];
   /** What checks of the code and the run found, for people. */
   readonly findings: readonly Finding[];
+  /** What the code may reach. */
+  readonly labels: readonly Label[];
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
   /** What was checked of a run without a finding; null if it was not checked. */

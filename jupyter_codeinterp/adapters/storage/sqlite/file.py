@@ -81,15 +81,23 @@ def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
         notice = _move_aside(path)
         _prepare(path)
         return _connect(path), notice
-    return db, mark.missing(path, db)
+    try:
+        return db, mark.missing(path, db)
+    except BaseException:
+        db.close()
+        raise
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """Another connection to an open journal, for a thread."""
     db = sqlite3.connect(path, timeout=LOCK_WAIT, isolation_level=None)
-    db.execute("PRAGMA foreign_keys=ON")
-    _set_waits(db, db.execute("PRAGMA journal_mode").fetchone()[0])
-    db.execute("PRAGMA secure_delete=ON")
+    try:
+        db.execute("PRAGMA foreign_keys=ON")
+        _set_waits(db, db.execute("PRAGMA journal_mode").fetchone()[0])
+        db.execute("PRAGMA secure_delete=ON")
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

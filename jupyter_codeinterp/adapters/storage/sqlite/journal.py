@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ....core.document.roots import Root
 from ....core.errors import StoreError
 from . import mark
 from .file import empty_log, file_id, fold_log, in_words, open_file, sync_log
@@ -38,8 +39,11 @@ class Journal:
         path: Path,
         scrub: Callable[[str], str] = lambda text: text,
         retention: Retention | None = None,
+        root: str | None = None,
     ) -> None:
+        """``root``: the folder that paths of notebooks are relative to (see ``Root``)."""
         self._scrub = scrub
+        self._root = Root(root)
         self._path = path
         self._retention = retention or Retention()
         self._writing = threading.Lock()
@@ -54,6 +58,11 @@ class Journal:
         self._file = file_id(self._path)
         if notice:
             self._notify(notice)
+
+    def _names(self, notebook: str) -> tuple[str, str]:
+        """How the tables may name a notebook; the first is how it is written."""
+        whole, relative = self._root.names(notebook)
+        return self._scrub(whole), self._scrub(relative)
 
     @property
     def warning(self) -> str:

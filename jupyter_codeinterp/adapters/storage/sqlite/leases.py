@@ -28,8 +28,9 @@ class Leases(Journal):
         path: Path,
         scrub: Callable[[str], str] = lambda text: text,
         retention: Retention | None = None,
+        root: str | None = None,
     ) -> None:
-        super().__init__(path, scrub, retention)
+        super().__init__(path, scrub, retention, root)
         self._server = uuid.uuid4().hex
         _open_stores.add(self._server)
 

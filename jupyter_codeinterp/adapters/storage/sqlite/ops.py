@@ -100,25 +100,26 @@ class Ops(KeptOutputs):
             self._db.execute(
                 "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
                 " WHERE ops.session_id = sessions.session_id))"
-                " WHERE notebook = ? AND ? IN ('', session_id)",
-                (self._scrub(notebook), session_id),
+                " WHERE notebook IN (?, ?) AND ? IN ('', session_id)",
+                (*self._names(notebook), session_id),
             )
             if not session_id:
-                forget = "DELETE FROM silenced WHERE notebook = ?"
-                self._db.execute(forget, (self._scrub(notebook),))
+                forget = "DELETE FROM silenced WHERE notebook IN (?, ?)"
+                self._db.execute(forget, self._names(notebook))
 
     def saved_ops(self, notebook: str) -> dict[str, int]:
         rows = self._rows(
-            "SELECT session_id, saved FROM sessions WHERE notebook = ? AND saved > 0",
-            (self._scrub(notebook),),
+            "SELECT session_id, saved FROM sessions WHERE notebook IN (?, ?) AND saved > 0",
+            self._names(notebook),
         )
         return dict(rows)
 
     def unsaved_ops(self, notebook: str) -> _OpsBySession:
         rows = self._rows(
             f"SELECT session_id, {_COLUMNS} FROM ops JOIN sessions s USING (session_id)"
-            " WHERE s.notebook = ? AND ops.seq > s.saved ORDER BY ops.number, session_id, ops.seq",
-            (self._scrub(notebook),),
+            " WHERE s.notebook IN (?, ?) AND ops.seq > s.saved"
+            " ORDER BY ops.number, session_id, ops.seq",
+            self._names(notebook),
         )
         free = {key for key in {row[0] for row in rows} if self.holder(key) is None}
         return [

@@ -177,6 +177,8 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
             notebook TEXT NOT NULL, key TEXT NOT NULL,
             PRIMARY KEY (notebook, key)) WITHOUT ROWID""",
     ),
+    # Notebooks have whole paths from here on (document/roots.py). Early versions would miss them.
+    (),
 )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ....core.commands import SessionInfo
+from ....core.document.roots import moved
 from ....core.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
 from ....core.messages import Message
 from ....core.stores import Beginning
@@ -31,6 +32,7 @@ _Deltas = list[tuple[int, ThinkingDelta]]
 _Rows = list[tuple[Any, ...]]
 
 _NEW_SESSION = "INSERT INTO sessions (info, notebook, changed, session_id) VALUES (?, ?, ?, ?)"
+_BY_NOTEBOOK = ("sessions", "silenced")
 _NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?)"
 
 # A branch copies its share of the session, so that each can be deleted without the other.
@@ -85,7 +87,7 @@ class SqliteStore(ActionTable, Ops):
     def list(self, notebook: str | None = None) -> _Sessions:
         if notebook is None:
             return self._sessions("true")
-        return self._sessions("notebook = ?", self._scrub(notebook))
+        return self._sessions("notebook IN (?, ?)", *self._names(notebook))
 
     async def search(self, word: str, notebook: str | None = None) -> _Sessions:
         said = await asyncio.to_thread(sessions_with, self._path, word)
@@ -96,12 +98,28 @@ class SqliteStore(ActionTable, Ops):
         ]
 
     def rename_notebook(self, old: str, new: str) -> None:
-        names = (self._scrub(new), self._scrub(old))
+        names = (self._names(new)[0], *self._names(old))
         with self._transaction():
-            self._db.execute("UPDATE sessions SET notebook = ? WHERE notebook = ?", names)
-            self._db.execute(
-                "UPDATE OR REPLACE silenced SET notebook = ? WHERE notebook = ?", names
-            )
+            for table in _BY_NOTEBOOK:
+                self._db.execute(
+                    f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook IN (?, ?)", names
+                )
+
+    def move_folder(self, old: str, new: str) -> int:
+        """Conversations of the notebooks in the folder ``old``, or of the notebook ``old``, are
+        those of ``new``. Whole paths. Returns the number of conversations."""
+        old, new = self._scrub(old), self._scrub(new)
+        count = 0
+        with self._transaction():
+            for table in _BY_NOTEBOOK:
+                for (name,) in self._rows(f"SELECT DISTINCT notebook FROM {table}"):
+                    if (to := moved(name, old, new)) is None:
+                        continue
+                    done = self._db.execute(
+                        f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook = ?", (to, name)
+                    )
+                    count += done.rowcount if table == "sessions" else 0
+        return count
 
     def delete(self, session_id: str) -> None:
         """Delete a session and all its data, if it exists."""
@@ -114,16 +132,17 @@ class SqliteStore(ActionTable, Ops):
     # --- findings --------------------------------------------------------------------
 
     def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
-        statement = (
-            "INSERT OR IGNORE INTO silenced VALUES (?, ?)"
-            if silenced
-            else "DELETE FROM silenced WHERE notebook = ? AND key = ?"
-        )
+        whole, relative = self._names(notebook)
         with self._transaction():
-            self._db.execute(statement, (self._scrub(notebook), key))
+            if silenced:
+                self._db.execute("INSERT OR IGNORE INTO silenced VALUES (?, ?)", (whole, key))
+            else:
+                forget = "DELETE FROM silenced WHERE notebook IN (?, ?) AND key = ?"
+                self._db.execute(forget, (whole, relative, key))
 
     def silenced(self, notebook: str) -> frozenset[str]:
-        rows = self._rows("SELECT key FROM silenced WHERE notebook = ?", (self._scrub(notebook),))
+        query = "SELECT key FROM silenced WHERE notebook IN (?, ?)"
+        rows = self._rows(query, self._names(notebook))
         return frozenset(key for (key,) in rows)
 
     # --- spending -------------------------------------------------------
@@ -298,10 +317,11 @@ class SqliteStore(ActionTable, Ops):
     # --- the file --------------------------------------------------------------------
 
     def _row(self, info: SessionInfo) -> tuple[str, str, float, str]:
-        return self._written(info), self._scrub(info.notebook), info.changed, info.session_id
+        return self._written(info), self._names(info.notebook)[0], info.changed, info.session_id
 
     def _sessions(self, where: str, *values: str) -> _Sessions:
-        """Newest first. Path and last number come from the journal's own columns."""
+        """Newest first, without those of other root folders. Path and last number come from the
+        journal's own columns."""
         rows = self._rows(
             "SELECT info, notebook, (SELECT max(seq) FROM events e"
             " WHERE e.session_id = s.session_id)"
@@ -312,7 +332,8 @@ class SqliteStore(ActionTable, Ops):
             msgspec.structs.replace(
                 read(info, SessionInfo), notebook=notebook, last_seq=last_seq or 0
             )
-            for info, notebook, last_seq in rows
+            for info, stored, last_seq in rows
+            if (notebook := self._root.relative(stored)) is not None
         ]
 
 

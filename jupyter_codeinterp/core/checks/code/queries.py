@@ -41,15 +41,30 @@ def _faults(query: str) -> Iterator[tuple[str, Literal["person", "model"]]]:
     tables = found[1].strip() if found is not None else ""
     lists = "," in tables and " join " not in tables.lower()
     if lists and not re.search(r"\bwhere\b", query, re.IGNORECASE):
-        yield f"`FROM {tables}` joins each row to all rows: no condition.", "person"
+        # A part of the query may have one row, such as a total.
+        is_own = any(re.search(rf"\b{re.escape(name)}\s+as\s*\(", query, re.I) for name in
+                     re.findall(r"(?:^|,)\s*(\w+)", tables))  # fmt: skip
+        words = f"`FROM {tables}` joins each row to all rows: no condition."
+        yield words, "model" if is_own else "person"
     ids = _IDS.search(query)
-    if ids is not None and ids[1].lower() != ids[2].lower():
+    if ids is not None and ids[1].lower() != ids[2].lower() and not _are_alike(query, ids):
         yield f"`{ids[0]}` compares the ids of two different tables.", "person"
     null = _NULL.search(query)
     if null is not None and not re.search(r"\bset\b", query, re.IGNORECASE):
         yield f"`{null[0]}` is never true; `IS NULL` is.", "person"
     if _NOT_IN.search(query):
         yield "`NOT IN` finds nothing if the inner query has a NULL.", "model"
+
+
+def _are_alike(query: str, ids: re.Match[str]) -> bool:
+    """Whether both tables are of the same things, as ``prices_2023`` and ``prices_2024``."""
+    words = [set(re.split(r"[_\d]+", _table(query, name).lower())) - {""} for name in ids.groups()]
+    return bool(words[0] & words[1])
+
+
+def _table(query: str, alias: str) -> str:
+    found = re.search(rf"\b(?:from|join)\s+(\w+)\s+(?:as\s+)?{alias}\b", query, re.IGNORECASE)
+    return found[1] if found is not None else alias
 
 
 CHECK = Check(NAME, before_run=read)

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from ...cell_code.parsing import base
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
 from ..shared.source import (
     MethodCall,
     Source,
-    base,
     column,
     is_call_of,
     is_method_call,

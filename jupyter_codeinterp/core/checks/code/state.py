@@ -6,10 +6,11 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from ...cell_code.parsing import base
 from ...findings import Finding
 from ...hooks.hook import CellCode
 from ..shared.check import Check
-from ..shared.source import Source, base, dotted, is_method_call, keyword, parsed
+from ..shared.source import Source, dotted, is_method_call, keyword, parsed
 
 NAME = "Hidden state"
 MODULES = {
@@ -17,6 +18,23 @@ MODULES = {
     "random", "datetime", "dt", "time", "sys", "stats", "scipy", "torch", "itertools",
     "functools", "collections", "string", "statistics", "logging", "warnings",
 }  # fmt: skip
+CALLBACK = {
+    "event",
+    "change",
+    "button",
+    "ctx",
+    "context",
+    "request",
+    "sender",
+    "signum",
+    "frame_no",
+}
+"""Arguments that whoever calls the function prescribes."""
+SETTINGS = {"settings", "config", "cfg", "conf", "params", "options", "opts", "state", "lookup"}
+MEMO = {"memo", "cache"}
+"""Defaults that are kept on purpose."""
+LOOK = 20
+"""Rows that are drawn for a look at them."""
 CHANGES = {"append", "extend", "add", "update", "insert", "setdefault"}
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -25,14 +43,14 @@ def read(cell: CellCode) -> Iterator[Finding]:
     source = parsed(cell.source)
     if source is None:
         return
-    known = MODULES | _defined(source) | set(dir(builtins))
+    known = MODULES | SETTINGS | _defined(source) | set(dir(builtins))
     for node in source.nodes:
         if isinstance(node, Function):
             yield from _reads_a_global(source, node, known)
             yield from _keeps_a_default(source, node)
     if not _is_seeded(source):
         for node in source.nodes:
-            if isinstance(node, ast.Call) and _draws(node):
+            if isinstance(node, ast.Call) and _draws(node) and not _is_look(source, node):
                 words = f"`{source.text(node)}` draws at random without a seed."
                 yield Finding(NAME, words, source.place(node), audience="model")
                 return
@@ -47,7 +65,9 @@ def _reads_a_global(
     used = {node.id for node in body if isinstance(node, ast.Name)}
     own = {n.id for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     unused = sorted(
-        name for name in arguments - used if not name.startswith("_") and name != "self"
+        name
+        for name in arguments - used - CALLBACK
+        if not name.startswith("_") and name not in ("self", "cls")
     )
     if not unused:
         return
@@ -79,6 +99,8 @@ def _keeps_a_default(
     for parameter, default in zip(parameters, function.args.defaults, strict=True):
         if not isinstance(default, (ast.List, ast.Dict, ast.Set)):
             continue
+        if parameter.arg.strip("_") in MEMO:
+            continue
         if any(_changes(node, parameter.arg) for node in ast.walk(function)):
             words = f"All calls of `{function.name}` share one `{parameter.arg}`, which it changes."
             yield Finding(NAME, words, source.place(default))
@@ -104,7 +126,24 @@ def _draws(call: ast.Call) -> bool:
         return not name.startswith("rng.")
     if last in ("default_rng", "RandomState", "Generator"):
         return last != "Generator" and not call.args
+    if last in ("Random", "SystemRandom"):
+        return last == "Random" and not call.args
     return name.startswith(("np.random.", "random.", "numpy.random."))
+
+
+def _is_look(source: Source, call: ast.Call) -> bool:
+    """``df.sample(5)`` that the notebook only shows."""
+    parent = source.parents.get(call)
+    few = not call.args or (
+        isinstance(call.args[0], ast.Constant)
+        and isinstance(call.args[0].value, int)
+        and call.args[0].value <= LOOK
+    )
+    is_sample = is_method_call(call) and call.func.attr == "sample" and not call.keywords
+    shown = isinstance(parent, ast.Expr) or (
+        isinstance(parent, ast.Call) and dotted(parent.func) in ("print", "display")
+    )
+    return is_sample and few and shown
 
 
 CHECK = Check(NAME, before_run=read)

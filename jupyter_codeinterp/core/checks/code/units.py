@@ -73,9 +73,18 @@ def _mixed(source: Source, node: ast.AST) -> str:
     else:
         return ""
     one, other = unit_of(left), unit_of(right)
-    if not _differ(one, other):
+    if not _differ(one, other) or any(_has_maximum(source, side) for side in (left, right)):
         return ""
     return f"`{source.text(node)}` puts {one} and {other} together without converting one."
+
+
+def _has_maximum(source: Source, node: ast.AST) -> bool:
+    """Whether ``y_min`` is a minimum, because the cell also has ``y_max``."""
+    name = label(node)
+    if not name.endswith("_min"):
+        return False
+    other = f"{name[:-3]}max"
+    return any(label(part) == other for part in source.nodes)
 
 
 def _named(source: Source, node: ast.AST) -> str:
@@ -107,7 +116,8 @@ def _percent(source: Source, node: ast.AST) -> str:
     sides = (node.left, node.right)
     names = [label(side) for side in sides]
     shares = [name for name in names if name.lower().split("_")[-1] in PERCENT]
-    if len(shares) != 1 or any(isinstance(side, ast.Constant) for side in sides):
+    weighs = any({"weight", "weights", "w", "wt"} & set(n.lower().split("_")) for n in names)
+    if len(shares) != 1 or weighs or any(isinstance(side, ast.Constant) for side in sides):
         return ""
     if any(isinstance(part, ast.Constant) for part in ast.walk(node) if _is_number(part)):
         return ""

@@ -23,7 +23,9 @@ def read(cell: CellCode) -> Iterator[Finding]:
         return
     for loop, variable, over in _loops(source):
         if isinstance(over, ast.Call) and isinstance(variable, ast.Name):
-            words = _last_window(source, loop, variable.id, over) or _last_value(source, over)
+            words = _last_window(source, loop, variable.id, over)
+            if not _looks_ahead(loop, variable.id):
+                words = words or _last_value(source, over)
             words = words or _last_pair(source, loop, variable.id, over)
             if words:
                 yield Finding(NAME, words, source.place(over))
@@ -87,6 +89,18 @@ def _last_value(source: Source, call: ast.Call) -> str:
     return ""
 
 
+def _looks_ahead(loop: ast.AST, name: str) -> bool:
+    """Whether the loop also uses the one after, ``year + 1``."""
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and isinstance(node.left, ast.Name)
+        and node.left.id == name
+        and _is_one(node.right)
+        for node in ast.walk(loop)
+    )
+
+
 def _is_extreme(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Call) and label(node.func) == name
 
@@ -130,9 +144,16 @@ def _one_day_more(source: Source, node: ast.Compare) -> str:
         return ""
     last = bound.left
     values = source.values_of(last.id) if isinstance(last, ast.Name) else [last]
+    if _has_time(node.left) or any(_has_time(part) for part in source.values_of(label(node.left))):
+        return ""  # Seven days to the minute.
     if len(values) != 1 or not _is_extreme(values[0], "max") or days.value + 1 in PERIODS:
         return ""
     return f"`{source.text(node)}` spans {days.value + 1} days, both ends included."
+
+
+def _has_time(node: ast.AST) -> bool:
+    words = set(label(node).lower().split("_"))
+    return bool(words & {"time", "timestamp", "ts", "datetime", "at", "stamp"})
 
 
 def _ends_before_last(node: ast.expr) -> bool:

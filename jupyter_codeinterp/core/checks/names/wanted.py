@@ -1,4 +1,4 @@
-"""What a cell takes for granted: names that it does not define, and what it uses of them.
+"""What a cell uses of the names that it does not define: attributes and arguments.
 
 It leaves out what may be defined in a way that the code alone does not show, and code that may
 not run: branches, what ``try`` covers, functions that nobody calls.
@@ -13,13 +13,15 @@ from typing import TypeVar
 
 import msgspec
 
+from ...cell_code.cell_names import BRING_ANY, bound_by
+from ...cell_code.parsing import base
 from ...findings import Place
-from ..shared.source import Source, base, is_true
+from ..shared.source import Source, is_true
 
 Node = TypeVar("Node", bound=ast.AST)
 
 MOST = 60
-DEFINES = {"exec", "eval", "globals", "locals", "vars", "setattr", "get_ipython", "run_cell"}
+DEFINES = {*BRING_ANY, "eval", "locals", "vars", "setattr", "run_cell"}
 """Names of functions with which code may define any name."""
 HARMLESS_MAGICS = ("%matplotlib", "%config", "%%time", "%time ", "!")
 AUTOMAGICS = {"cd", "dirs", "env", "hist", "history", "ll", "ls", "lsmagic", "magic", "pwd", "who",
@@ -80,7 +82,9 @@ def _modules(node: ast.AST) -> Iterator[str]:
 class _Reader:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.bound = Counter(name for node in source.nodes for name in _bindings(node))
+        self.bound = Counter(
+            name for node in source.nodes for name in (*bound_by(node), *_shared(node))
+        )
         self.words = {
             node.value
             for node in source.nodes
@@ -184,22 +188,8 @@ def _may_add(node: ast.Attribute | ast.Subscript) -> bool:
     return isinstance(node, ast.Attribute) or not isinstance(node.slice, ast.Constant)
 
 
-def _bindings(node: ast.AST) -> Iterator[str]:
-    """The names that a node gives a value."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield node.name
-    elif isinstance(node, ast.alias):
-        yield (node.asname or node.name).split(".")[0]
-    elif isinstance(node, (ast.Global, ast.Nonlocal)):
-        yield from node.names
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-        yield node.name or ""
-    elif isinstance(node, ast.MatchMapping):
-        yield node.rest or ""
+def _shared(node: ast.AST) -> list[str]:
+    return node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else []
 
 
 def _origins(node: ast.AST) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:

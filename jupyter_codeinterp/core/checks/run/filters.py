@@ -66,7 +66,7 @@ def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
     if text(fact, "column") == "_merge":  # The indicator of a join, which may well be complete.
         return
     node = source.at(fact.place)
-    near, rows = texts(fact, "near"), number(fact, "rows")
+    near, rows = _near(source, fact), number(fact, "rows")
     if node is None or not (near or (is_empty and is_literal(source, _operand(node)))):
         if fact.kind == "absent_values" and not _is_negated(source, node):
             yield _absent(source, fact, "model")
@@ -87,11 +87,21 @@ def _no_match(source: Source, fact: Fact, is_empty: bool) -> Iterator[Finding]:
 
 
 def _absent(source: Source, fact: Fact, audience: Literal["person", "model"]) -> Finding:
-    absent, near = texts(fact, "absent"), texts(fact, "near")
+    absent, near = texts(fact, "absent"), _near(source, fact)
     count, wanted = number(fact, "count"), number(fact, "wanted")
     words = f"{count} of {wanted} values of `isin` are not in `{text(fact, 'column')}`"
     words += f": {listed(absent)}" + (f"; the column has {listed(near)}." if near else ".")
     return Finding(NAME, words, fact.place, texts(fact, "values"), audience)
+
+
+def _near(source: Source, fact: Fact) -> tuple[str, ...]:
+    """Values that look like what the code asks for, without those that the statement also has."""
+    node = source.at(fact.place)
+    statement = source.statement(node) if node is not None else None
+    parts = ast.walk(statement) if statement is not None else ()
+    written = {repr(part.value) for part in parts if isinstance(part, ast.Constant)}
+    near = dict.fromkeys(texts(fact, "near"))
+    return tuple(one for one in near if one not in written)
 
 
 def _operand(node: ast.expr) -> ast.expr | None:

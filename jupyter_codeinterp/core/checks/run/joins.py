@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Literal
 
 from ...findings import Finding
+from ..shared import aggregated
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import assigned_name, calls_after, code_at, facts, listed, number, text, texts
-from ..shared.source import Source, base, column, keyword, parsed, text_constant
+from ..shared.reading import (
+    asks_of_missing,
+    calls_after,
+    calls_chained,
+    code_at,
+    facts,
+    listed,
+    number,
+    text,
+    texts,
+)
+from ..shared.source import Source, is_method_call, keyword, parsed, same, text_constant
 
 NAME = "Join"
 GROUPS = "Groups"
-ADDS = {"sum", "mean", "agg", "aggregate", "cumsum"}
 DISTINCT = {"nunique", "unique", "drop_duplicates"}
 """What code calls that does not mind repeated rows."""
-KNOWS = {"fillna", "isna", "isnull", "notna", "dropna", "_merge", "drop_duplicates"}
+ASKS = {"isna", "isnull", "notna", "notnull", "_merge"}
+"""What code calls that asks which rows have a partner."""
+KNOWS = {*ASKS, "fillna", "dropna", "drop_duplicates"}
 """What code calls that knows of missing partners."""
+
+KEEPS_ROWS = {
+    *("transform", "cumcount", "cumsum", "shift", "diff", "rank", "ffill", "bfill", "ngroup"),
+}
+"""What code calls on groups that gives a value for each row."""
 
 
 def read(run: SeenRun) -> Iterator[Finding]:
@@ -29,11 +47,15 @@ def read(run: SeenRun) -> Iterator[Finding]:
             yield found
     for fact in facts(run, "group_lost"):
         keys, count, rows = texts(fact, "keys"), number(fact, "count"), number(fact, "rows")
+        node = source.at(fact.place)
+        if node is not None and KEEPS_ROWS & calls_chained(source, node):
+            continue
         what = code_at(source, fact, "The grouping")
         words = (
             f"{what} leaves out {count:,} of {rows:,} rows, where {' or '.join(keys)} is missing."
         )
-        yield Finding(GROUPS, words, fact.place)
+        known = any(asks_of_missing(source, key) for key in keys)
+        yield Finding(GROUPS, words, fact.place, audience="model" if known else "person")
     for fact in facts(run, "rows_twice"):
         words = f"{code_at(source, fact, '`concat`')} puts {number(fact, 'count'):,} rows in twice."
         yield Finding(NAME, words, fact.place)
@@ -53,7 +75,8 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
         words = f"It joins the ids of two tables; all values of `{other}` are ids of the other one."
         return Finding(NAME, words, fact.place)
     left_on, right_on = _constant(node, "left_on"), _constant(node, "right_on")
-    if left_on and right_on and left_on != right_on:
+    refers = left_on.endswith(f"_{right_on}") or right_on.endswith(f"_{left_on}")
+    if left_on and right_on and left_on != right_on and not (refers or _is_with_itself(node)):
         for name, columns in ((right_on, "left_columns"), (left_on, "right_columns")):
             if name in texts(fact, columns):
                 words = f"It joins `{left_on}` to `{right_on}`, but both tables have `{name}`."
@@ -66,6 +89,19 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
         words += f" {lost:,} of {number(fact, 'left'):,} rows found no partner."
         return Finding(NAME, words, fact.place)
     return None
+
+
+def _is_with_itself(node: ast.AST | None) -> bool:
+    """``items.merge(items, …)``, as for pairs or for a manager of the same table."""
+    if not isinstance(node, ast.Call):
+        return False
+    tables = [node.func.value] if is_method_call(node) and not _is_module(node.func.value) else []
+    tables += [*node.args, *(word.value for word in node.keywords if word.arg == "right")]
+    return len(tables) > 1 and same(tables[0], tables[1])
+
+
+def _is_module(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("pd", "pandas")
 
 
 def _constant(call: ast.Call, name: str) -> str:
@@ -84,10 +120,16 @@ def _multiplied(source: Source, fact: Fact) -> Finding | None:
     if not repeats or result <= (matched if texts(fact, "keys") else left):
         return None
     many = number(fact, "left_repeats") > 0
-    summed = _summed(source, fact, texts(fact, "left_columns"))
     node = source.at(fact.place)
-    distinct = node is not None and bool(DISTINCT & calls_after(source, node))
-    if not summed and (distinct or not many):
+    if not isinstance(node, ast.Call):
+        return None
+    after = calls_after(source, node)
+    columns = (texts(fact, "left_columns"), texts(fact, "right_columns"), texts(fact, "keys"))
+    if "drop_duplicates" in after or aggregated.compares(source, node, *columns[:2]):
+        return None
+    summed = aggregated.repeated(source, node, columns, many)
+    knows = DISTINCT & after or _is_with_itself(node) or keyword(node, "validate") is not None
+    if not summed and (knows or not many):
         return None
     words = f"The join made {result:,} rows of {left:,} and {right:,}"
     if summed:
@@ -95,41 +137,6 @@ def _multiplied(source: Source, fact: Fact) -> Finding | None:
     else:
         words += ": its keys repeat in both tables."
     return Finding(NAME, words, fact.place, texts(fact, "keys"))
-
-
-def _summed(source: Source, fact: Fact, columns: tuple[str, ...]) -> str:
-    """A column of the repeated side that the code adds up in what the join made."""
-    node = source.at(fact.place)
-    if node is None:
-        return ""
-    name = assigned_name(source, node)
-    for call in source.nodes:
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            continue
-        if call.func.attr not in ADDS or not _begins_with(call, node, name):
-            continue
-        keys = _group_keys(call)
-        for part in ast.walk(call):
-            name_of = part.value if isinstance(part, ast.Constant) else column(part)
-            if name_of in columns and part not in keys:
-                return str(name_of)
-    return ""
-
-
-def _group_keys(call: ast.Call) -> set[ast.AST]:
-    """The arguments of ``groupby`` as the source has them."""
-    return {
-        part
-        for node in ast.walk(call)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        if node.func.attr == "groupby"
-        for argument in (*node.args, *(word.value for word in node.keywords))
-        for part in ast.walk(argument)
-    }
-
-
-def _begins_with(call: ast.Call, node: ast.expr, name: str) -> bool:
-    return (bool(name) and base(call) == name) or any(part is node for part in ast.walk(call.func))
 
 
 def _unmatched(source: Source, fact: Fact) -> Finding | None:
@@ -145,7 +152,9 @@ def _unmatched(source: Source, fact: Fact) -> Finding | None:
         return Finding(NAME, words, fact.place, near)
     if not matched:
         words += f", as {listed(texts(fact, 'alone'))}."
-        return Finding(NAME, words, fact.place, texts(fact, "alone"))
+        asks = node is not None and (_indicates(node) or ASKS & calls_after(source, node))
+        audience: Literal["person", "model"] = "model" if asks else "person"
+        return Finding(NAME, words, fact.place, texts(fact, "alone"), audience)
     if node is None or _knows(source, node):
         return None
     if how == "left" or lost * 2 >= left:
@@ -156,8 +165,11 @@ def _unmatched(source: Source, fact: Fact) -> Finding | None:
 
 def _knows(source: Source, node: ast.expr) -> bool:
     """Whether the code deals with rows that have no partner."""
-    indicates = isinstance(node, ast.Call) and keyword(node, "indicator") is not None
-    return indicates or bool(KNOWS & calls_after(source, node))
+    return _indicates(node) or bool(KNOWS & calls_after(source, node))
+
+
+def _indicates(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and keyword(node, "indicator") is not None
 
 
 CHECK = Check(NAME, after_run=read)

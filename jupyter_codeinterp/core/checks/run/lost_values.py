@@ -8,7 +8,17 @@ from collections.abc import Iterator
 
 from ...findings import Finding
 from ..shared.check import Check, Fact, SeenRun
-from ..shared.reading import calls_after, code_at, facts, first, listed, number, text, texts
+from ..shared.reading import (
+    asks_of_missing,
+    calls_after,
+    code_at,
+    facts,
+    first,
+    listed,
+    number,
+    text,
+    texts,
+)
 from ..shared.source import Source, dotted, label, parsed
 
 NAME = "Lost values"
@@ -43,13 +53,24 @@ def _is_expected(source: Source, fact: Fact) -> bool:
     return fills or bool(KNOWS & calls_after(source, node))
 
 
+def _is_dropped(source: Source, fact: Fact) -> bool:
+    """Whether the code asks for the rows without a value, or drops them, by the new column."""
+    node = source.at(fact.place)
+    statement = source.statement(node) if node is not None else None
+    names = [label(one) for one in statement.targets] if isinstance(statement, ast.Assign) else []
+    parent = source.parents.get(node) if node is not None else None
+    if isinstance(parent, ast.keyword) and parent.arg:
+        names.append(parent.arg)  # ``df.assign(kind=df.code.map(…))``
+    return any(name and asks_of_missing(source, name) for name in names)
+
+
 def _share(fact: Fact) -> str:
     return f"{number(fact, 'count'):,} of {number(fact, 'rows'):,} values"
 
 
 def _mapped(source: Source, fact: Fact) -> Finding | None:
     near = texts(fact, "near")
-    if _is_expected(source, fact) and not near:
+    if not near and (_is_expected(source, fact) or _is_dropped(source, fact)):
         return None
     words = f"`map` has no entry for {_share(fact)} of `{text(fact, 'column')}`, as"
     words += f" {listed(texts(fact, 'examples'))}; they are missing now."
@@ -68,7 +89,7 @@ def _converted(source: Source, fact: Fact) -> Finding | None:
 
 
 def _outside_bins(source: Source, fact: Fact) -> Finding | None:
-    if _is_expected(source, fact):
+    if _is_expected(source, fact) or _is_dropped(source, fact):
         return None
     words = f"The bins of `cut` leave out {_share(fact)} of `{text(fact, 'column')}`, as"
     words += f" {listed(texts(fact, 'examples'))}; they are missing now."

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Literal
 
 from ...findings import Finding
+from ..code.columns import IDENTIFIER
 from ..shared.check import Check, SeenRun
 from ..shared.reading import code_at, facts, listed, number, text, texts
 from ..shared.source import parsed
@@ -20,10 +23,15 @@ def read(run: SeenRun) -> Iterator[Finding]:
         words = (
             f"`{text(fact, 'column')}` has numbers written as text, {text(fact, 'how')} as text:"
         )
-        yield Finding(NAME, f"{words} {listed(texts(fact, 'examples'))}.", fact.place)
+        # The order of identifiers is only that of a list.
+        is_sorted_id = text(fact, "how") == "sorted" and IDENTIFIER.fullmatch(text(fact, "column"))
+        words = f"{words} {listed(texts(fact, 'examples'))}."
+        yield Finding(NAME, words, fact.place, audience="model" if is_sorted_id else "person")
     for fact in facts(run, "text_sum"):
+        has_digits = any(re.search(r"\d", one) for one in texts(fact, "examples"))
         words = f"`{text(fact, 'column')}` is text, so its sum puts the texts one after the other."
-        yield Finding(NAME, words, fact.place, texts(fact, "examples"))
+        who: Literal["person", "model"] = "person" if has_digits else "model"
+        yield Finding(NAME, words, fact.place, texts(fact, "examples"), who)
     for fact in facts(run, "replaced_nothing"):
         words = f"{code_at(source, fact, '`replace`')} replaced nothing: it compares whole values,"
         words += f" and {text(fact, 'wanted')} is only a part of {number(fact, 'inside'):,}."

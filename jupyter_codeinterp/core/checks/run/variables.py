@@ -6,10 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ...cell_code.parsing import base
 from ...findings import Finding
 from ..shared.check import Change, Check, SeenRun
 from ..shared.reading import listed
-from ..shared.source import Source, base, parsed
+from ..shared.source import Source, is_method_call, parsed
 
 NAME = "Changed variable"
 TABLES = ("DataFrame", "Series", "ndarray")
@@ -19,6 +20,15 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 """Words that ask for a change."""
+_CLEANS = re.compile(
+    r"\b(?:clean|convert|rename|sort|drop|remove|delete|fill|replace|fix|normali[sz]e)\b"
+    r"[^.?!]{0,60}\b(?:data|table|dataframe|data frame|dataset|columns?|rows?|duplicates)\b",
+    re.IGNORECASE,
+)
+"""The same of a table that the words do not name."""
+_CACHE = re.compile(r"(?:^|_)(?:cache|memo)(?:_|$)", re.IGNORECASE)
+_KEPT = re.compile(r"(?:^|_)(?:history|logs?)(?:_|$)", re.IGNORECASE)
+"""Names of what is meant to go on from run to run."""
 _STARTS = ("int 0", "float 0.0", "list of 0", "dict of 0", "str", "set of 0")
 
 
@@ -30,16 +40,32 @@ def read(run: SeenRun) -> Iterator[Finding]:
     loops = {name: loop for loop in _loops(source) for name in _grown(loop)}
     for change in run.changes:
         found = _started_before(source, change, loops)
-        if found is None and change.persons and not _is_asked(run.asked, change.name):
+        asked = _is_asked(run.asked, change) or _in_its_functions(change)
+        if found is None and change.persons and not asked:
             found = _changed(change, changed_names)
         if found is not None:
             yield found
 
 
-def _is_asked(asked: str, name: str) -> bool:
-    """Whether the person names the variable, and asks for some change."""
-    named = re.search(rf"\b{re.escape(name)}\b", asked[:10_000])
-    return named is not None and _ASKS.search(asked[:10_000]) is not None
+def _is_asked(asked: str, change: Change) -> bool:
+    """Whether the person names the variable, its changed columns or the table, and asks for some
+    change of it."""
+    words = asked[:10_000]
+    columns = (*change.changed_columns, *change.lost_columns)
+    # Columns are told as Python writes them.
+    named = columns and all(_has(words, column.strip("'\"")) for column in columns)
+    if _has(words, change.name) or named:
+        return _ASKS.search(words) is not None
+    return _CLEANS.search(words) is not None
+
+
+def _has(words: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", words) is not None
+
+
+def _in_its_functions(change: Change) -> bool:
+    """A cache that the person's own functions fill."""
+    return change.before.startswith("dict") and bool(_CACHE.search(change.name))
 
 
 def _changed(change: Change, changed_names: set[str]) -> Finding | None:
@@ -92,6 +118,8 @@ def _changed_names(source: Source) -> set[str]:
             found.add(base(node.value))
         elif isinstance(node, ast.AugAssign):
             found.add(base(node.target))
+        elif is_method_call(node) and node.func.attr in ("pop", "popitem", "popleft"):
+            found.add(base(node))
     return found
 
 
@@ -101,7 +129,12 @@ def _started_before(
     """A sum or a list in a loop that begins with what an earlier run left in it."""
     if change.how not in ("rebound", "changed") or change.name not in loops:
         return None
-    if not change.before or change.before.startswith(_STARTS) or source.values_of(change.name):
+    if (
+        _KEPT.search(change.name)
+        or not change.before
+        or change.before.startswith(_STARTS)
+        or source.values_of(change.name)
+    ):
         return None
     words = f"`{change.name}` does not begin empty here: it was {change.before} before."
     return Finding("Left from before", words, source.place(loops[change.name]))

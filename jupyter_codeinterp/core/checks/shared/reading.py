@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from ...cell_code.parsing import base
 from ...findings import Place
 from .check import Fact, SeenRun
-from .source import Source, base, dotted
+from .source import Source, column, dotted, text_constant
 
 MOST = 12
+MISSING = ("isna", "isnull", "notna", "notnull", "dropna")
 LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
 """What code asks of a table or a column to find out whether something is there."""
 
@@ -111,6 +113,25 @@ def calls_after(source: Source, node: ast.AST) -> set[str]:
             if is_part and other.lineno > statement.lineno:
                 found.add(other.attr)
     return found
+
+
+def calls_chained(source: Source, node: ast.AST) -> set[str]:
+    """Names of methods that the code calls directly on an expression."""
+    return set(_chained(source, node))
+
+
+def asks_of_missing(source: Source, name: str) -> bool:
+    """Whether the cell asks which values of a column are missing, or drops those rows."""
+    for node in source.nodes:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner, how = node.func.value, node.func.attr
+        if how in MISSING and column(owner) == name:
+            return True
+        named = any(text_constant(part) == name for part in ast.walk(node))
+        if how == "dropna" and named:
+            return True
+    return False
 
 
 def _chained(source: Source, node: ast.AST) -> Iterator[str]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from functools import cached_property, lru_cache
 from typing import TypeGuard
 
-from ...approval.code_warnings import has_heaped_marks
+from ...cell_code.parsing import base, parse
 from ...findings import Place
 
 PARSED = 20_000
 """Characters. Longer code is not read."""
-DEEPEST = 60
-"""Nested expressions and statements."""
-_MAGIC = re.compile(r"^(\s*)[%!].*")
-_CELL_MAGIC = re.compile(r"%%(time|timeit|capture|prun)\b.*")
 
 
 class Source:
@@ -116,32 +111,10 @@ def characters_of_bytes(text: str) -> list[int]:
 
 @lru_cache(maxsize=4)
 def parsed(text: str) -> Source | None:
-    """The source of a cell; None if it is no Python, too long, or nested too deep. Magics count
-    as ``pass``."""
-    lines = text.split("\n")
-    if len(text) > PARSED or any(map(has_heaped_marks, lines)):
-        return None
-    if lines and lines[0].startswith("%%"):
-        if not _CELL_MAGIC.match(lines[0]):
-            return None
-        lines[0] = ""
-    plain = [_MAGIC.sub(r"\1pass", line) for line in lines]
-    try:
-        tree = ast.parse("\n".join(plain))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return Source(tuple(lines), tree) if _is_flat(tree) else None
-
-
-def _is_flat(tree: ast.AST) -> bool:
-    """Whether walks from each node are short: their number of steps is that of the nodes, times
-    the depth."""
-    level = [tree]
-    for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if not level:
-            return True
-    return False
+    """The source of a cell; None if it is no Python, too long, or nested too deep. For
+    magics see ``python_of``."""
+    found = parse(text, PARSED)
+    return Source(tuple(text.split("\n")), found[1]) if found is not None else None
 
 
 def dotted(node: ast.AST) -> str:
@@ -173,13 +146,6 @@ def text_constant(node: ast.AST | None) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     return ""
-
-
-def base(node: ast.AST) -> str:
-    """The variable that attributes, items and calls begin with: ``df`` of ``df["a"].sum()``."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:

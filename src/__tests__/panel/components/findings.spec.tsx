@@ -129,6 +129,20 @@ it('says on a card that nothing was found, and what was checked', async () => {
   expect(screen.queryByRole('tooltip')).toBeNull();
 });
 
+it('says in short words what the code may do, with the line', async () => {
+  const made = await card({});
+  const labels = [{ kind: 'writes' as const, line: 2, code: "open('a', 'w')" }];
+  await act(async () => {
+    made.client.play('s1', {
+      type: 'draft_waiting',
+      draft: draft({ call_id: 'c2', labels })
+    });
+  });
+  const mark = await screen.findByText('writes files');
+  fireEvent.focus(mark);
+  expect(document.body.textContent).toContain("Line 2: open('a', 'w')");
+});
+
 it('does not look checked if nobody checked', async () => {
   await card({ checked: null });
   expect(screen.queryByText('checked')).toBeNull();

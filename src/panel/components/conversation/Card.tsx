@@ -17,6 +17,7 @@ import { StateIcon, nameOf } from './StateIcon';
 const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
+const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
@@ -106,6 +107,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           <LongText text={result} />
         </Pre>
       )}
+      {card.labels.length > 0 && <Labels labels={card.labels} />}
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
       )}

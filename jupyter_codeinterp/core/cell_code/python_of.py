@@ -6,6 +6,9 @@ PYTHON_BELOW = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
 """Cell magics whose cells are Python."""
 _PYTHON_BESIDE = ("%time", "%timeit", "%prun", "%memit")
 """Line magics with Python in the same line."""
+_COMPOUND = ("for", "while", "if", "with", "try", "def", "class", "async")
+_OTHER_LANGUAGES = ("%%bash", "%%sh", "%%html", "%%javascript", "%%js", "%%markdown", "%%writefile")
+_BRING_ANY = ("%pylab", "%run", "%load_ext", "%store")
 
 
 def python_of(source: str) -> str:
@@ -26,6 +29,15 @@ def python_of(source: str) -> str:
     return "\n".join(map(_python_of_line, lines))
 
 
+def may_bring_any(source: str) -> bool:
+    """Whether a magic of the cell may define names that its code does not show."""
+    words = source.split(None, 1)
+    first = words[0] if words else ""
+    if first.startswith("%%") and first not in (*PYTHON_BELOW, *_OTHER_LANGUAGES):
+        return True
+    return any(line.lstrip().startswith(_BRING_ANY) for line in source.split("\n"))
+
+
 def _python_of_line(line: str) -> str:
     code = line.strip()
     if not code:
@@ -34,10 +46,16 @@ def _python_of_line(line: str) -> str:
     if code[0] == "%":
         magic, _, rest = code.partition(" ")
         beside = rest.strip() if magic in _PYTHON_BESIDE else ""
-        return indent + (beside if beside and beside[0] not in "-%!" else "pass")
+        if not beside or beside[0] in "-%!":
+            return f"{indent}pass"
+        if beside.startswith(_COMPOUND):
+            return indent + beside
+        # In the columns where it stands.
+        return indent + "pass;".ljust(len(code) - len(rest.lstrip())) + beside
     if code[0] in "!?" or (code[-1] == "?" and "#" not in code):
         return f"{indent}pass"
     target, equals, value = code.partition("=")
-    if equals and value.lstrip()[:1] in ("!", "%") and value.lstrip()[:1]:
+    names = (name.strip() for name in target.split(","))
+    if equals and value.lstrip().startswith(("!", "%")) and all(map(str.isidentifier, names)):
         return f"{indent}{target.rstrip()} = None"
     return line

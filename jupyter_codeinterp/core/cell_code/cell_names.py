@@ -1,4 +1,4 @@
-"""The names that a cell reads, binds and changes, found without running it.
+"""The names that a cell reads, binds, imports and changes, found without running it.
 
 Rather a name too few than one too many. A cell that is no Python, does not parse, is too long or
 nested too deep has no names.
@@ -12,13 +12,13 @@ from functools import lru_cache
 
 import msgspec
 
-from ..approval.code_warnings import has_heaped_marks
-from .python_of import python_of
+from .parsing import base, parse
+from .python_of import may_bring_any
 
 PARSED = 10_000
 """Characters: at most some 30 ms. A longer cell has no names."""
-DEEPEST = 60
-"""Nested statements and expressions."""
+BRING_ANY = frozenset(("exec", "globals", "get_ipython"))
+"""Functions with which code may define any name."""
 
 _LISTS = ("append", "extend", "insert", "remove", "sort", "reverse", "appendleft", "extendleft")
 _CHANGE = frozenset((*_LISTS, "update", "add", "discard", "clear", "fill"))
@@ -42,47 +42,65 @@ class Names(msgspec.Struct, frozen=True):
     """``reads``: what must be there before the cell runs. ``binds``: what it assigns, imports,
     defines or deletes at its top. ``changes``: objects that it changes in place, such as ``df``
     in ``df["x"] = 1``. ``functions``: functions and classes that it defines. ``same``: imports
-    and plain functions, with their code: bound again with the same code they are the same."""
+    and plain functions, with their code: bound again with the same code they are the same.
+    ``deletes``: what it binds and has deleted at its end. ``known``: whether the cell was read, and
+    defines no names that its code does not show."""
 
     reads: frozenset[str] = frozenset()
     binds: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     functions: dict[str, Function] = {}
     same: dict[str, str] = {}
+    deletes: frozenset[str] = frozenset()
+    known: bool = True
+
+    @property
+    def defines(self) -> frozenset[str]:
+        """Names that are there after the cell ran, and have their value from it."""
+        return self.binds - self.deletes
+
+    @property
+    def imports(self) -> frozenset[str]:
+        """Those of them that are imported."""
+        return frozenset(self.same.keys() - self.functions.keys())
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """``reads``, and what its functions need when they are called."""
+        each = (function.reads for function in self.functions.values())
+        return self.reads | (frozenset().union(*each) - self.binds)
 
 
 _NONE = Names()
+_UNKNOWN = Names(known=False)
 
 
 @lru_cache(maxsize=5_000)
 def names_of(source: str) -> Names:
     """The names of a cell's source."""
-    if not _may_parse(source):
-        return _NONE
-    code = python_of(source)
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _NONE
-    if not tree.body or not _is_flat(tree):
-        return _NONE
-    return _Reader(code).read(tree.body)
+    found = parse(source, PARSED)
+    if found is None:
+        return _UNKNOWN
+    code, tree = found
+    known = not may_bring_any(source)
+    if not tree.body:
+        return _NONE if known else _UNKNOWN
+    return _Reader(code, known).read(tree.body)
 
 
 def is_plain(source: str) -> bool:
     """Whether it is short enough to parse, and has no magics."""
-    return _may_parse(source) and python_of(source) == source
-
-
-def _may_parse(source: str) -> bool:
-    return len(source) <= PARSED and not any(map(has_heaped_marks, source.split("\n")))
+    found = parse(source, PARSED)
+    return found is not None and found[0] == source
 
 
 class _Reader:
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, known: bool) -> None:
         self._lines = code.split("\n")
+        self._known = known
         self._reads: set[str] = set()
         self._binds: set[str] = set()
+        self._deletes: set[str] = set()
         self._changes: set[str] = set()
         self._functions: dict[str, Function] = {}
         self._same: dict[str, str] = {}
@@ -95,6 +113,8 @@ class _Reader:
             frozenset(self._changes),
             self._functions,
             self._same,
+            frozenset(self._deletes),
+            self._known and not self._reads & BRING_ANY,
         )
 
     def _statements(self, statements: Iterable[ast.stmt]) -> None:
@@ -115,6 +135,16 @@ class _Reader:
             if isinstance(node.target, ast.Name):
                 self._load(node.target.id)
             self._target(node.target)
+        elif isinstance(node, ast.AnnAssign):
+            self._expression(node.annotation)
+            if node.value is not None:
+                self._expression(node.value)
+                self._target(node.target)
+        elif isinstance(node, ast.Delete):
+            for target in node.targets:
+                self._target(target)
+                if isinstance(target, ast.Name):
+                    self._deletes.add(target.id)
         elif isinstance(node, ast.Expr):
             self._expression(node.value, unused=True)
         else:
@@ -134,6 +164,8 @@ class _Reader:
                 if isinstance(part, _PATTERNS) and part.name:
                     self._bind(part.name)
                 self._parts(part)
+                if isinstance(part, ast.ExceptHandler) and part.name:
+                    self._deletes.add(part.name)
 
     def _assign(self, node: ast.Assign) -> None:
         of_lambda = _function(node.value) if isinstance(node.value, ast.Lambda) else None
@@ -176,7 +208,9 @@ class _Reader:
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
-            if name != "*":
+            if name == "*":
+                self._known = False
+            else:
                 self._bind(name)
                 origin = _origin(node)
                 # ``import a.b`` after ``import a`` binds the same module.
@@ -232,19 +266,13 @@ class _Reader:
 
     def _bind(self, name: str) -> None:
         self._binds.add(name)
+        self._deletes.discard(name)
         self._same.pop(name, None)
         self._functions.pop(name, None)
 
     def _change(self, name: str) -> None:
         if name:
             self._changes.add(name)
-
-
-def base(node: ast.AST) -> str:
-    """The variable that attributes, items and calls begin with: ``df`` of ``df["a"].sum()``."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
@@ -268,7 +296,7 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Func
             if not isinstance(part.ctx, ast.Load):
                 changed.add(base(part))
         else:
-            stored.update(_bound_by(part))
+            stored.update(bound_by(part))
     own = stored - shared
     changes = (changed - own - {""}) | (stored & shared)
     return Function(frozenset(loaded - own), frozenset(changes))
@@ -285,19 +313,19 @@ def _loaded(node: ast.AST) -> set[str]:
 def _stored(node: ast.AST) -> Iterator[str]:
     """Names bound in a node and all that it contains."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            if not isinstance(part.ctx, ast.Load):
-                yield part.id
-        else:
-            yield from _bound_by(part)
+        yield from bound_by(part)
 
 
-def _bound_by(node: ast.AST) -> tuple[str, ...]:
-    """What a node binds that is no ``ast.Name``."""
+def bound_by(node: ast.AST) -> tuple[str, ...]:
+    """The names that a node itself gives a value, or deletes."""
+    if isinstance(node, ast.Name):
+        return () if isinstance(node.ctx, ast.Load) else (node.id,)
     if isinstance(node, ast.arg):
         return (node.arg,)
     if isinstance(node, _NAMED):
         return (node.name,) if node.name else ()
+    if isinstance(node, ast.MatchMapping):
+        return (node.rest,) if node.rest else ()
     if isinstance(node, ast.alias):
         return (node.asname or node.name.partition(".")[0],)
     return ()
@@ -318,12 +346,3 @@ def _changed_by(call: ast.Call, *, unused: bool) -> Iterator[str]:
 
 def _origin(node: ast.Import | ast.ImportFrom) -> str:
     return f"{'.' * node.level}{node.module or ''}" if isinstance(node, ast.ImportFrom) else ""
-
-
-def _is_flat(tree: ast.AST) -> bool:
-    level = [tree]
-    for _ in range(DEEPEST):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if not level:
-            return True
-    return False

@@ -1,0 +1,1 @@
+"""What the code of one cell says, found without running it."""

@@ -1,0 +1,42 @@
+"""A label: a fact about what code may reach, with its line."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Kind = Literal[
+    "unreadable",
+    "installs",
+    "processes",
+    "network",
+    "deletes",
+    "writes",
+    "reads_outside",
+    "changes",
+]
+
+WORDS: dict[Kind, str] = {
+    "unreadable": "not readable",
+    "installs": "installs packages",
+    "processes": "starts programs",
+    "network": "network",
+    "deletes": "deletes files",
+    "writes": "writes files",
+    "reads_outside": "reads files elsewhere",
+    "changes": "changes your variables",
+}
+"""What people read, the gravest first."""
+
+
+class Label(msgspec.Struct, frozen=True):
+    """The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.
+    Nothing of it says that the code does it, or that code without a label does not."""
+
+    kind: Kind
+    line: int
+    code: str = ""
+
+    def __str__(self) -> str:
+        return f"{WORDS[self.kind]} (line {self.line})"

@@ -1,0 +1,1 @@
+"""What code may reach outside the notebook, read from the code."""

@@ -1,0 +1,125 @@
+"""Labels of code: which code may reach what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from jupyter_codeinterp.core.document.ops import CellView
+from jupyter_codeinterp.core.events import DraftDecided
+from jupyter_codeinterp.core.rights.labelling import labels
+from jupyter_codeinterp.core.rights.theirs import theirs
+from tests.scripted import Bench, run, say
+
+TABLE = r"""
+                | df.to_csv()
+                | df.plot(); df.groupby("a").sum().head()
+                | import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()
+                | df = pd.read_csv("data.csv")
+                | p = "data/a.csv"\nopen(p)
+                | from pathlib import Path\nopen(Path("data") / "a.csv")
+                | from io import StringIO\npd.read_csv(StringIO("a"))
+                | df.query("a > 1")
+                | %matplotlib inline\nx = 1
+                | %time x = 1
+                | x?
+writes          | df.to_csv("a.csv")
+writes          | open("a", "w")
+writes          | open("a", mode=m)
+writes          | plt.savefig("a.png")
+writes          | from pathlib import Path\nPath("a").write_text("b")
+writes          | import os as o\no.makedirs("a")
+deletes         | from pathlib import Path\nPath("a").unlink()
+deletes         | from os import remove as r\nr("a")
+deletes         | import shutil\nshutil.rmtree("a")
+reads_outside   | pd.read_csv("../x.csv")
+reads_outside   | open("/etc/passwd")
+reads_outside   | pd.read_csv("data/../../x.csv")
+reads_outside   | open(name)
+reads_outside   | from pathlib import Path\nPath("~/.ssh/id").read_text()
+network         | import requests\nrequests.get(u)
+network         | import urllib.request as u
+network         | pd.read_csv("https://example.org/a.csv")
+network         | from socket import socket
+processes       | import os\nos.system("ls")
+processes       | from subprocess import run
+processes       | s = os.system\ns("ls")
+processes       | !ls
+processes       | files = !ls
+installs        | %pip install x
+installs        | !pip install x
+unreadable      | eval("1")
+unreadable      | df.apply(eval)
+unreadable      | getattr(os, n)
+unreadable      | getattr(os, "system")
+unreadable      | ().__class__.__base__.__subclasses__()
+unreadable      | pd.io.common.os
+unreadable      | df.query("@f()")
+unreadable      | from os import *
+unreadable      | from . import x
+unreadable      | import helpers
+unreadable      | import pickle\npickle.load(f)
+unreadable      | %run x.py
+unreadable      | %%html\n<b>
+unreadable      | def (
+unreadable      | a = '''\n%''' + __import__("os").name + '''\n'''
+unreadable      | %matplotlib inline\na = '''\n%''' + f(open("/x")) + '''\n'''
+unreadable      | a = '''\n%matplotlib''' + f(open("/x")) + '''\n'''
+changes         | theirs = 1
+changes         | theirs["a"] = 1
+changes         | import json as np
+                | import numpy as np
+"""
+CASES = [
+    (label.strip(), code.replace(r"\n", "\n"))
+    for label, _, code in (line.partition(" | ") for line in TABLE.strip("\n").split("\n"))
+]
+
+
+@pytest.mark.parametrize(("label", "code"), CASES)
+def test_what_code_may_reach(label: str, code: str) -> None:
+    names = {"theirs": "", "np": "import numpy as np"}
+    found = {one.kind for one in labels(code, "python", names, ["helpers"])}
+    assert label in found if label else found == set()
+
+
+def test_a_label_names_its_line() -> None:
+    (label,) = labels(f"x = 1\nopen('a', 'w')  # {'y' * 100}", "python")
+    assert (label.kind, label.line, len(label.code)) == ("writes", 2, 80)
+    assert str(label) == "writes files (line 2)"
+
+
+def test_code_that_cannot_be_read_says_so() -> None:
+    for code, language in (("x <- 1", "R"), ("x = 1\n" * 5_000, "python"), ("(" * 500, "python")):
+        assert [one.kind for one in labels(code, language)] == ["unreadable"]
+    assert labels(" \n", "python") == ()
+
+
+def test_variables_of_the_persons_cells_are_theirs() -> None:
+    cells = (
+        CellView("a", "code", "import numpy as np\nfrom os import path as p\nx = 1"),
+        CellView("b", "code", "y = 1"),
+        CellView("c", "code", "", assigns=("z",)),
+    )
+    assert theirs(cells, lambda cell: cell.cell_id == "b", ("df",)) == {
+        "np": "import numpy as np",
+        "p": "from os import path as p",
+        "x": "",
+        "z": "",
+        "df": "",
+    }
+
+
+async def test_drafts_and_runs_carry_labels(bench: Callable[..., Bench]) -> None:
+    made = bench(run("x = 2\nopen('a.txt', 'w').close()"), say("done"))
+    made.session.send("go", "review", "m")
+    draft = await made.draft()
+    assert [str(label) for label in draft.labels] == [
+        "writes files (line 2)",
+        "changes your variables (line 1)",
+    ]
+    made.decide(draft, "run", source="x = 2")
+    await made.ended()
+    (decided,) = (event for event in made.events if isinstance(event, DraftDecided))
+    assert [label.kind for label in decided.labels] == ["changes"]

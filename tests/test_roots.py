@@ -1,0 +1,144 @@
+"""Notebooks of the same name in different root folders, and one notebook below two roots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.adapters.storage.sqlite import SqliteStore
+from jupyter_codeinterp.core.commands import SessionInfo
+from jupyter_codeinterp.core.document.ops import Delete
+from jupyter_codeinterp.core.document.roots import Root, moved
+from jupyter_codeinterp.core.stores import StoredOp
+from tests.cli import Cli, fake_process, make_cli
+
+
+def info(session_id: str, notebook: str) -> SessionInfo:
+    return SessionInfo(session_id, notebook, "Title", "model", "review", False, 0.5, 1.0)
+
+
+def names(store: SqliteStore, notebook: str | None = None) -> dict[str, str]:
+    return {one.session_id: one.notebook for one in store.list(notebook)}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions.db"
+
+
+@pytest.mark.parametrize(
+    ("root", "stored", "relative"),
+    [
+        ("/home/ann", "/home/ann/a.ipynb", "a.ipynb"),
+        ("/home/ann/", "/home/ann/deep/a.ipynb", "deep/a.ipynb"),
+        ("/home/ann", "/home/anna/a.ipynb", None),
+        ("/", "/home/ann/a.ipynb", "home/ann/a.ipynb"),
+        ("C:/work", "C:/work/a.ipynb", "a.ipynb"),
+        ("C:/work", "D:/work/a.ipynb", None),
+        ("/home/ann", "a.ipynb", "a.ipynb"),
+        (None, "/home/ann/a.ipynb", "/home/ann/a.ipynb"),
+        (None, "bucket/a.ipynb", "bucket/a.ipynb"),
+    ],
+)
+def test_a_stored_path_below_a_root(root: str | None, stored: str, relative: str | None) -> None:
+    assert Root(root).relative(stored) == relative
+    if relative is not None:
+        assert stored in Root(root).names(relative)
+
+
+def test_a_notebook_of_the_same_name_in_another_folder_is_another(path: Path) -> None:
+    one, two = SqliteStore(path, root="/one"), SqliteStore(path, root="/two")
+    one.create(info("s1", "a.ipynb"))
+    one.append_op("s1", StoredOp(1, 1, Delete("c", "x")))
+    one.set_silenced("a.ipynb", "k", True)
+    two.create(info("s2", "a.ipynb"))
+    assert names(one) == names(one, "a.ipynb") == {"s1": "a.ipynb"}
+    assert names(two) == names(two, "a.ipynb") == {"s2": "a.ipynb"}
+    assert two.get("s1") is None
+    assert two.unsaved_ops("a.ipynb") == [] and two.silenced("a.ipynb") == frozenset()
+    two.give_up_ops("a.ipynb")
+    two.rename_notebook("a.ipynb", "b.ipynb")
+    assert names(one) == {"s1": "a.ipynb"} and names(two) == {"s2": "b.ipynb"}
+    assert [session_id for session_id, _ in one.unsaved_ops("a.ipynb")] == ["s1"]
+    assert one.silenced("a.ipynb") == {"k"}
+
+
+def test_a_notebook_keeps_its_conversations_below_another_root(path: Path) -> None:
+    SqliteStore(path, root="/home/ann/work").create(info("s1", "a.ipynb"))
+    home = SqliteStore(path, root="/home/ann")
+    assert names(home, "work/a.ipynb") == {"s1": "work/a.ipynb"}
+    home.update(info("s1", "work/a.ipynb"))
+    home.set_saved("s1", 3)
+    work = SqliteStore(path, root="/home/ann/work")
+    assert names(work) == {"s1": "a.ipynb"} and work.saved_ops("a.ipynb") == {"s1": 3}
+    assert names(SqliteStore(path)) == {"s1": "/home/ann/work/a.ipynb"}
+
+
+def test_a_row_without_a_root_is_everybodys_until_it_changes(path: Path) -> None:
+    early = SqliteStore(path)
+    early.create(info("s1", "a.ipynb"))
+    early.set_silenced("a.ipynb", "k", True)
+    one, two = SqliteStore(path, root="/one"), SqliteStore(path, root="/two")
+    assert names(one, "a.ipynb") == names(two, "a.ipynb") == {"s1": "a.ipynb"}
+    assert one.silenced("a.ipynb") == two.silenced("a.ipynb") == {"k"}
+    one.set_silenced("a.ipynb", "k", False)
+    one.update(info("s1", "a.ipynb"))
+    assert names(one) == {"s1": "a.ipynb"} and names(two) == {}
+    assert two.silenced("a.ipynb") == frozenset()
+
+
+def test_conversations_follow_a_moved_folder_or_notebook(path: Path) -> None:
+    store = SqliteStore(path, root="/")
+    for number, name in enumerate(("old/a.ipynb", "old/deep/b.ipynb", "older/c.ipynb")):
+        store.create(info(f"s{number}", name))
+        store.set_silenced(name, "k", True)
+    assert store.move_folder("/old", "/new") == 2
+    assert names(store) == {
+        "s0": "new/a.ipynb",
+        "s1": "new/deep/b.ipynb",
+        "s2": "older/c.ipynb",
+    }
+    assert store.silenced("new/a.ipynb") == {"k"} and not store.silenced("old/a.ipynb")
+    assert store.move_folder("/new/a.ipynb", "/older/c.ipynb") == 1
+    assert set(names(store, "older/c.ipynb")) == {"s0", "s2"}
+    assert store.move_folder("/nowhere", "/new") == 0
+
+
+def test_a_name_within_a_moved_folder() -> None:
+    assert moved("/old/a", "/old/", "/new/") == "/new/a"
+    assert moved("/old", "/old", "/new") == "/new"
+    assert moved("/older", "/old", "/new") is None
+
+
+# --- the command line ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[str]:
+    with fake_process() as url:
+        yield url
+
+
+def test_the_command_line_names_notebooks_from_where_it_is(tmp_path: Path, fake: str) -> None:
+    cli: Cli = make_cli(tmp_path, fake)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.ipynb").write_bytes(cli.file.read_bytes())
+    cli.run("run", "a.ipynb", "#prose Here", "--plan", "--json")
+    cli.run("run", str(other / "a.ipynb"), "#prose There", "--plan", "--json")
+    lines = cli.run("sessions").out.splitlines()
+    assert [line.rpartition("  ")[2] for line in lines] == [f"({other / 'a.ipynb'})", "(a.ipynb)"]
+    (only,) = cli.run("sessions", "a.ipynb", "--json").out.splitlines()
+    assert "Here" in json.loads(only)["title"]
+    assert str(tmp_path) not in cli.run("export", json.loads(only)["session_id"]).out
+
+    other.rename(tmp_path / "moved")
+    refused = cli.run("sessions", "--moved", str(other), str(tmp_path / "no"))
+    assert refused.code == 2 and "does not exist" in refused.err
+    done = cli.run("sessions", "--moved", str(other), str(tmp_path / "moved"))
+    assert done.out == "1 conversation moved.\n"
+    (only,) = cli.run("sessions", str(tmp_path / "moved" / "a.ipynb"), "--json").out.splitlines()
+    assert "There" in json.loads(only)["title"]
