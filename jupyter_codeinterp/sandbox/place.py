@@ -13,6 +13,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 NAME = "codeinterp-sandbox-"
@@ -66,8 +67,10 @@ def sweep() -> None:
     """Remove the folders of processes that were killed before they could."""
     for path in Path(_root()).glob(f"{NAME}*-*-*"):
         pid, start = path.name[len(NAME) :].split("-")[:2]
-        if pid.isdigit() and path.stat().st_uid == os.getuid() and _start_of(int(pid)) != start:
-            shutil.rmtree(path, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another program sweeps, too
+            mine = path.stat().st_uid == os.getuid()
+            if mine and pid.isdigit() and _start_of(int(pid)) != start:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _root() -> str:

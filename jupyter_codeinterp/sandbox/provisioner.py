@@ -102,6 +102,8 @@ class SandboxProvisioner(LocalProvisioner):
         python = shutil.which(cmd[0])
         if python is None:
             raise LaunchError(f"There is no program {cmd[0]}.")
+        # The sandbox has only the real folder. The file stays a link: it leads to the environment.
+        python = str(Path(os.path.realpath(Path(python).parent), Path(python).name))
         try:
             needed = interpreter.folders(python)
             seen = folders.folders_of(cwd, needed, self.readable, self.entries)

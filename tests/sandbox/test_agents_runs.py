@@ -48,9 +48,12 @@ def install(tmp_path: Path, *argv: str, **config: Any) -> str:
     """The folder in which the kernelspec ``sandboxed`` then is."""
     spec = tmp_path / "kernels" / "sandboxed"
     spec.mkdir(parents=True)
+    # A path through a link that the sandbox does not have.
+    python = Path(sys.executable)
+    (tmp_path / "bin").symlink_to(python.parent)
     provisioner = {"provisioner_name": "codeinterp-sandbox", "config": config}
     written = {
-        "argv": [sys.executable, "-m", "ipykernel_launcher", *argv],
+        "argv": [str(tmp_path / "bin" / python.name), "-m", "ipykernel_launcher", *argv],
         "display_name": "Sandboxed",
         "language": "python",
         "metadata": {"kernel_provisioner": provisioner},
