@@ -94,7 +94,9 @@ test('a card says what its code may reach, before it runs and after', async ({
   await notebook.start(['']);
   await notebook.select(0);
   await model.play('code');
-  await panel.ask(asked("import urllib.request\nopen('made.txt', 'w').close()"));
+  await panel.ask(
+    asked("import urllib.request\nopen('made.txt', 'w').close()")
+  );
   const labels = panel.log.getByRole('list', {
     name: 'What the code may do'
   });
