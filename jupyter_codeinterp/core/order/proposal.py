@@ -70,7 +70,7 @@ def _moves(
 
 
 def _passed(order: Order, place: dict[str, int]) -> set[str]:
-    """Cells that a cell from below them now stands above."""
+    """Cells that a cell from below them has moved above."""
     found: set[str] = set()
     lowest = -1
     for cell_id in order.cells:

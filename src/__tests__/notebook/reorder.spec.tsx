@@ -75,7 +75,7 @@ describe('cells that are put in order', () => {
     expect(sharedModel.canUndo()).toBe(false);
   });
 
-  it('stay if anything is not as it was', () => {
+  it('stay if anything has changed', () => {
     const before = cellsOf(model);
     expect(put('abc')).toBe('changed');
     expect(put('aacd')).toBe('changed');

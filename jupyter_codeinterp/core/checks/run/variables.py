@@ -52,7 +52,7 @@ def _is_asked(asked: str, change: Change) -> bool:
     change of it."""
     words = asked[:10_000]
     columns = (*change.changed_columns, *change.lost_columns)
-    # Columns are told as Python writes them.
+    # Names of columns are written as Python literals.
     named = columns and all(_has(words, column.strip("'\"")) for column in columns)
     if _has(words, change.name) or named:
         return _ASKS.search(words) is not None
