@@ -79,6 +79,8 @@ class DraftCell:
         """Whether the notebook has the new cell."""
         self._units = 0
         """UTF-16 units streamed so far."""
+        self._labelled: tuple[str, str, tuple[Label, ...]] = ("", "", ())
+        """Source, language and labels: most code runs as it was shown."""
 
     def opened(self) -> DraftOpened:
         return DraftOpened(
@@ -203,10 +205,13 @@ class DraftCell:
             return ()
         turn = self.turn
         code = self.code(source, info)
-        modules = [name[:-3] for name in code.files if name.endswith(".py")]
-        names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
-        read = partial(labels, source, code.language, names, modules)
-        return await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
+        if (source, code.language) != self._labelled[:2]:
+            modules = [name[:-3] for name in code.files if name.endswith(".py")]
+            names = theirs(turn.notebook.snapshot.cells, turn.ledger.owns, turn.document.protected)
+            read = partial(labels, source, code.language, names, modules)
+            found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
+            self._labelled = (source, code.language, found)
+        return self._labelled[2]
 
     def code(self, source: str, info: KernelInfo | None) -> CellCode:
         turn = self.turn

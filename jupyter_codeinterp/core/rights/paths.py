@@ -6,7 +6,7 @@ import ast
 import posixpath
 import re
 
-from ..checks.shared.source import Source
+from ..checks.shared.source import Source, dotted
 
 _DRIVE = re.compile(r"[A-Za-z]:|[\\/~]")
 _URL = re.compile(r"[A-Za-z][\w+.-]*://")
@@ -37,8 +37,7 @@ def written(source: Source, node: ast.AST, depth: int = _DEEPEST) -> str | None:
 
 def _joins(function: ast.expr) -> bool:
     """``Path(…)`` and ``os.path.join(…)``; ``Path("a", "/b")`` is caught, as all parts count."""
-    name = ast.unparse(function)
-    return name in ("Path", "pathlib.Path", "os.path.join")
+    return dotted(function) in ("Path", "pathlib.Path", "os.path.join")
 
 
 def is_url(path: str) -> bool:
