@@ -22,14 +22,11 @@ from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.cli.commands.run import _sandboxed
 from jupyter_codeinterp.cli.local.problems import USAGE, Problem
 from jupyter_codeinterp.core.ports import OutputsChanged
-from jupyter_codeinterp.sandbox import doctor
 from jupyter_codeinterp.sandbox.install import installed
 from jupyter_codeinterp.sandbox.launching import LAUNCHER, LaunchError
 from jupyter_codeinterp.sandbox.place import NAME, _root
 from tests.kernels import kernel_manager, run, running_kernel, text, until
-
-MISSING = doctor.problem()
-runs_here = pytest.mark.skipif(bool(MISSING), reason=MISSING or "runs here")
+from tests.sandbox.here import runs_here
 
 NAMED = ("-f", "{connection_file}")
 
