@@ -2,9 +2,9 @@
 import type { Page, WebSocketRoute } from '@playwright/test';
 
 export interface ILine {
-  /** Cut the connection; the page finds none again until `mend`. */
+  /** Cut the connection; the page finds none again until `restore`. */
   cut(): Promise<void>;
-  mend(): void;
+  restore(): void;
 }
 
 /** To be called before the page is opened. */
@@ -24,7 +24,7 @@ export async function line(page: Page): Promise<ILine> {
       down = true;
       await Promise.all(open.map(socket => socket.close()));
     },
-    mend: () => {
+    restore: () => {
       down = false;
     }
   };

@@ -65,7 +65,7 @@ test('a tab that slept shows the file as it has become', async ({
       timeout: 40_000
     })
     .toBe(7);
-  connection.mend();
+  connection.restore();
   await panel.ended();
   await expect(panel.log).toContainText('Continuing in the background');
   await expect(panel.log).toContainText('I have counted to six.');
@@ -100,7 +100,7 @@ test('what was typed and not saved is there when the tab comes back', async ({
       timeout: 40_000
     })
     .toContain('not_confirmed');
-  connection.mend();
+  connection.restore();
   await panel.ended();
   expect((await notebook.sources()).slice(0, 2)).toEqual([typed, '# mine']);
   const ids = (await notebook.cells()).map(cell => cell.id);

@@ -253,7 +253,7 @@ test('a connection that is lost comes back, and the turn has gone on', async ({
   await expect(panel.log).toContainText('Paragraph 0');
   await connection.cut();
   await expect(panel.root).toContainText(/Lost connection/);
-  connection.mend();
+  connection.restore();
   await expect(panel.root).not.toContainText(/Lost connection/);
   await expect(panel.log).toContainText('Paragraph 4');
   await expect(panel.log.getByText('Paragraph 0')).toHaveCount(1);

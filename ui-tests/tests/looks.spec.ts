@@ -448,7 +448,7 @@ for (const [theme, attachments, accessibly] of [
           'Lost connection to the Jupyter server'
         );
         await check('lost');
-        connection.mend();
+        connection.restore();
         await expect(panel.root).not.toContainText(
           'Lost connection to the Jupyter server'
         );

@@ -63,7 +63,7 @@ test('in an odd notebook a question is answered, and what it had stays', async (
     await test.step(what, async () => {
       const name = `${what}.ipynb`;
       const path = `${tmpPath}/${name}`;
-      // As text: Jupyter would mend some of it.
+      // As text: Jupyter would repair some of it.
       const file = {
         type: 'file',
         format: 'text',
