@@ -162,6 +162,18 @@ describe('the proposal of an order', () => {
     expect(ids().join('')).toBe('abcd');
   });
 
+  it('is refused while the agent works on the notebook', async () => {
+    const { client, store } = await proposal();
+    const { notebook } = store.state.now;
+    act(() => client.session({ notebook, running: true }));
+    press('Apply');
+    expect(screen.getByRole('alert').textContent).toContain('The agent works');
+    expect(ids().join('')).toBe('abcd');
+    act(() => client.session({ notebook, running: false }));
+    press('Apply');
+    expect(ids().join('')).toBe('bcda');
+  });
+
   it('has nothing to apply if all is in order', async () => {
     await proposal('abcd'.split(''));
     expect(section().textContent).toContain('No cell needs to move.');

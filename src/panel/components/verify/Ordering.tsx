@@ -29,7 +29,15 @@ export function Ordering({ notebook }: { notebook: string }): JSX.Element {
     }
     const model = store.notebooks.modelOf(notebook);
     const locked = !model || store.notebooks.isLocked(notebook);
-    const refusal = locked ? 'read-only' : reorder(model, from, ids);
+    // A draft, or a cell that is being written, would become another cell.
+    const works = Object.values(store.state.now.sessions).some(
+      ({ info }) => info.running && info.notebook === notebook
+    );
+    const refusal = locked
+      ? 'read-only'
+      : works
+        ? 'agent'
+        : reorder(model, from, ids);
     setRefused(refusal && refusalWords(refusal, trans));
     if (model && !refusal) {
       setApplied(applied ? null : cellsOf(model));
@@ -148,6 +156,10 @@ function refusalWords(
       return trans.__('The notebook is read-only.');
     case 'changed':
       return trans.__('The cells have changed since. Nothing was moved.');
+    case 'agent':
+      return trans.__(
+        'The agent works on this notebook. Try again when it has finished.'
+      );
     case 'runs':
       return trans.__('A cell is running. Try again when it has ended.');
   }

@@ -8,7 +8,7 @@ export interface IPlacedCell {
 }
 
 /** Why cells cannot move; '' if they have. */
-export type Refusal = '' | 'read-only' | 'changed' | 'runs';
+export type Refusal = '' | 'read-only' | 'agent' | 'changed' | 'runs';
 
 export function cellsOf(model: INotebookModel): readonly IPlacedCell[] {
   return Array.from(model.cells, ({ id, sharedModel }) => ({
