@@ -57,6 +57,14 @@ def test_suspicious_asks_in_every_mode_but_plan(action: Action, owned: bool) -> 
     assert said == {"plan": "refuse", "review": "ask", "auto": "ask"}
 
 
+@pytest.mark.parametrize(("action", "owned"), list(product(CHANGES, (True, False))))
+def test_a_barred_kernel_asks_in_every_mode_but_plan(action: Action, owned: bool) -> None:
+    for run_all in (False, True):
+        said = [decide(action, m, owned=owned, suspicious=False, barred=True, run_all=run_all)
+                for m in ("plan", "review", "auto")]  # fmt: skip
+        assert said == ["refuse", "ask", "ask"]
+
+
 # action, owned: the same of a recording, before the person has let all of a turn run, and then.
 RECORDED = [
     ("run_new", True, "refuse ask ask", "refuse ask run"),

@@ -162,6 +162,8 @@ class KernelInfo(msgspec.Struct, frozen=True):
     language: str
     language_version: str
     file_extension: str = ""
+    sandboxed: bool = False
+    """Whether the server has put the kernel's process into a sandbox."""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernels.zmq import link
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.cells.cell_run import TYPED_INTO
+from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX, TYPED_INTO
 from jupyter_codeinterp.core.document.ops import Op, SetSource
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from tests.core.conftest import Room
@@ -163,6 +164,23 @@ async def test_run_all_is_not_had_by_force(bench: Benches, room: Room) -> None:
     b.decide(await b.draft(2), "reject")
     await b.ended()
     assert await room.ran() == ["a = 1"]
+
+
+@pytest.mark.parametrize("sandboxed", [False, True])
+async def test_auto_in_sandboxed_kernels_only(
+    bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch, sandboxed: bool
+) -> None:
+    monkeypatch.setattr(link, "is_sandboxed", lambda manager: sandboxed)
+    b = bench(run("a = 1"), run("b = 2"), say("Done."), rules=Rules(auto_needs_sandbox=True))
+    b.send(mode="auto")
+    if not sandboxed:
+        draft = await b.draft()
+        assert draft.notices[0] == NEEDS_SANDBOX and not draft.can_run_all
+        assert await room.ran() == []
+        b.decide(draft, run_all=True)
+        b.decide(await b.draft(2), "reject")
+    await b.ended()
+    assert await room.ran() == (["a = 1", "b = 2"] if sandboxed else ["a = 1"])
 
 
 async def test_a_mode_set_in_mid_turn_counts_from_the_next_decision(

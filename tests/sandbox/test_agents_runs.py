@@ -96,6 +96,7 @@ async def test_output_error_interrupt_restart_and_death(tmp_path: Path, folder: 
         assert any(row["name"] == "x" for row in await kernel.variables() or [])
 
         link = pool.get(kernel_id)[0]
+        assert (await link.info()).sandboxed
         await link.restart()
         _, done = await run(kernel, "print('x' in globals())")
         assert text(done) == "False\n"

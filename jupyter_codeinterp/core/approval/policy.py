@@ -35,6 +35,7 @@ def decide(
     suspicious: bool,
     always_ask: bool = False,
     run_all: bool = False,
+    barred: bool = False,
 ) -> Verdict:
     """The policy's word on one call.
 
@@ -42,14 +43,15 @@ def decide(
     invisible characters, is code of which something is pushed out of sight or that a cell has
     put forward, or is Markdown that is not plain. ``always_ask``: no mode lets anything change
     or run without a person (a recording answers), only ``run_all`` does: they have let all of
-    this turn run.
+    this turn run. ``barred``: an admin lets code run unasked only in a sandbox, and this kernel is
+    in none.
     """
     if action not in _CHANGES:
         return "run"
     allowed = MODES[mode]
     if not allowed.changes:
         return "refuse"
-    if suspicious or action in ("kernel", "notebook"):
+    if suspicious or barred or action in ("kernel", "notebook"):
         return "ask"
     if action == "markdown":
         return "run"

@@ -37,6 +37,7 @@ from .execution import (
 from .run_by_hand import ExecutionByHand
 
 THEIR_VERSION = "Their version was:"
+NEEDS_SANDBOX = "On this server code runs without asking in sandboxed kernels only."
 TYPED_INTO = "You changed the cell while it was being written. Your version would run."
 
 
@@ -119,7 +120,7 @@ class CellRun:
                 self._refuse(call, said.refusal)
                 return
             if verdict is None:
-                verdict = draft.verdict(suspicious or said.ask)
+                verdict = draft.verdict(suspicious or said.ask, info)
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
@@ -135,7 +136,9 @@ class CellRun:
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
                 notices = tuple(hooked.line(turn, note) for note in told)
                 labels = await draft.labels(draft.source, info)
-                waiting = DraftWaiting(draft.asking((why, *notices) if why else notices, labels))
+                barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
+                reasons = filter(None, (why, barred))
+                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting)

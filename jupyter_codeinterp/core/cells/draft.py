@@ -67,6 +67,8 @@ class DraftCell:
         """What the model says that ``proposed`` must give."""
         self.is_code = kind in ("insert", "edit")
         """Whether an accepted draft runs (an edited cell may be Markdown)."""
+        self.barred = False
+        """Whether an admin wants a person's decision because the kernel is in no sandbox."""
         self.typed_by_person = False
         """Whether the person typed ``source``."""
         self._written = ""
@@ -226,7 +228,9 @@ class DraftCell:
             turn=turn.number,
         )
 
-    def verdict(self, suspicious: bool) -> policy.Verdict:
+    def verdict(self, suspicious: bool, info: KernelInfo | None) -> policy.Verdict:
+        needs_sandbox = self.is_code and self.turn.auto_needs_sandbox
+        self.barred = needs_sandbox and not (info is not None and info.sandboxed)
         return policy.decide(
             self.action,
             self.turn.mode,
@@ -234,6 +238,7 @@ class DraftCell:
             suspicious=suspicious,
             always_ask=self.turn.always_ask,
             run_all=self.turn.run_all,
+            barred=self.barred,
         )
 
     async def _risks(self) -> tuple[str, ...]:
@@ -255,6 +260,6 @@ class DraftCell:
             old_source=self.old_source,
             notices=notices,
             runs=self.is_code,
-            can_run_all=self.is_code and turn.can_run_all,
+            can_run_all=self.is_code and turn.can_run_all and not self.barred,
             labels=labels,
         )

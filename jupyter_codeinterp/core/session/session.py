@@ -345,6 +345,7 @@ class Session(PersistentSession):
             limits=self._rules.limits,
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),
+            auto_needs_sandbox=self._rules.auto_needs_sandbox,
             before=before,
             new_notebooks=place.new_notebooks,
             watch=place.watch,

@@ -37,5 +37,7 @@ class Rules(msgspec.Struct, frozen=True):
     highest_mode: Mode = HIGHEST
     scrub: Callable[[str], str] = str
     markdown_risks: MarkdownRisks = not_checked
+    auto_needs_sandbox: bool = False
+    """Whether code runs unasked in sandboxed kernels alone."""
     second_look: str = ""
     """The model that looks at answers with figures where a person has named none; "" for none."""

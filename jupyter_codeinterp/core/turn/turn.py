@@ -71,6 +71,8 @@ class Turn:
     markdown_risks: MarkdownRisks = not_checked
     may_run_all: bool = True
     """Whether a card may offer "Run all in this turn"."""
+    auto_needs_sandbox: bool = False
+    """Whether code runs unasked in sandboxed kernels alone."""
     guard: LoopGuard = field(default_factory=LoopGuard)
     clock: Clock = field(default_factory=Clock)
 

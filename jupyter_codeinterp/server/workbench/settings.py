@@ -74,6 +74,11 @@ class CodeInterpSettings(Configurable):
         help="The most permissive mode that a person may choose: plan (nothing runs), review "
         "(asks before each run) or auto (runs without asking).",
     ).tag(config=True)
+    auto_needs_sandbox = Bool(
+        False,
+        help="Let code run without asking (Auto, Run all in this turn) in sandboxed kernels alone. "
+        "In other kernels each run asks.",
+    ).tag(config=True)
     read_rule_files = Bool(
         True,
         help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "

@@ -96,6 +96,7 @@ class Workbench:
                 self.scrub,
                 markdown_risks=_markdown_risks,
                 second_look=settings.second_look,
+                auto_needs_sandbox=settings.auto_needs_sandbox,
             ),
             activity=Activity(noted, kernels, settings.wait_keeps_kernel),
             file_writer=self._make_file_writer,

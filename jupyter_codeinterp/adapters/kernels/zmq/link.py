@@ -28,6 +28,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
+from ....sandbox import is_sandboxed
 from .counting import Counter
 from .other_runs import OtherRuns
 from .widgets import OutputWidgets
@@ -115,6 +116,7 @@ class KernelLink:
             language=self._language.get("name") or (spec.language if spec else ""),
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
+            sandboxed=is_sandboxed(self._km),
         )
 
     @property
