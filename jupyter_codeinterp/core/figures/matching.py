@@ -150,8 +150,8 @@ def _code(claim: Claim, outputs: Outputs) -> Found | None:
     number = claim.number
     if number is None or number.percent:
         return None
-    for text, one in outputs.code_numbers():
-        if one.whole == number.whole and text.ran:
+    for text, one in outputs.code_numbers(number.whole):
+        if text.ran:
             start = text.text.rfind("\n", 0, one.start) + 1
             end = text.text.find("\n", one.end)
             line = text.text[start : end if end >= 0 else len(text.text)][:400]
@@ -164,11 +164,8 @@ def _code(claim: Claim, outputs: Outputs) -> Found | None:
 
 
 def _date(date: Date, outputs: Outputs) -> Found | None:
-    months = {parts[1] for parts in date.parts}
-    for text, one in outputs.dates():
-        # Most dates are of other months.
-        is_near = None in months or any(parts[1] in months for parts in one.parts)
-        if is_near and _same_date(date.parts, one):
+    for text, one in outputs.dates_in({parts[1] for parts in date.parts}):
+        if _same_date(date.parts, one):
             return Found(text, one.start, one.end, "date")
     return None
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from itertools import islice
 
 import msgspec
 
@@ -21,6 +22,7 @@ MOST_TEXT = 100_000
 MOST_OUTPUTS = 500
 MOST_NUMBERS = 4_000
 MOST_DATES = 500
+MOST_CODE_NUMBERS = 500
 MOST_LINES = 1_000
 """Lines that a figure of two numbers may take them from."""
 MOST_NAMED = 12
@@ -81,7 +83,8 @@ class Outputs:
         self.from_run = 0
         """How many of the numbers are of cells that ran."""
         self._dates: list[tuple[Text, Date]] | None = None
-        self._code_numbers: list[tuple[Text, Number]] | None = None
+        self._by_month: dict[int | None, list[int]] = {}
+        self._code_numbers: dict[float, list[tuple[Text, Number]]] | None = None
         self._lower: dict[int, str] = {}
         self._alike: dict[int, str] = {}
         self._labels: dict[tuple[int, int], frozenset[str]] = {}
@@ -227,18 +230,27 @@ class Outputs:
             rows[-1].append(one)
         return rows
 
-    def dates(self) -> list[tuple[Text, Date]]:
-        """Dates and times of day, read when first asked for."""
+    def dates_in(self, months: Set[int | None]) -> list[tuple[Text, Date]]:
+        """Dates and times of day that may be in one of these months (None: in any), in order."""
         if self._dates is None:
             found = ((text, date) for text in self.texts for date in dates(text.text, MOST_DATES))
-            self._dates = [one for one, _ in zip(found, range(MOST_DATES), strict=False)]
-        return self._dates
+            self._dates = list(islice(found, MOST_DATES))
+            for place, (_, date) in enumerate(self._dates):
+                for month in {parts[1] for parts in date.parts}:
+                    self._by_month.setdefault(month, []).append(place)
+        if None in months:
+            return self._dates
+        places = {place for month in months for place in self._by_month.get(month, ())}
+        return [self._dates[place] for place in sorted(places)]
 
-    def code_numbers(self) -> list[tuple[Text, Number]]:
+    def code_numbers(self, value: float) -> list[tuple[Text, Number]]:
+        """Where the code has this number, in order."""
         if self._code_numbers is None:
+            self._code_numbers = {}
             found = ((text, number) for text in self.code for number in numbers(text.text))
-            self._code_numbers = [one for one, _ in zip(found, range(500), strict=False)]
-        return self._code_numbers
+            for text, number in islice(found, MOST_CODE_NUMBERS):
+                self._code_numbers.setdefault(number.whole, []).append((text, number))
+        return self._code_numbers.get(value, [])
 
     def alike(self, place: int) -> str:
         """The text in which names that are only written differently are the same."""
