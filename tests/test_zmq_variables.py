@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernels.zmq.tables import SLOW
 from tests.kernels import (
     Gate,
     python,
@@ -227,3 +231,26 @@ async def test_the_columns_of_many_wide_tables_are_bounded_and_quick() -> None:
         assert len(found) == 2_000
         assert sum(len(one.get("columns", ())) for one in found) == 5_000
         assert len(found[-1]["columns"]) == 200 and "columns" not in found[0]
+
+
+async def test_a_restart_takes_a_request_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waited for an answer gets one, and is not cancelled."""
+    for module in ("variables", "tables"):
+        monkeypatch.setattr(f"jupyter_codeinterp.adapters.kernels.zmq.{module}.LIMIT", 60)
+    async with python() as (kernel, link, kernels):
+        await run(kernel, "rows = [{'n': 1}]")
+        asked = {"name": "rows", "start": 0, "rows": 1, "column": 0}
+        assert (await kernel.table(asked))["table"]["cells"] == [["1"]]
+        assert await kernel.variables(("rows",))
+        stopped = link._process_id()
+        assert stopped is not None
+        os.kill(stopped, signal.SIGSTOP)
+        waiting = [
+            asyncio.create_task(kernel.table(asked)),
+            asyncio.create_task(kernel.variables(("rows",))),
+        ]
+        await until(lambda: len(link.comm_answers) == 2)
+        await kernels.restart_kernel(link.kernel_id, now=True)
+        table, variables = await asyncio.wait_for(asyncio.gather(*waiting), 30)
+        assert table == SLOW
+        assert variables is None

@@ -238,14 +238,17 @@ export class NotebookHelper {
     return this.page.evaluate(() => window.codeinterpExecuted ?? []);
   }
 
-  /** What stands on the disk. Jupyter empties a file to save it: in between it is not whole. */
+  /**
+   * The notebook in its file. Jupyter empties a file to save it, so it can be incomplete. The
+   * contents API would then take it for broken and put the previous content back.
+   */
   async saved(path: string): Promise<nbformat.INotebookContent> {
-    const route = `contents/${path}?content=1`;
-    let found: { content: nbformat.INotebookContent } | undefined;
+    let found: nbformat.INotebookContent | undefined;
     await expect(async () => {
-      found = await this._request('GET', route);
+      const response = await this.page.request.get(`/files/${path}`);
+      found = JSON.parse(await response.text(), joined);
     }).toPass({ timeout: 2000 });
-    return found!.content;
+    return found!;
   }
 
   private async _request<T>(
@@ -293,4 +296,10 @@ function notebook(
       ...(typeof cell === 'string' ? { source: cell } : cell)
     })) as nbformat.ICell[]
   };
+}
+
+/** For JSON.parse: texts that the file has as lists of lines. */
+function joined(key: string, value: unknown): unknown {
+  const isText = /^(source|text|(text|image)\/[^/]+)$/.test(key);
+  return isText && Array.isArray(value) ? value.join('') : value;
 }

@@ -34,6 +34,7 @@ from .normalized import (
     sources_of,
     with_known_ids,
 )
+from .saving import saved
 from .swap import FileChangedError, swap_text
 
 CHANGED = "changed"
@@ -209,6 +210,8 @@ class ContentsFile:
         wanted: dict[str, Any] = {"content": content, "type": "notebook"}
         if self._hashes:
             wanted["require_hash"] = True
+        if content and is_jupyters_own(self._contents):
+            await saved(self._contents._get_os_path(path))
         try:
             model: dict[str, Any] = await ensure_async(self._contents.get(path, **wanted))
         except web.HTTPError as error:

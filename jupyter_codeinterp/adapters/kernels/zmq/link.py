@@ -397,7 +397,9 @@ class KernelLink:
         self.listeners.clear()
         self.others.lost()
         for answer in self.comm_answers.values():
-            answer.cancel()
+            # An error, because a cancelled answer would look to its caller like a cancelled task.
+            if not answer.done():
+                answer.set_exception(KernelError("kernel_dead", "The kernel is gone."))
         self._new_widgets()
 
     async def _watch(self) -> None:

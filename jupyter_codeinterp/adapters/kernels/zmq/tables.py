@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from ....core.errors import KernelError
 from .kernel_files import files
 from .link import KernelLink
 from .variables import Variables
@@ -44,6 +45,11 @@ class Tables:
             return await asyncio.wait_for(self._ask(asked, info.start), LIMIT)
         except asyncio.TimeoutError:
             return BUSY if self._is_blocked else SLOW
+        except KernelError:
+            # A restart took the request with it. The new process knows what is gone.
+            if self.link.closed:
+                raise
+            return SLOW
 
     async def _ask(self, asked: dict[str, Any], start: int) -> Answer:
         if self._registered_at != start and not await self._register(start):
