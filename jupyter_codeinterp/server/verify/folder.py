@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 MOST_FILES = 500
@@ -13,9 +14,10 @@ _LEFT_OUT = frozenset((".git", ".ipynb_checkpoints", "__pycache__", ".mypy_cache
 PREFIX = "codeinterp-verify-"
 
 
-def copy_of(folder: Path) -> Path | None:
+def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path | None:
     """A copy, in a temporary folder of its own. None if the folder is too large, or has something
-    other than files and folders. Blocks; raises OSError."""
+    other than files and folders; None and no copy if it is ``given_up`` meanwhile. Blocks; raises
+    OSError."""
     files = _files(folder)
     if files is None:
         return None
@@ -24,6 +26,9 @@ def copy_of(folder: Path) -> Path | None:
     try:
         copy.mkdir()
         for file in files:
+            if given_up():
+                remove(copy)
+                return None
             target = copy / file.relative_to(folder)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)

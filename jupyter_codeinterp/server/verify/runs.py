@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import OrderedDict
 from collections.abc import Coroutine
 from pathlib import Path
@@ -160,15 +161,30 @@ class Runs(Generic[R]):
 
 
 async def copied(folder: Path) -> Path:
-    """A temporary copy of the folder. Raises CommandError ``in_folder``."""
+    """A temporary copy of the folder. If it is cancelled, no copy is left when it ends. Raises
+    CommandError ``in_folder``."""
+    given_up = threading.Event()
+    # A thread goes on when its task is cancelled, so the task is not: it is told to stop.
+    copying = asyncio.ensure_future(asyncio.to_thread(copy_of, folder, given_up.is_set))
     try:
-        copy = await asyncio.to_thread(copy_of, folder)
+        copy = await asyncio.shield(copying)
+    except asyncio.CancelledError:
+        given_up.set()
+        await asyncio.shield(_without_copy(copying))
+        raise
     except OSError as error:
         raise cannot_copy(f"could not be copied: {error.strerror}") from None
     if copy is None:
         most = f"{MOST_FILES} files or {MOST_BYTES // 1_000_000} MB"
         raise cannot_copy(f"has more than {most}, or links to folders")
     return copy
+
+
+async def _without_copy(copying: asyncio.Future[Path | None]) -> None:
+    """Wait for the end of the copying, and remove what it made."""
+    await asyncio.wait({copying})
+    if copying.exception() is None and (copy := copying.result()) is not None:
+        await asyncio.to_thread(remove, copy)
 
 
 async def cleaned_up(kernel: Any, copy: Path | None) -> None:
