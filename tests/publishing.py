@@ -15,7 +15,8 @@ import time
 import zmq
 from jupyter_client.manager import AsyncKernelManager
 
-from jupyter_codeinterp.adapters.kernels.zmq.wire import Message, Wire, new_context
+from jupyter_codeinterp.adapters.kernel_wire import Message
+from jupyter_codeinterp.adapters.kernels.zmq.wire import ZmqWire, new_context
 
 LIFE = 0.13
 """Seconds of one kernel. A client connects again after a tenth of a second."""
@@ -43,7 +44,7 @@ async def listen(seconds: float) -> int:
     for name in ("shell", "control", "iopub", "stdin", "hb"):
         with zmq.Context() as context, context.socket(zmq.DEALER) as probe:
             setattr(manager, f"{name}_port", probe.bind_to_random_port("tcp://127.0.0.1"))
-    wire = Wire(manager, new_context(), _nothing)
+    wire = ZmqWire(manager, new_context(), _nothing)
     for task in wire._tasks:
         task.cancel()
     until = time.monotonic() + seconds

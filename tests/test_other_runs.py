@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernel_wire import Message
 from jupyter_codeinterp.adapters.kernels.zmq import other_runs
 from jupyter_codeinterp.adapters.kernels.zmq.other_runs import GatheredRun, OtherRuns
-from jupyter_codeinterp.adapters.kernels.zmq.wire import Message
 
 
 def message(kind: str, parent: str, size: int = 10, **content: Any) -> Message:

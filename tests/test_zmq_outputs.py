@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernel_wire import Message
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.adapters.kernels.zmq.run import Run
-from jupyter_codeinterp.adapters.kernels.zmq.wire import Message
 from jupyter_codeinterp.core.ports import (
     DisplayUpdated,
     ExecutionDone,

@@ -2,7 +2,7 @@
 
 ``kernel`` what the core sees ← ``run`` one execution, ``control`` its restart, ``variables`` ←
 ``link`` the connection to a kernel, idle and start ← ``widgets`` captured outputs, ``other_runs``
-of a person ← ``wire`` messages
+of a person ← ``process`` and ``wire``: a kernel of this machine
 """
 
 from .kernel import KernelPool, ZmqKernel

@@ -33,7 +33,7 @@ class Control:
 
     async def name(self) -> str:
         try:
-            return (await self._link()).spec_name
+            return await (await self._link()).spec_name()
         except KernelError:
             return ""
 

@@ -13,8 +13,10 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
+from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .link import KernelLink
+from .process import LocalProcess
 from .run import Run
 from .tables import Tables
 from .variables import Variables
@@ -30,8 +32,15 @@ CurrentKernelId = Callable[[], Awaitable["str | None"]]
 class KernelPool:
     """One link per kernel, for all notebooks and sessions of a server. Close it at the end."""
 
-    def __init__(self, kernels: MappingKernelManager) -> None:
+    def __init__(
+        self,
+        kernels: MappingKernelManager,
+        make_process: Callable[[Any, str], Process] | None = None,
+    ) -> None:
+        """``make_process`` gets the manager and a kernel's id. Without it, the kernels are
+        processes of this machine."""
         self.kernels = kernels
+        self._make_process = make_process
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
         self._tables: dict[str, Tables] = {}
@@ -54,9 +63,14 @@ class KernelPool:
         self._forget_ended()
         # The same id may return with a new process: keep counting its starts.
         start = self._starts.pop(kernel_id, 0) + 1
-        link = KernelLink(self.kernels, kernel_id, self._context, start)
+        link = KernelLink(self._process(kernel_id), kernel_id, start)
         self._links[kernel_id] = (link, Variables(link))
         return self._links[kernel_id]
+
+    def _process(self, kernel_id: str) -> Process:
+        if self._make_process is not None:
+            return self._make_process(self.kernels, kernel_id)
+        return LocalProcess(self.kernels, kernel_id, self._context)
 
     def tables(self, link: KernelLink, variables: Variables) -> Tables:
         """The tables behind a pair that ``get`` gave."""

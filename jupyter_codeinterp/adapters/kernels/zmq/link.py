@@ -8,7 +8,7 @@ follows. An idle kernel announces new work at once, so the reply stays valid whi
 briefly silent.
 
 *Start.* A restart keeps the kernel's id. We detect it by the process id of a local kernel, by
-the autorestarter's callback, and by the session id in replies.
+the manager's word, and by the session id in replies.
 """
 
 from __future__ import annotations
@@ -16,23 +16,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
-
-import zmq.asyncio
-from jupyter_client.manager import KernelManager
-from jupyter_core.utils import ensure_async
-from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
-from ....sandbox import is_sandboxed
+from ...kernel_wire import Message, Process, Wire
 from .counting import Counter
 from .other_runs import OtherRuns
 from .widgets import OutputWidgets
-from .wire import Message, Wire
 
 FENCE_VALID = 0.25
 """Seconds for which a fence stays valid if the kernel publishes nothing."""
@@ -66,13 +60,7 @@ class Listener(Protocol):
 
 
 class KernelLink:
-    def __init__(
-        self,
-        kernels: MappingKernelManager,
-        kernel_id: str,
-        context: zmq.asyncio.Context,
-        start: int,
-    ) -> None:
+    def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
         self.start = start
         self.lock = asyncio.Lock()
@@ -82,11 +70,9 @@ class KernelLink:
         self.counter = Counter()
         self.others = OtherRuns()
         self.comm_answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._kernels = kernels
-        self._km: KernelManager = kernels.get_kernel(kernel_id)
-        self._context = context
+        self._process = process
         self._wire: Wire | None = None
-        self._process = self._process_id()
+        self._number = process.number
         self._session = ""
         self._language: dict[str, Any] = {}
         self._running = ""
@@ -98,7 +84,7 @@ class KernelLink:
         self._publish_checks: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
         self._new_widgets()
-        kernels.add_restart_callback(kernel_id, self._autorestarted)
+        process.on_restart(self._autorestarted)
         self._watcher = asyncio.create_task(self._watch())
 
     # --- description ------------------------------------------------------------------
@@ -109,21 +95,23 @@ class KernelLink:
         self.observe()
         if not self._language:
             await self._ask_control()
-        spec = self._km.kernel_spec
+        language = self.language
+        if not language:
+            spec = await self._process.spec()
+            language = spec.language if spec else ""
         return KernelInfo(
             kernel_id=self.kernel_id,
             start=self.start,
-            language=self._language.get("name") or (spec.language if spec else ""),
+            language=language,
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
-            sandboxed=is_sandboxed(self._km),
+            sandboxed=self._process.is_sandboxed,
         )
 
-    @property
-    def spec_name(self) -> str:
+    async def spec_name(self) -> str:
         """The display name of its kernelspec; "" if unknown."""
-        spec = self._km.kernel_spec
-        return str(spec.display_name) if spec else ""
+        spec = await self._process.spec()
+        return spec.display_name if spec else ""
 
     @property
     def language(self) -> str:
@@ -131,7 +119,7 @@ class KernelLink:
         return str(self._language.get("name", ""))
 
     async def _ask_control(self) -> None:
-        if not await ensure_async(self._km.is_alive()):
+        if not await self._process.is_alive():
             raise KernelError("kernel_dead", "The kernel has died.")
         request = self.wire.request("control", "kernel_info_request", {})
         try:
@@ -153,7 +141,7 @@ class KernelLink:
     @property
     def busy(self) -> bool:
         if self._wire is None or self._was_busy:
-            return getattr(self._km, "execution_state", "") == "busy"
+            return self._process.seems_busy
         return bool(self._running)
 
     async def settle(self) -> None:
@@ -203,7 +191,7 @@ class KernelLink:
         process id, which alone shows a restart at once."""
         self.observe()
         now = asyncio.get_running_loop().time()
-        known = self._process_id() is not None
+        known = self._process.number is not None
         return now < self._fence_valid_until and known and not self.is_ending
 
     async def _send_fence(self) -> bool:
@@ -222,7 +210,7 @@ class KernelLink:
     async def is_unresponsive(self) -> bool:
         """Whether a living Python kernel no longer answers or publishes, for example because
         code closed its sockets. A busy main thread does not count."""
-        if self.language != "python" or not await ensure_async(self._km.is_alive()):
+        if self.language != "python" or not await self._process.is_alive():
             return False
         for channel in ("control", "shell"):
             if channel == "shell" and self.busy:
@@ -306,32 +294,27 @@ class KernelLink:
         if self.closed:
             raise KernelError("kernel_dead", "The kernel has been shut down.")
         if self._wire is None:
-            self._was_busy = getattr(self._km, "execution_state", "") == "busy"
-            self._wire = Wire(self._km, self._context, self._on_iopub)
+            self._was_busy = self._process.seems_busy
+            self._wire = self._process.connect(self._on_iopub)
         return self._wire
 
     @property
     def is_ending(self) -> bool:
-        """Somebody shuts it down or restarts it. Both begin with an interrupt, so a run may end
-        normally just before."""
-        return bool(self._km.shutting_down)
+        """Whether somebody shuts the kernel down or restarts it."""
+        return self._process.is_ending
 
     @property
     def gone(self) -> str:
-        """What to say of a kernel that died: a sandbox knows which limit it hit."""
-        why = getattr(self._km.provisioner, "why_ended", "")
-        return f"{why} {GONE}" if isinstance(why, str) and why else GONE
+        """What to say of a kernel that died."""
+        return f"{self._process.why_ended} {GONE}".strip()
 
     async def interrupt(self) -> None:
         if not self.closed:
-            await ensure_async(self._km.interrupt_kernel())
+            await self._process.interrupt()
 
     async def restart(self) -> None:
         """Return when the new process answers."""
-        kernels: Any = self._kernels
-        answered = await ensure_async(kernels.restart_kernel(self.kernel_id))
-        if answered is not None:
-            await answered
+        await self._process.restart()
         self.observe()
 
     async def wait_for_replacement(self, within: float) -> None:
@@ -342,46 +325,35 @@ class KernelLink:
         knows. The autorestarter gives up on a kernel that keeps dying: then return after
         ``RESTART_TIMEOUT``.
         """
-        if not self._km.autorestart:
+        if not self._process.autorestarts:
             await self.restart()
             return
         loop = asyncio.get_running_loop()
         start, kill_at = self.start, loop.time() + within
         while self.start == start and not self.closed and loop.time() < kill_at + RESTART_TIMEOUT:
-            if loop.time() >= kill_at and self._km.provisioner is not None:
-                # No effect on a process that has ended.
-                await self._km.provisioner.kill()
+            if loop.time() >= kill_at:
+                await self._process.kill()
             await asyncio.sleep(POLL)
             self.observe()
 
-    @contextmanager
-    def connected(self) -> Iterator[None]:
+    def connected(self) -> AbstractContextManager[None]:
         """Count as a connection of the kernel, so that the server does not cull it as unused."""
-        kernels: Any = self._kernels
-        kernels.notify_connect(self.kernel_id)
-        try:
-            yield
-        finally:
-            kernels.notify_disconnect(self.kernel_id)
+        return self._process.counted()
 
     def observe(self) -> None:
         """Detect a restart by the current process id."""
-        process = self._process_id()
-        if process != self._process and process is not None:
+        number = self._process.number
+        if number != self._number and number is not None:
             self._restarted()
-
-    def _process_id(self) -> int | None:
-        pid: int | None = getattr(self._km.provisioner, "pid", None)
-        return pid
 
     def _autorestarted(self) -> None:
         # Called before the new process exists; ``observe`` sees a new process id later.
-        if self._process is None:
+        if self._number is None:
             self._restarted()
 
     def _restarted(self) -> None:
         self.start += 1
-        self._process = self._process_id()
+        self._number = self._process.number
         self._disconnect()
 
     def _disconnect(self) -> None:
@@ -405,18 +377,14 @@ class KernelLink:
     async def _watch(self) -> None:
         now = asyncio.get_running_loop().time
         asked = 0.0
-        while self.kernel_id in self._kernels:
+        while self._process.is_known:
             self.observe()
-            if self._wire is not None and not await ensure_async(self._km.is_alive()):
+            if self._wire is not None and not await self._process.is_alive():
                 self._disconnect()
-            if (
-                self.others.active
-                and self._wire is None
-                and await ensure_async(self._km.is_alive())
-            ):
+            if self.others.active and self._wire is None and await self._process.is_alive():
                 # A new process: hear the next run of a person from its beginning.
                 self.connect()
-            if self.listeners and self._process is None and now() >= asked + SESSION_CHECK:
+            if self.listeners and self._number is None and now() >= asked + SESSION_CHECK:
                 # A remote kernel: a new process has a new session id.
                 asked = now()
                 self.spawn(self._ask_control())
@@ -430,7 +398,7 @@ class KernelLink:
         self.closed = True
         self._disconnect()
         self._watcher.cancel()
-        self._km.remove_restart_callback(self._autorestarted)
+        self._process.close()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something in the background."""

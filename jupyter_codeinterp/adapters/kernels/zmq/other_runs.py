@@ -11,7 +11,8 @@ from typing import Any
 
 from ....core.cells.collector import OUTPUT_TYPES, Collector
 from ....core.document.ops import Output
-from .wire import EXCERPT, Message
+from ...kernel_wire import Message
+from ...kernel_wire.reading import EXCERPT
 
 KEPT = 64_000_000
 """Size of the outputs of all gathered runs of a kernel. Further ones are left out."""

@@ -21,9 +21,9 @@ from ....core.ports import (
     OutputsChanged,
 )
 from ....kernel_side.mark import LOOKS_AT, WATCH
+from ...kernel_wire import Message, execute_request
 from .counting import Mark
 from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
-from .wire import Message, execute_request
 
 FLUSH = 0.1
 """Least seconds before the first ``OutputsChanged`` and between two. A quick cell sends its

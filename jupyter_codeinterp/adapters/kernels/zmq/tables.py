@@ -10,10 +10,10 @@ import asyncio
 from typing import Any
 
 from ....core.errors import KernelError
+from ...kernel_wire import execute_request
 from .kernel_files import files
 from .link import KernelLink
 from .variables import Variables
-from .wire import execute_request
 
 LIMIT = 1.0
 """Seconds to wait for a page."""

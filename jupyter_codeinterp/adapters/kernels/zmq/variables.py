@@ -17,9 +17,9 @@ from typing import Any
 from ....core.errors import KernelError
 from ....kernel_side.lookups import LOOKUPS
 from ....kernel_side.mark import WATCH
+from ...kernel_wire import execute_request
 from .kernel_files import files, one_file
 from .link import KernelLink
-from .wire import execute_request
 
 LIMIT = 1.0
 """Seconds to wait for a list of variables."""

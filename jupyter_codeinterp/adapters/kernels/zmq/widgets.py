@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ....core.cells.collector import Collector
 from ....core.document.ops import Output
-from .wire import Message
+from ...kernel_wire import Message
 
 
 class _Capture(NamedTuple):
