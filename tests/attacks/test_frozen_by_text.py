@@ -60,6 +60,7 @@ from jupyter_codeinterp.core.figures.shown import Cell
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
+from jupyter_codeinterp.core.injection import caution, signs
 from jupyter_codeinterp.core.loop import second_look
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.messages import Text, ToolResult, ToolUse, assistant, user
@@ -78,6 +79,7 @@ from jupyter_codeinterp.core.model_view import (
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.paths import is_inside, is_url
 from jupyter_codeinterp.core.rights.theirs import theirs
@@ -164,6 +166,7 @@ READERS = (
         "transcript",
     ),
     *("labelling", "paths", "theirs"),
+    *("caution", "cautious", "signs"),
     *("cell_names", "parsing", "python_of", "stale"),
     *("beforehand", "comparing", "holding", "json_tables", "png", "unvarying", "variations"),
 )
@@ -184,6 +187,7 @@ OTHERS = {
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
     "labels": "types",
+    "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
     "wanted": "asks what `source` has found; measured with `kernel_report`",
@@ -349,6 +353,15 @@ def journal(text: str) -> list[Any]:
         e.ToolDone("2", "ask_user", "", "ok", detail=f"status=ok\n{text}"),
         e.TextDone(0, text),
     ]
+
+
+def cautioned(text: str) -> object:
+    """Each kind of data, within and without delimiters."""
+    found = caution.Cautions()
+    quoted = f"<output-0>\n{text}\n</output-0>"
+    result = ToolResult("1", (Text(f"status=ok\n{quoted}\n<output-0>{text}"),))
+    message = user(Text(f"<context>{text}"), Text(f"[{quoted}"), result)
+    return found.labelled(message, "0", ("<context",), ("[",))
 
 
 def info(text: str) -> SessionInfo:
@@ -623,6 +636,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "variations.varied": lambda t: vary(f"a,b\n1,2\n3,4\n{t}"),
 }
 MEASURED |= {
+    "caution.Cautions.labelled": cautioned,
+    "caution.Cautions.take_up": lambda t: caution.Cautions().take_up([user(Text(t))]),
+    "cautious.notice": lambda t: cautious.notice(t, (), t),
+    "signs.first_sign": lambda t: [signs.first_sign(one) for one in (t, t.replace("x", "ignore "))],
     "cell_names.is_plain": cell_names.is_plain,
     "cell_names.names_of": cell_names.names_of.__wrapped__,
     "parsing.parse": lambda t: parsing.parse(t, 20_000),

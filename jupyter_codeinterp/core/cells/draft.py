@@ -24,6 +24,7 @@ from ..hooks.hooks import Checked, Note
 from ..labels import Label
 from ..off_loop import off_loop
 from ..ports import KernelInfo
+from ..rights import cautious
 from ..rights.labelling import labels
 from ..rights.theirs import theirs
 from ..turn.turn import Turn
@@ -184,6 +185,7 @@ class DraftCell:
             code = self.code(source, info)
             found = await self.turn.hooks.before_run(code)
             asks = await self._protected(source, code.language)
+            asks += await self._cautious(source, info, bool(found.notes))
             found = Checked((*asks, *found.notes), found.ask or bool(asks), found.refusal)
             facts, _ = heard(self.turn, await self.turn.checks.before_run(code), source)
         else:
@@ -200,6 +202,12 @@ class DraftCell:
             return ()
         said = await checked(protected.notices, source, language, names)
         return tuple(Note("", text) for text in said)
+
+    async def _cautious(self, source: str, info: KernelInfo | None, more: bool) -> tuple[Note, ...]:
+        """A reason to ask in every mode: data spoke to the model, and the code reaches far."""
+        sign = self.turn.cautions.sign
+        said = cautious.notice(sign, await self.labels(source, info), source, more) if sign else ""
+        return (Note("", said),) if said else ()
 
     async def labels(self, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
         """What the code may reach, for the card. They decide nothing."""

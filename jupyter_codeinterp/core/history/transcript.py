@@ -29,6 +29,7 @@ from ..events import (
     TurnUndone,
     WentOn,
 )
+from ..injection.caution import BEGINS
 
 
 @dataclass
@@ -205,9 +206,10 @@ FACTS = "Checked facts about this run (fix the code if one matters for the task)
 
 
 def is_report(part: str) -> bool:
-    """Whether a part of a result is the note of a hook, or what checks found. Outputs are between
-    delimiters, so their part never begins like this."""
-    return part.startswith(("\n" + REPORT.partition("{}")[0], f"\n{FACTS}\n"))
+    """Whether a part of a result is the note of a hook, what checks found, or a label on data that
+    speaks to the model. Outputs are between delimiters, so their part never begins like this."""
+    begins = ("\n" + REPORT.partition("{}")[0], f"\n{FACTS}\n", f"\n{BEGINS}")
+    return part.startswith(begins)
 
 
 def without_reports(detail: str, notes: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..attached.showing import weight
 from ..history.deferred_writes import DeferredWrites
+from ..injection.caution import Cautions
 from ..messages import Document, Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
@@ -24,8 +25,10 @@ SUMMARY = "Summary of this conversation so far:\n"
 """First words of a summary; the next summary includes it whole."""
 OUTCOME = "[The outcome of the draft that was waiting:]\n"
 """First words of a text with the late result of a call, which is not the person's."""
+_DATA = ("<context", "<changes", "[In the text below <")
+"""First words of notebook descriptions."""
 _DESCRIPTIONS = (
-    *("<context", "<changes", "[In the text below <", "[Between <output-"),
+    *(*_DATA, "[Between <output-"),
     *(BEGINNING, BEGINS, "[Check of your answer:", "[Wishes of the person"),
 )
 """First words of notebook descriptions, which a summary omits: the new conversation has its own.
@@ -48,6 +51,8 @@ class Conversation:
         self.untrusted = Untrusted(scrub, next(filter(None, reversed(found)), ""))
         """The nonce comes from the stored messages, so it survives a restart."""
         self._opened = any(found)
+        self.cautions = Cautions()
+        self.cautions.take_up(self._messages)
 
     def opening(self) -> tuple[Text, ...]:
         """The explanation of the delimiters, once a conversation."""
@@ -84,8 +89,10 @@ class Conversation:
 
     def add(self, *messages: Message) -> None:
         """Store messages in one transaction, now or, if the journal fails, later. The model gets
-        them in any case."""
-        number = self.number
+        them in any case, with labels on data that speaks to it."""
+        number, nonce, quoted = self.number, self.untrusted.nonce, (BEGINNING, OUTCOME)
+        label = self.cautions.labelled
+        messages = tuple(label(message, nonce, _DATA, quoted) for message in messages)
         self._messages = (*self._messages, *messages)
         self._deferred.do(lambda: self._store.append_messages(self._session_id, messages, number))
 
@@ -100,6 +107,7 @@ class Conversation:
         """Begin with a summary of another conversation, and ``words`` below it. The summary has
         the other's delimiters, so this one uses them, too."""
         self.untrusted = other.untrusted
+        self.cautions.follow(other.cautions)
         self.restart(user(Text(self.untrusted.scrub(f"{other.summary()}\n{words}"))))
 
     def for_request(self) -> tuple[Message, ...]:
@@ -128,7 +136,8 @@ class Conversation:
             nonce = self.untrusted.nonce
             first, last = balanced(text[:head], nonce), balanced(text[-tail:], nonce)
             text = f"{first}\n… some parts left out …\n{last}"
-        return SUMMARY + text
+        label = self.cautions.label
+        return f"{SUMMARY}{text}\n{label}" if label and label not in text else SUMMARY + text
 
     def _summary_line(self, role: str, block: object) -> str:
         if isinstance(block, Text):

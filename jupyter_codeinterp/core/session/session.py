@@ -346,6 +346,7 @@ class Session(PersistentSession):
             markdown_risks=self._rules.markdown_risks,
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
+            cautions=self._talk.cautions,
             before=before,
             new_notebooks=place.new_notebooks,
             watch=place.watch,

@@ -16,6 +16,7 @@ from ..errors import KernelError
 from ..events import Mode
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
+from ..injection.caution import Cautions
 from ..model_view.context import Context
 from ..model_view.rule_files import RuleFile
 from ..model_view.untrusted import Untrusted
@@ -71,6 +72,8 @@ class Turn:
     markdown_risks: MarkdownRisks = not_checked
     may_run_all: bool = True
     """Whether a card may offer "Run all in this turn"."""
+    cautions: Cautions = field(default_factory=Cautions)
+    """The data that has spoken to the model."""
     auto_needs_sandbox: bool = False
     """Whether code runs unasked in sandboxed kernels alone."""
     guard: LoopGuard = field(default_factory=LoopGuard)

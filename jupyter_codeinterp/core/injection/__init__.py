@@ -1,0 +1,1 @@
+"""Words in data that read like instructions to the model."""
