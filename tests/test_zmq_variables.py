@@ -242,7 +242,7 @@ async def test_a_restart_takes_a_request_with_it(monkeypatch: pytest.MonkeyPatch
         asked = {"name": "rows", "start": 0, "rows": 1, "column": 0}
         assert (await kernel.table(asked))["table"]["cells"] == [["1"]]
         assert await kernel.variables(("rows",))
-        stopped = link._process_id()
+        stopped = link._process.number
         assert stopped is not None
         os.kill(stopped, signal.SIGSTOP)
         waiting = [
