@@ -59,7 +59,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         from .tables.files import FileTables
 
         bench = self.workbench
-        completions = Completions(bench.models, bench.names, bench.scrub)
+        completions = Completions(bench.models, bench.names, bench.scrub_data)
         self._server.web_app.settings.update(
             codeinterp_manager=bench.manager,
             codeinterp_kernels=bench.notebook_kernels,

@@ -78,7 +78,7 @@ from jupyter_codeinterp.core.model_view import (
 )
 from jupyter_codeinterp.core.model_view.context import Context
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
-from jupyter_codeinterp.core.redaction import pasted_keys, secrets
+from jupyter_codeinterp.core.redaction import found_secrets, pasted_keys, secrets
 from jupyter_codeinterp.core.rights import cautious
 from jupyter_codeinterp.core.rights.labelling import labels
 from jupyter_codeinterp.core.rights.paths import is_inside, is_url
@@ -154,6 +154,7 @@ READERS = (
         "review",
         "second_look",
         "secrets",
+        "found_secrets",
     ),
     *(
         "distributions",
@@ -639,6 +640,10 @@ MEASURED |= {
     "caution.Cautions.labelled": cautioned,
     "caution.Cautions.take_up": lambda t: caution.Cautions().take_up([user(Text(t))]),
     "cautious.notice": lambda t: cautious.notice(t, (), t),
+    "found_secrets.without_secrets": lambda t: [
+        found_secrets.without_secrets(one)
+        for one in (t, t.replace("x", "token=x"), t.replace("x", "-----BEGIN PRIVATE KEY-----"))
+    ],
     "signs.first_sign": lambda t: [signs.first_sign(one) for one in (t, t.replace("x", "ignore "))],
     "cell_names.is_plain": cell_names.is_plain,
     "cell_names.names_of": cell_names.names_of.__wrapped__,

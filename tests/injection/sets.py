@@ -1,18 +1,32 @@
 """Reads the sets of this folder, and prints rates: `python -m tests.injection.sets`.
 
 `corpus.txt` has texts that speak to the model, as code that brings them; `ordinary.txt` has outputs
-that do not, and that hold no secret.
+that do not, and that hold no secret. `canaries.txt` has a secret a line, with random characters in
+place of `{A20}` (20 letters and digits), `{U20}` (capitals), `{h20}` (hexadecimal), `{B20}`
+(base64) and `{d20}` (digits): no key is in the file.
 """
 
 from __future__ import annotations
 
+import random
+import re
+import string
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from jupyter_codeinterp.core.injection.signs import first_sign
+from jupyter_codeinterp.core.redaction.found_secrets import without_secrets
 from tests.truth.answers.rates import cases
 
 FOLDER = Path(__file__).parent
+SIGNS = {
+    "A": string.ascii_letters + string.digits,
+    "U": string.ascii_uppercase + string.digits,
+    "h": "0123456789abcdef",
+    "B": string.ascii_letters + string.digits + "+/",
+    "d": string.digits,
+}
 
 
 class Case(NamedTuple):
@@ -42,7 +56,53 @@ def labelled(found: list[Case]) -> list[Case]:
     return [case for case in found if first_sign(case.text)]
 
 
+class Canary(NamedTuple):
+    text: str
+    parts: tuple[str, ...]
+    """What was put into it, if long enough to be secret."""
+
+
+def canaries(seed: int = 1) -> Iterator[Canary]:
+    chance = random.Random(seed)
+    for group in read("canaries.txt"):
+        for line in group.text.split("\n"):
+            parts: list[str] = []
+
+            def fill(found: re.Match[str], parts: list[str] = parts) -> str:
+                parts.append("".join(chance.choices(SIGNS[found[1]], k=int(found[2]))))
+                return parts[-1]
+
+            text = re.sub(r"\{([AUhBd])(\d+)\}", fill, line.replace("\\n", "\n"))
+            yield Canary(text, tuple(part for part in parts if len(part) > 8))
+
+
+def escaped(found: list[Canary]) -> list[Canary]:
+    """Those of which something is left, in one of several surroundings."""
+    around = ("{}", "ok\n{}\n3 rows", "<td>{}</td>", "note = {!r}", "x = 1  # {}")
+    return [
+        one
+        for one in found
+        for form in around
+        if any(part in without_secrets(form.format(one.text)) for part in one.parts)
+    ]
+
+
+def changed(found: list[Case]) -> list[Case]:
+    """Those from which something would be removed."""
+    return [case for case in found if without_secrets(case.text) != case.text]
+
+
 def main() -> None:
+    known = list(canaries())
+    left = escaped(known)
+    print(f"canaries removed: {len(known) - len({one.text for one in left})} of {len(known)}")
+    for canary in left:
+        print(f"    {canary.text}")
+    wrong = changed(ordinary())
+    rate = len(wrong) / len(ordinary())
+    print(f"ordinary outputs changed: {len(wrong)} of {len(ordinary())} ({rate:.1%})")
+    for case in wrong:
+        print(f"    {case.name}: {without_secrets(case.text)}")
     for what, found in (("ordinary outputs", ordinary()), ("outputs of tests/truth", truth())):
         wrong = labelled(found)
         print(f"labelled of {len(found)} {what}: {len(wrong)} ({len(wrong) / len(found):.1%})")

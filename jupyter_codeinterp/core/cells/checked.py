@@ -111,7 +111,7 @@ def plain(turn: Turn, finding: Finding) -> Finding:
 
 
 def _line(turn: Turn, text: str) -> str:
-    words = " ".join(clean(turn.scrub(text)).split())
+    words = " ".join(clean(turn.untrusted.scrub(text)).split())
     return words if len(words) <= LONGEST_SENTENCE else f"{words[: LONGEST_SENTENCE - 1]}\u2026"
 
 

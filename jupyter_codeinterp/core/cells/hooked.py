@@ -65,4 +65,4 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
 
 
 def _quoted(turn: Turn, note: Note) -> str:
-    return turn.untrusted.shown(cut(clean(turn.scrub(note.text)), LONGEST))
+    return turn.untrusted.shown(cut(clean(turn.untrusted.scrub(note.text)), LONGEST))

@@ -223,7 +223,7 @@ class Agent:
         variables = await turn.variables() if info is not None else None
         owned = turn.ledger.owned(turn.notebook.snapshot)
         snapshot, files = turn.notebook.snapshot, turn.files
-        fresh = Context(turn.context.state, turn.scrub)
+        fresh = Context(turn.context.state, turn.untrusted.scrub)
         text = await off_loop(
             lambda: fresh.describe(snapshot, files, info, variables, owned),
             sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
@@ -242,7 +242,7 @@ class Agent:
             snapshot = await turn.notebook.look()
         except DocumentError:
             return ""  # Closed for now; the next step reads it.
-        fresh = Context(turn.context.state, turn.scrub)
+        fresh = Context(turn.context.state, turn.untrusted.scrub)
         owned = turn.ledger.owned(snapshot)
         text = await off_loop(
             lambda: fresh.describe_acts(snapshot, owned),

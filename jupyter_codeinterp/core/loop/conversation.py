@@ -15,6 +15,7 @@ from ..messages import Document, Image, Message, Text, ToolResult, ToolUse, user
 from ..model_view.references import BEGINNING
 from ..model_view.rule_files import BEGINS
 from ..model_view.untrusted import Untrusted, balanced, bare, nonce_in
+from ..redaction.found_secrets import without_secrets
 from ..stores import MessageStore
 
 SUMMARY_LENGTH = 12_000
@@ -48,7 +49,8 @@ class Conversation:
         self._session_id = session_id
         self.number, self._messages = store.messages(session_id)
         found = [nonce_in(text) for text in _first_words(self._messages)]
-        self.untrusted = Untrusted(scrub, next(filter(None, reversed(found)), ""))
+        nonce = next(filter(None, reversed(found)), "")
+        self.untrusted = Untrusted(lambda text: without_secrets(scrub(text)), nonce, scrub)
         """The nonce comes from the stored messages, so it survives a restart."""
         self._opened = any(found)
         self.cautions = Cautions()
@@ -108,7 +110,7 @@ class Conversation:
         the other's delimiters, so this one uses them, too."""
         self.untrusted = other.untrusted
         self.cautions.follow(other.cautions)
-        self.restart(user(Text(self.untrusted.scrub(f"{other.summary()}\n{words}"))))
+        self.restart(user(Text(self.untrusted.known(f"{other.summary()}\n{words}"))))
 
     def for_request(self) -> tuple[Message, ...]:
         """The messages to send. Consecutive user messages become one, because the API wants

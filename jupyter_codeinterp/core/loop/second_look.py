@@ -109,7 +109,7 @@ class SecondLook:
             "findings": "; ".join(turn.found),
         }
         parts = [
-            f"{name}: {turn.untrusted.shown(cut(clean(turn.scrub(given[name])), most))}"
+            f"{name}: {turn.untrusted.shown(cut(clean(turn.untrusted.scrub(given[name])), most))}"
             for name, most in PARTS
             if given[name]
         ]

@@ -66,10 +66,17 @@ _EXPLANATION = re.compile(r"\[Between <output-([0-9a-f]{16})> and ")
 
 
 class Untrusted:
-    """``scrub`` removes keys; ``nonce`` is the conversation's, which code cannot know."""
+    """``scrub`` removes keys and what looks like a secret from data; ``known`` removes known keys
+    alone, from the person's words. ``nonce`` is the conversation's, which code cannot know."""
 
-    def __init__(self, scrub: Callable[[str], str] = str, nonce: str = "") -> None:
+    def __init__(
+        self,
+        scrub: Callable[[str], str] = str,
+        nonce: str = "",
+        known: Callable[[str], str] | None = None,
+    ) -> None:
         self.scrub = scrub
+        self.known = known or scrub
         self.nonce = nonce or secrets.token_hex(8)
 
     def inert(self, text: str) -> str:

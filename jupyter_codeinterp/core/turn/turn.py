@@ -122,7 +122,8 @@ class Turn:
 
     @property
     def scrub(self) -> Callable[[str], str]:
-        return self.untrusted.scrub
+        """Removes known keys. What goes to the model as data needs ``untrusted.scrub``."""
+        return self.untrusted.known
 
     @property
     def allowed(self) -> Permissions:

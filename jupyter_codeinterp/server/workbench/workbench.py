@@ -14,6 +14,7 @@ from ...adapters.documents.live import FileWriter, LiveNotebook
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import OpReceipt, SnapshotTaken
 from ...core.ports import Kernel, NewNotebooks
+from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
 from ..activity import Activity
@@ -141,6 +142,10 @@ class Workbench:
         """The text without keys. Learns all providers' keys before the first text."""
         self._know_keys()
         return self.secrets.scrub(text)
+
+    def scrub_data(self, text: str) -> str:
+        """The text without keys and without what looks like a secret, for a model."""
+        return without_secrets(self.scrub(text))
 
     @cached_property
     def _kernels(self) -> KernelPool:

@@ -25,7 +25,7 @@ async def _run(context: ToolContext, arguments: InspectVariables) -> Seen:
             "Variables are not available: the kernel is busy, or its language is unknown."
         )
     lines = [_line(entry) for entry in found[:_MOST_VARIABLES]]
-    text = context.turn.scrub("\n".join(lines)) or "No variables."
+    text = context.turn.untrusted.scrub("\n".join(lines)) or "No variables."
     return Seen(outputs.excerpt(text, 0, outputs.BUDGET))
 
 

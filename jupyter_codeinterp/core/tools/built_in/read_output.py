@@ -47,7 +47,7 @@ async def _run(context: ToolContext, arguments: ReadOutput) -> Seen:
         arguments.start or 0,
         outputs.BUDGET if arguments.length is None else arguments.length,
         images_left=turn.results.images_left,
-        scrub=turn.scrub,
+        scrub=turn.untrusted.scrub,
     )
     return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))
 
