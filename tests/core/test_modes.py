@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.adapters.kernels.zmq import link
+from jupyter_codeinterp.adapters.kernels.zmq import process
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX, TYPED_INTO
 from jupyter_codeinterp.core.document.ops import Op, SetSource
@@ -170,7 +170,7 @@ async def test_run_all_is_not_had_by_force(bench: Benches, room: Room) -> None:
 async def test_auto_in_sandboxed_kernels_only(
     bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch, sandboxed: bool
 ) -> None:
-    monkeypatch.setattr(link, "is_sandboxed", lambda manager: sandboxed)
+    monkeypatch.setattr(process, "is_sandboxed", lambda manager: sandboxed)
     b = bench(run("a = 1"), run("b = 2"), say("Done."), rules=Rules(auto_needs_sandbox=True))
     b.send(mode="auto")
     if not sandboxed:
