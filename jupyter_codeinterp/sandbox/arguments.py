@@ -98,6 +98,7 @@ def _folders(box: Sandbox) -> list[str]:
     folders = box.folders
     mounts = {path: ["--ro-bind", str(path), str(path)] for path in folders.readable}
     mounts |= {folders.notebook: ["--bind", str(folders.notebook), str(folders.notebook)]}
+    mounts |= {path: ["--bind", str(path), str(path)] for path in folders.fixed}
     mounts |= {path: ["--ro-bind", str(path), str(path)] for path in folders.protected}
     empty = ("--perms", "0500", "--size", "4096", "--tmpfs")
     mounts |= {path: [*empty, str(path), "--remount-ro", str(path)] for path in folders.hidden}

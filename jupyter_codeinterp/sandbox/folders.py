@@ -11,6 +11,7 @@ from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_run
 
 PROTECTED = (".git", ".ipynb_checkpoints", ".codeinterp", ".hg", ".vscode", ".idea", ".envrc")
 """What other programs run or take instructions from. Read-only where it is there."""
+REPOSITORIES = (".git", ".hg")
 ENTRIES = 200_000
 """Files and folders of the notebook's folder that are searched for them at most."""
 
@@ -20,12 +21,14 @@ class FolderError(Exception):
 
 
 class Folders(NamedTuple):
-    """``hidden`` are empty and read-only in the sandbox."""
+    """``hidden`` are empty and read-only in the sandbox. ``fixed`` are writable and cannot be
+    renamed: they lead to a repository, and another could take its place."""
 
     notebook: Path
     readable: tuple[Path, ...]
     protected: tuple[Path, ...]
     hidden: tuple[Path, ...]
+    fixed: tuple[Path, ...] = ()
 
 
 def home() -> Path:
@@ -49,11 +52,14 @@ def folders_of(
     hidden = (
         path for path in secret if path.is_dir() and any(_contains(one, path) for one in seen)
     )
+    seen_to_read = tuple(dict.fromkeys(path for path in (*mine, *more) if path != notebook))
+    found = protected(notebook, entries)
     return Folders(
         notebook,
-        tuple(dict.fromkeys(path for path in (*mine, *more) if path != notebook)),
-        tuple(protected(notebook, entries)),
+        seen_to_read,
+        tuple(found),
         tuple(dict.fromkeys(hidden)),
+        tuple(_fixed(notebook, found, [one for one in seen_to_read if _contains(notebook, one)])),
     )
 
 
@@ -81,6 +87,15 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
                 "SandboxProvisioner.entries."
             )
     return found
+
+
+def _fixed(notebook: Path, found: list[Path], readable: list[Path]) -> dict[Path, None]:
+    """The folders between the notebook's and a repository; none in what is read-only anyway."""
+    repositories = (path for path in found if path.name in REPOSITORIES)
+    between = (one for path in repositories for one in path.parents if notebook in one.parents)
+    return dict.fromkeys(
+        one for one in between if not any(_contains(path, one) for path in readable)
+    )
 
 
 def _check(notebook: Path) -> None:

@@ -71,6 +71,26 @@ DENIED = {
 _CLONE, _CLONE3 = (56, 220), 435
 _IOCTL = (16, 29)
 _SOCKET, _SOCKETPAIR = (41, 198), (53, 199)
+_MODES: tuple[tuple[tuple[int | None, int | None], int], ...] = (
+    # of calls that set a file's mode: numbers as above, and the mode's place
+    ((90, None), 1),  # chmod
+    ((91, 52), 1),  # fchmod
+    ((268, 53), 2),  # fchmodat
+    ((452, 452), 2),  # fchmodat2
+    ((85, None), 1),  # creat
+    ((133, None), 1),  # mknod
+    ((259, 33), 2),  # mknodat
+)
+_OPENS: tuple[tuple[tuple[int | None, int | None], int], ...] = (
+    ((2, None), 1),  # open
+    ((257, 56), 2),  # openat
+)
+"""Numbers, and the place of the flags. The mode follows."""
+_OPENAT2 = 437
+_MAKES = 0o100 | 0o20000000
+"""O_CREAT and O_TMPFILE: without them the mode is whatever was in the register."""
+RUN_AS_OWNER = 0o6000
+"""A file with these bits runs as its owner for everyone who may run it, also outside."""
 NEW_NAMESPACES = 0x7E020080
 """CLONE_NEW*: user, pid, net, ipc, uts, cgroup, mount, time."""
 FAMILIES = (1, 2, 10, 16)
@@ -91,14 +111,20 @@ def compiled(machine: str = "") -> bytes:
         *_unless(_EQUAL, ARCHITECTURES[machine], _KILL),
         *_load(_NUMBER),
         *_when(_AT_LEAST, _X32, deny),
-        # glibc then falls back to clone, whose flags can be read here.
+        # Programs then fall back to clone and openat, whose flags can be read here.
         *_when(_EQUAL, _CLONE3, _ERRNO | errno.ENOSYS),
+        *_when(_EQUAL, _OPENAT2, _ERRNO | errno.ENOSYS),
     ]
     for numbers in DENIED.values():
         number = numbers[one]
         if number is not None:
             code += _when(_EQUAL, number, deny)
     code += _block(_CLONE[one], [*_load(_ARGUMENTS), *_when(_ANY_BIT, NEW_NAMESPACES, deny)])
+    for both, place in _MODES:
+        code += _block(both[one], _mode(place, deny))
+    for both, place in _OPENS:
+        makes = [*_load(_ARGUMENTS + 8 * place), *_unless(_ANY_BIT, _MAKES, _ALLOW)]
+        code += _block(both[one], [*makes, *_mode(place + 1, deny)])
     requests = [step for number in TERMINAL for step in _when(_EQUAL, number, deny)]
     code += _block(_IOCTL[one], [*_load(_ARGUMENTS + 8), *requests])
     family = [
@@ -109,6 +135,10 @@ def compiled(machine: str = "") -> bytes:
     for number in (_SOCKET[one], _SOCKETPAIR[one]):
         code += _block(number, family)
     return b"".join([*code, _step(_RETURN, _ALLOW)])
+
+
+def _mode(place: int, deny: int) -> list[bytes]:
+    return [*_load(_ARGUMENTS + 8 * place), *_when(_ANY_BIT, RUN_AS_OWNER, deny)]
 
 
 def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
@@ -127,7 +157,9 @@ def _unless(test: int, value: int, result: int) -> list[bytes]:
     return [_step(test, value, 1, 0), _step(_RETURN, result)]
 
 
-def _block(number: int, steps: list[bytes]) -> list[bytes]:
-    """These steps for one system call. Its end allows it."""
+def _block(number: int | None, steps: list[bytes]) -> list[bytes]:
+    """These steps for one system call, if the machine has it. Its end allows it."""
+    if number is None:
+        return []
     inner = [*steps, _step(_RETURN, _ALLOW)]
     return [_step(_EQUAL, number, 0, len(inner)), *inner]

@@ -54,8 +54,10 @@ def jupyter_server(
     module: str = "jupyter_server",
     extensions: Mapping[str, bool] | None = None,
     environment: Mapping[str, str] | None = None,
+    at_home: bool = False,
 ) -> Iterator[Server]:
-    """``extensions`` are switched on and off; the others are as the environment has them."""
+    """``extensions`` are switched on and off; the others are as the environment has them.
+    ``at_home``: its folder is the home folder, too."""
     with tempfile.TemporaryDirectory(
         prefix="codeinterp-bench-", ignore_cleanup_errors=True
     ) as name:
@@ -75,6 +77,8 @@ def jupyter_server(
         own |= {f"{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
         variables = {f"JUPYTER_{kind}": value for kind, value in own.items()}
         variables["IPYTHONDIR"] = str(folder / "ipython")
+        if at_home:
+            variables["HOME"] = str(folder)
         started = time.monotonic()
         process = subprocess.Popen(
             command,

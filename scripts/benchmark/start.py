@@ -53,11 +53,11 @@ def _pair(first_with: bool) -> tuple[Server, Server]:
 
 
 def _start(with_ours: bool) -> Server:
-    with jupyter_server(extensions={**_off(), OURS: with_ours}) as server:
+    with jupyter_server(extensions={**others_off(), OURS: with_ours}) as server:
         return server
 
 
-def _off() -> dict[str, bool]:
+def others_off() -> dict[str, bool]:
     """Every extension that is switched on in this environment, off."""
     folders = [Path(folder) / "jupyter_server_config.d" for folder in jupyter_config_path()]
     files = [path for folder in folders for path in folder.glob("*.json")]

@@ -1,0 +1,31 @@
+"""An attempt: code that raises where the sandbox holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+
+class Control(Enum):
+    """Where the same code succeeds outside of a sandbox, which shows that it can."""
+
+    PLAIN = "in a plain kernel"
+    ROOT = "in root's plain kernel"
+    SOME = "in a plain kernel on some machines"
+    NONE = "not tried: it could harm this machine, or there is nothing to compare"
+
+
+class Attempt(NamedTuple):
+    """``code`` uses the names of ``prelude.py``. If the attempt leaves its mark outside, ``proof``
+    names the place in ``World.proofs``, and an error alone does not count as held."""
+
+    name: str
+    code: str
+    control: Control = Control.PLAIN
+    proof: str = ""
+
+
+def plain(tried: Mapping[str, str], control: Control = Control.PLAIN) -> tuple[Attempt, ...]:
+    """Attempts that have no proof but that no error is raised."""
+    return tuple(Attempt(name, code, control) for name, code in tried.items())

@@ -1,0 +1,26 @@
+"""All attempts, by what they want."""
+
+from __future__ import annotations
+
+from scripts.escapes.attempt import Attempt
+
+from .bounds import BOUNDS
+from .calls import CALLS
+from .files import FILES
+from .folder import FOLDER
+from .network import NETWORK
+from .processes import PROCESSES
+from .server import SERVER
+from .system import SYSTEM
+
+AREAS: dict[str, tuple[Attempt, ...]] = {
+    "your files": FILES,
+    "the server": SERVER,
+    "other users and the system": SYSTEM,
+    "other processes": PROCESSES,
+    "system calls": CALLS,
+    "the network": NETWORK,
+    "the notebook's folder": FOLDER,
+    "limits": BOUNDS,
+}
+"""``limits`` are tried in a kernel of their own, whose limits are small."""

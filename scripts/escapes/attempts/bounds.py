@@ -1,0 +1,65 @@
+"""Limits: a kernel that has small ones. The same code is harmless where there is none."""
+
+from __future__ import annotations
+
+from scripts.escapes.attempt import Attempt, Control, plain
+
+MIB = 1024**2
+SMALL = {
+    "memory": 1024 * MIB,
+    "processes": 100,
+    "open_files": 200,
+    "file_size": 50 * MIB,
+    "scratch": 60 * MIB,
+}
+"""The traits of the kernel's provisioner."""
+
+
+def _fills(path: str) -> str:
+    return (
+        f"path = {path}\ntry:\n"
+        "    for number in range(4):\n"
+        "        with open(f'{path}-{number}', 'wb') as file:\n"
+        "            file.write(bytes(30 * 2**20))\n"
+        "finally:\n    for one in glob.glob(f'{path}-*'):\n        os.remove(one)"
+    )
+
+
+THREADS = """
+import threading
+end = threading.Event()
+made = []
+try:
+    for _ in range(150):
+        one = threading.Thread(target=end.wait, daemon=True)
+        one.start()
+        made.append(one)
+finally:
+    end.set()
+    for one in made:
+        one.join()
+"""
+
+BOUNDS: tuple[Attempt, ...] = (
+    *plain(
+        {
+            "take more memory": "made = bytearray(2 * 2**30); del made",
+            "take more memory in parts": (
+                "made = [bytearray(100 * 2**20) for _ in range(15)]; del made"
+            ),
+            "map more memory": "import mmap; mmap.mmap(-1, 2 * 2**30, flags=0x22).close()",
+            "start more threads": THREADS,
+            "make a larger file": (
+                "file = open('large', 'wb')\ntry:\n    file.truncate(2**30)\n"
+                "finally:\n    file.close(); os.remove('large')"
+            ),
+            "fill the temporary folder": _fills("f'/tmp/codeinterp-{MARK}'"),
+            "fill shared memory": _fills("f'/dev/shm/codeinterp-{MARK}'"),
+            "fill the home folder": _fills("f'{HOME}/filled'"),
+        }
+    ),
+    *plain(
+        {"open more files": "made = [open('/dev/null') for _ in range(300)]; del made"},
+        Control.SOME,
+    ),
+)

@@ -1,0 +1,60 @@
+"""Some of the attempts of scripts/escape, in each run of the tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.sandbox import folders, seccomp
+from scripts.escapes.attempt import Attempt, Control
+from scripts.escapes.attempts import AREAS
+from scripts.escapes.running import Result, results
+from tests.sandbox.here import runs_here
+
+
+@runs_here
+@pytest.mark.timeout(180)
+async def test_code_in_the_sandbox_reaches_no_server_and_decides_on_no_draft() -> None:
+    """The same code in a plain kernel does."""
+    found = await results(["the server"])
+    assert len(found) == len(AREAS["the server"])
+    assert [(one.attempt.name, one.fault) for one in found if one.fault] == []
+    assert all(one.outside for one in found)
+
+
+def test_there_are_at_least_80_attempts_and_most_succeed_outside() -> None:
+    every = [attempt for attempts in AREAS.values() for attempt in attempts]
+    names = {(area, one.name) for area, attempts in AREAS.items() for one in attempts}
+    assert len(every) == len(names) >= 80
+    assert sum(one.control in (Control.PLAIN, Control.ROOT) for one in every) > 100
+
+
+@pytest.mark.parametrize(
+    ("got_out", "outside", "fault"),
+    [
+        (True, True, "it got out"),
+        (False, True, ""),
+        (False, None, ""),
+        (False, False, "it does not succeed in a plain kernel either: why"),
+    ],
+)
+def test_an_attempt_that_cannot_succeed_is_a_fault(
+    got_out: bool, outside: bool | None, fault: str
+) -> None:
+    one = Result("an area", Attempt("an attempt", ""), got_out, outside, "", "why")
+    assert one.fault == fault
+
+
+def test_folders_that_lead_to_a_repository_cannot_be_renamed(tmp_path: Path) -> None:
+    for name in ("a/b/.git", "venv/src/.git", "c/.vscode"):
+        (tmp_path / "work" / name).mkdir(parents=True)
+    work = Path(os.path.realpath(tmp_path / "work"))
+    found = folders.folders_of(str(work), [work / "venv"], [])
+    assert set(found.fixed) == {work / "a", work / "a" / "b"}
+
+
+@pytest.mark.parametrize("machine", seccomp.ARCHITECTURES)
+def test_the_filter_is_no_longer_than_linux_takes(machine: str) -> None:
+    assert len(seccomp.compiled(machine)) // 8 < 4096
