@@ -352,6 +352,10 @@ export interface IMovedFigure {
   readonly instead: readonly string[];
   /** Runs in which it has another sign. */
   readonly flips: number;
+  /** Whether it is a sum or a count: `low` and `high` are as for all rows. */
+  readonly scaled: boolean;
+  /** Its share of its column without a change, the lowest and the highest; or empty. */
+  readonly parts: readonly number[];
 }
 
 /** Runs of the cells behind an answer on changed data. */
@@ -365,7 +369,7 @@ export interface IHolding {
   readonly cells: number;
   /** About how long all take; 0 if unknown. */
   readonly seconds: number;
-  /** Files that are changed, and data files that cannot be. */
+  /** Files that are changed, and data that cannot be. */
   readonly changed: readonly string[];
   readonly unchanged: readonly string[];
   /** Runs that have ended. */
@@ -373,6 +377,8 @@ export interface IHolding {
   /** Runs in which a cell failed, in words. */
   readonly failed: readonly string[];
   readonly figures: readonly IMovedFigure[];
+  /** Variables that only the person's kernel has: copies of them change. */
+  readonly variables: readonly string[];
   /** Figures that were not followed. */
   readonly left_out: number;
   readonly words: string;

@@ -95,6 +95,7 @@ from jupyter_codeinterp.core.verify import (
     holding,
     json_tables,
     png,
+    sheets,
     unvarying,
     variations,
 )
@@ -169,7 +170,8 @@ READERS = (
     *("labelling", "paths", "theirs"),
     *("caution", "cautious", "signs"),
     *("cell_names", "parsing", "python_of", "stale"),
-    *("beforehand", "comparing", "holding", "json_tables", "png", "unvarying", "variations"),
+    *("beforehand", "comparing", "holding", "json_tables", "png", "sheets", "unvarying"),
+    "variations",
 )
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
@@ -454,7 +456,7 @@ def vary(text: str) -> object:
     return [
         variations.written(variations.varied(one, kind))
         for one in tables
-        for kind in variations.variations(tables)
+        for kind in variations.variations(3)
     ]
 
 
@@ -619,6 +621,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "beforehand.findings": lambda t: beforehand.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
     ),
+    "sheets.sheets_read": lambda t: sheets.sheets_read(
+        [f"pd.read_excel({t[:5_000]!r})", t], t[-9:]
+    ),
     "comparing.compare": lambda t: comparing.compare(
         cell_outputs(t), cell_outputs(f"{t}1"), lambda one, other: False, (t[:99], "x")
     ),
@@ -629,7 +634,11 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "unvarying.normal_lines": unvarying.normal_lines,
     "holding.places": lambda t: holding.places(FOLLOWED, {"c1": cell_outputs(t)}),
     "holding.moved": lambda t: holding.moved(
-        PLACE, t, {"c1": cell_outputs(f"{t} 1")}, [{"c1": cell_outputs(f"{t} 2")}]
+        PLACE,
+        t,
+        {"c1": cell_outputs(f"{t} 1")},
+        [holding.Ran({"c1": cell_outputs(f"{t} 2")}, 0.95)],
+        {"c1": cell_outputs(f"{t} 3")},
     ),
     "json_tables.parsed": lambda t: json_tables.parsed(f'[{{"a": 1}}, {t}'),
     "json_tables.written": lambda t: rewrite('{"a": 1}\n' * 2 + f"{json.dumps({'a': t})}\n"),

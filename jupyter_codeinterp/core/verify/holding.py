@@ -1,7 +1,13 @@
-"""How the figures of an answer move when the data changes a little."""
+"""How the figures of an answer move when the data changes a little.
+
+A sum or a count becomes smaller when rows are left out, and tells nothing by that. So the run in
+which all rows come twice shows which figures go with the number of rows: those are compared as for
+the full number.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Union
 
@@ -17,8 +23,20 @@ _WORDS = 80
 _AFTER = " %|,;"
 """What may follow the last number of a row."""
 
+_ROUNDED = 0.02
+"""How far from twice the value a rounded figure of twice the rows may be. A mean stays as it is."""
+_Key = tuple[str, int]
+"""A line's label, and how many lines with it come before."""
+
 Outputs = Mapping[str, Sequence[Any]]
 """By cell id."""
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """A run on changed data. ``share``: its rows, against 1 without a change."""
+
+    outputs: Outputs
+    share: float = 1.0
 
 
 class Followed(msgspec.Struct, frozen=True):
@@ -47,7 +65,10 @@ class Moved(msgspec.Struct, frozen=True):
 
     ``runs`` are those that show it. ``first`` counts the runs in which its row has the highest
     value of the column; -1 if it has not in the unchanged data. ``instead`` are the rows that
-    came first in the others. ``flips`` counts the runs in which it has another sign.
+    came first in the others. ``flips`` counts the runs in which it has another sign. ``scaled``:
+    it is a sum or a count; ``low`` and ``high`` are as for the full number of rows. ``parts`` are
+    its share of its column in the unchanged data, the lowest and the highest one; () where it has
+    none.
     """
 
     text: str
@@ -60,13 +81,16 @@ class Moved(msgspec.Struct, frozen=True):
     first: int = -1
     instead: tuple[str, ...] = ()
     flips: int = 0
+    scaled: bool = False
+    parts: tuple[float, ...] = ()
 
 
 class Holding(msgspec.Struct, frozen=True):
     """Runs on changed data. ``key`` names the answer, as the page does. ``state`` ``planned``:
     nothing has run. ``at`` is the number of runs that have ended, of ``runs``; one more, on the
-    unchanged data, comes first. ``seconds`` is an estimate, 0 if unknown. ``failed`` describes
-    runs in which a cell failed."""
+    unchanged data, comes first. Before it ``runs`` is the most. ``seconds`` is an estimate, 0 if
+    unknown. ``changed`` are files; ``variables`` exist in the person's kernel only, and are copied.
+    ``failed`` describes runs in which a cell failed."""
 
     notebook: str
     key: str
@@ -82,6 +106,7 @@ class Holding(msgspec.Struct, frozen=True):
     left_out: int = 0
     words: str = ""
     version: int = 1
+    variables: tuple[str, ...] = ()
 
 
 def places(figures: Sequence[Followed], outputs: Outputs) -> dict[Place, str]:
@@ -98,18 +123,25 @@ def places(figures: Sequence[Followed], outputs: Outputs) -> dict[Place, str]:
     return found
 
 
-def moved(place: Place, text: str, base: Outputs, runs: Sequence[Outputs]) -> Union[Moved, None]:
-    """The figure over these runs; None if the run on the unchanged data does not show it."""
-    value = _value(place, base)
+def moved(
+    place: Place, text: str, base: Outputs, runs: Sequence[Ran], twice: Union[Outputs, None] = None
+) -> Union[Moved, None]:
+    """The figure over these runs; None if the run on the unchanged data does not show it.
+    ``twice`` is the run in which all rows come twice."""
+    shown = _Column(place, base)
+    value = shown.value
     if value is None:
         return None
-    values = [found for run in runs if (found := _value(place, run)) is not None]
-    leads = _leader(place, base)
+    powers = shown.powers(_Column(place, twice)) if twice is not None else {}
+    scaled = bool(powers.get(shown.key))
+    columns = [_Column(place, run.outputs, run.share, powers) for run in runs]
+    values = [one.value for one in columns if one.value is not None]
     first, instead = -1, []
-    if leads == place.label:
-        leaders = [_leader(place, run) for run in runs]
+    if shown.leader == place.label:
+        leaders = [one.leader for one in columns]
         first = sum(leader == place.label for leader in leaders)
         instead = [one for one in leaders if one not in ("", place.label)]
+    parts = [part for one in (shown, *columns) if (part := one.part) is not None]
     return Moved(
         text,
         place.cell_id,
@@ -121,24 +153,69 @@ def moved(place: Place, text: str, base: Outputs, runs: Sequence[Outputs]) -> Un
         first,
         tuple(dict.fromkeys(instead)),
         sum(found * value < 0 for found in values),
+        scaled,
+        (parts[0], min(parts), max(parts)) if scaled and shown.part is not None else (),
     )
 
 
-def _value(place: Place, outputs: Outputs) -> Union[float, None]:
-    for found, _, value, _ in _numbers(_text(place, outputs), place.cell_id, place.output):
-        if found == place:
-            return value
-    return None
+class _Column:
+    """The figure and those of the other rows in its column, each as for the full number of rows:
+    ``powers`` tells how often its value goes with that number."""
 
+    def __init__(
+        self,
+        place: Place,
+        outputs: Outputs,
+        share: float = 1.0,
+        powers: Union[Mapping[_Key, int], None] = None,
+    ) -> None:
+        self.key: _Key = (place.label, place.line)
+        self._label = place.label
+        self.value: Union[float, None] = None
+        self._rows: dict[str, float] = {}
+        self._all: dict[_Key, float] = {}
+        text = _text(place, outputs)
+        for found, _, value, is_row in _numbers(text, place.cell_id, place.output):
+            if found.nth != place.nth:
+                continue
+            key = (found.label, found.line)
+            whole = value / share ** (powers or {}).get(key, 0)
+            self._all[key] = whole
+            if key == self.key:
+                self.value = whole
+            if is_row and found.line == 0:
+                self._rows[found.label] = whole
 
-def _leader(place: Place, outputs: Outputs) -> str:
-    """The label with the highest value in the place's column; "" if there is no other row."""
-    column = {
-        found.label: value
-        for found, _, value, is_row in _numbers(_text(place, outputs), place.cell_id, place.output)
-        if is_row and found.nth == place.nth and found.line == 0
-    }
-    return max(column, key=lambda label: column[label]) if len(column) > 1 else ""
+    def powers(self, twice: _Column) -> dict[_Key, int]:
+        """By row: 1 if twice the rows make twice the value, 2 if four times, as after a join."""
+        found: dict[_Key, int] = {}
+        for key, value in self._all.items():
+            other = twice._all.get(key)
+            for power in (1, 2, 3) if other is not None and value else ():
+                if math.isclose(other or 0.0, value * 2**power, rel_tol=_ROUNDED):
+                    found[key] = power
+        return found
+
+    @property
+    def leader(self) -> str:
+        """The label with the highest value; "" if there is no other row."""
+        rows = self._rows
+        return max(rows, key=lambda label: rows[label]) if len(rows) > 1 else ""
+
+    @property
+    def part(self) -> Union[float, None]:
+        """The row's share of all rows, without a row that is their total."""
+        rows = self._rows
+        total = sum(rows.values())
+        others = [
+            value
+            for value in rows.values()
+            if len(rows) < 3 or not math.isclose(value, total - value, rel_tol=1e-6)
+        ]
+        if self._label not in rows or len(others) < 2 or min(others) < 0 or not sum(others):
+            return None
+        mine = rows[self._label]
+        return mine / sum(others) if mine in others else None
 
 
 def _text(place: Place, outputs: Outputs) -> str:

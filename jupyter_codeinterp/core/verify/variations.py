@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
-import random
-import statistics
 from collections.abc import Sequence
 from typing import Literal, Union
 
 import msgspec
 
-LEFT_OUT = 0.05
-"""The share of the rows that is left out, and that is doubled."""
+from ...kernel_side.varying.picks import MOST_OUTLIERS, is_numeric, outliers_of, picked
+
 REPEATS = 5
-MOST_OUTLIERS = 3
 _DELIMITERS = ",;\t|"
 
 
 class Variation(msgspec.Struct, frozen=True):
-    """``number`` is a seed; for ``outlier`` the number of the numeric column, from 0."""
+    """``number`` is a seed; for ``outlier`` the number of the numeric column, from 0. ``twice``:
+    all rows twice, which shows what is a sum or a count."""
 
-    kind: Literal["shuffled", "left_out", "doubled", "outlier"]
+    kind: Literal["twice", "shuffled", "left_out", "doubled", "outlier"]
     number: int = 0
 
 
@@ -32,15 +29,24 @@ class Table(msgspec.Struct, frozen=True):
     delimiter: str
 
 
-def variations(tables: Sequence[Table]) -> tuple[Variation, ...]:
-    """All that is tried for these tables, in order."""
-    most = max((len(numeric_columns(table)) for table in tables), default=0)
+def variations(outliers: int) -> tuple[Variation, ...]:
+    """All that is tried, in order, for tables of which one has so many numeric columns."""
     return (
+        Variation("twice"),
         Variation("shuffled", 1),
         *(Variation("left_out", seed) for seed in range(1, REPEATS + 1)),
         Variation("doubled", 1),
-        *(Variation("outlier", number) for number in range(min(most, MOST_OUTLIERS))),
+        *(Variation("outlier", number) for number in range(min(outliers, MOST_OUTLIERS))),
     )
+
+
+def share(variation: Variation, rows: Sequence[int]) -> float:
+    """How many of all rows of these tables are there, against 1 without a change. A row that was
+    left out as an outlier is a change of the data, not of their number."""
+    if variation.kind not in ("left_out", "doubled") or not sum(rows):
+        return 1.0
+    left = (len(picked(variation.kind, variation.number, count, ())) for count in rows)
+    return sum(left) / sum(rows)
 
 
 def parsed(text: str) -> Union[Table, None]:
@@ -66,44 +72,18 @@ def written(table: Table) -> str:
 
 def varied(table: Table, variation: Variation) -> Table:
     """The same for the same table and variation."""
-    rows = list(table.rows)
-    chance = random.Random(f"{variation.kind} {variation.number}")
-    few = max(1, round(len(rows) * LEFT_OUT))
-    if variation.kind == "shuffled":
-        chance.shuffle(rows)
-    elif variation.kind == "left_out":
-        out = set(chance.sample(range(len(rows)), few))
-        rows = [row for at, row in enumerate(rows) if at not in out]
-    elif variation.kind == "doubled":
-        rows += chance.sample(rows, few)
-    else:
-        columns = numeric_columns(table)
-        if variation.number < len(columns):
-            del rows[_farthest(table, columns[variation.number])]
-    return Table(table.head, tuple(rows), table.delimiter)
+    rows = picked(variation.kind, variation.number, len(table.rows), outliers(table))
+    return Table(table.head, tuple(table.rows[at] for at in rows), table.delimiter)
+
+
+def outliers(table: Table) -> list[int]:
+    """Rows, one for each of the first numeric columns."""
+    return outliers_of(_values(table, at) for at in range(len(table.head)))
 
 
 def numeric_columns(table: Table) -> list[int]:
     """Columns of numbers, without those that only count the rows."""
-    return [at for at in range(len(table.head)) if _is_numeric(_values(table, at))]
-
-
-def _is_numeric(values: Sequence[Union[float, None]]) -> bool:
-    known = [value for value in values if value is not None]
-    if len(known) < 0.9 * len(values) or len(set(known)) < 2:
-        return False
-    steps = {after - before for before, after in itertools.pairwise(known)}
-    return steps != {1.0}
-
-
-def _farthest(table: Table, column: int) -> int:
-    """The row whose value is farthest from the median."""
-    values = _values(table, column)
-    middle = statistics.median(value for value in values if value is not None)
-    return max(
-        range(len(values)),
-        key=lambda at: -1.0 if (value := values[at]) is None else abs(value - middle),
-    )
+    return [at for at in range(len(table.head)) if is_numeric(_values(table, at))]
 
 
 def _values(table: Table, column: int) -> list[Union[float, None]]:

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from ...core.errors import CommandError
-from ...core.verify.holding import Followed, Holding, Outputs, moved, places
-from ...core.verify.variations import Variation, variations
+from ...core.errors import CommandError, KernelError
+from ...core.verify.holding import Followed, Holding, Outputs, Ran, moved, places
+from ...core.verify.variations import Variation, share
 from ...core.verify.verification import CodeCell
+from .inputs import Inputs, found_in
 from .notebook import Book, read
 from .runs import Run, Runs, cleaned_up, copied
-from .tables import TABLES, TableFile, read_table
 from .verifier import Verifier
 
-MOST_TABLE = 20_000_000
-"""Bytes of a table that is changed."""
-OTHER_DATA = (".parquet", ".xlsx", ".xls", ".feather", ".db", ".sqlite")
-NAMED = {"shuffled": "shuffled rows", "doubled": "doubled rows"}
+NAMED = {"twice": "all rows twice", "shuffled": "shuffled rows", "doubled": "doubled rows"}
+
+
+class CopyingKernel(Protocol):
+    async def copies(self, names: Sequence[str]) -> dict[str, Any]: ...
 
 
 class Holder(Runs["HoldRun"]):
-    def __init__(self, verifier: Verifier) -> None:
+    def __init__(self, verifier: Verifier, kernel: Callable[[str], CopyingKernel]) -> None:
+        """``kernel`` takes the notebook's path and gives the person's kernel, which is asked for
+        copies of variables and for nothing else."""
         super().__init__()
         self._verifier = verifier
+        self._kernel = kernel
 
     async def plan(self, path: str, key: str, figures: Sequence[Followed]) -> Holding:
         """What a run would do. Raises CommandError as ``start``."""
@@ -34,8 +38,8 @@ class Holder(Runs["HoldRun"]):
         return run.now
 
     async def start(self, path: str, key: str, figures: Sequence[Followed]) -> Holding:
-        """Begin. Raises CommandError ``not_allowed``, ``busy``, ``in_folder``, ``no_table`` (no
-        file can be changed), ``malformed`` or as ``read``."""
+        """Begin. Raises CommandError ``not_allowed``, ``busy``, ``in_folder``, ``no_table``
+        (nothing can be changed), ``malformed`` or as ``read``."""
         self._verifier.check_allowed()
         self.check(path)
         run = await self._planned(path, key, figures)
@@ -52,14 +56,16 @@ class Holder(Runs["HoldRun"]):
             raise CommandError("malformed", "The notebook no longer has the cells of this answer.")
         cells = book.cells[: last + 1]
         folder = self._verifier.folder(path)
-        found, others = await asyncio.to_thread(_data, folder, cells)
-        if not found:
+        found = await asyncio.to_thread(found_in, folder, cells, book.language)
+        if not found.anything:
             words = (
-                "These cells name no CSV or JSON table next to the notebook that could be changed."
+                "These cells name no CSV, JSON, Parquet or Excel table next to the notebook that "
+                "could be changed, and use no variable that is in your kernel only."
             )
             raise CommandError("no_table", words)
         seconds = _seconds(self._verifier.of(path), cells)
-        return HoldRun(self._verifier, book, key, figures, cells, folder, found, others, seconds)
+        inputs, kernel = Inputs(found), self._kernel(path)
+        return HoldRun(self._verifier, book, key, figures, cells, folder, inputs, kernel, seconds)
 
 
 class HoldRun(Run[Holding]):
@@ -71,8 +77,8 @@ class HoldRun(Run[Holding]):
         figures: Sequence[Followed],
         cells: Sequence[CodeCell],
         folder: Path,
-        tables: dict[str, TableFile],
-        others: Iterable[str],
+        inputs: Inputs,
+        kernel: CopyingKernel,
         seconds: float,
     ) -> None:
         self._verifier = verifier
@@ -80,9 +86,10 @@ class HoldRun(Run[Holding]):
         self._figures = figures
         self._cells = cells
         self._folder = folder
-        self._tables = tables
-        self._variations = variations([file.table for file in tables.values()])
-        runs = len(self._variations)
+        self._inputs = inputs
+        self._persons = kernel
+        self._seconds = seconds
+        runs = len(inputs.variations())
         super().__init__(
             Holding(
                 book.path,
@@ -91,8 +98,9 @@ class HoldRun(Run[Holding]):
                 runs,
                 len(cells),
                 round(seconds * (runs + 1), 1),
-                tuple(tables),
-                tuple(others),
+                inputs.changed,
+                inputs.unchanged,
+                variables=inputs.variables,
             )
         )
 
@@ -105,20 +113,36 @@ class HoldRun(Run[Holding]):
 
     async def _work(self) -> None:
         saved: Outputs = {cell.cell_id: cell.outputs for cell in self._cells}
+        inputs = self._inputs
+        if inputs.found.variables:
+            inputs.take(await self._copies())
         base = await self._run(None)
+        variations = inputs.variations()
+        self.show(
+            runs=len(variations),
+            changed=inputs.changed,
+            unchanged=inputs.unchanged,
+            variables=inputs.variables,
+        )
         if isinstance(base, str):
             raise CommandError("failed", f"On the unchanged data, {base}")
+        rows = inputs.rows()
+        if not rows:
+            raise CommandError("no_table", f"Nothing can be changed: {_all(inputs.unchanged)}.")
         # Where the notebook shows something else by now, its figures cannot be followed.
         followed = places(self._figures, saved)
-        runs: list[Outputs] = []
+        twice: Outputs | None = None
+        runs: list[Ran] = []
         failed: list[str] = []
-        for number, variation in enumerate(self._variations, 1):
+        for number, variation in enumerate(variations, 1):
             ran = await self._run(variation)
             if isinstance(ran, str):
                 failed.append(f"{_named(variation)}: {ran}")
+            elif variation.kind == "twice":
+                twice = ran
             else:
-                runs.append(ran)
-            found = [moved(place, text, base, runs) for place, text in followed.items()]
+                runs.append(Ran(ran, share(variation, rows)))
+            found = [moved(place, text, base, runs, twice) for place, text in followed.items()]
             known = tuple(one for one in found if one is not None)
             self.show(
                 at=number,
@@ -126,6 +150,13 @@ class HoldRun(Run[Holding]):
                 failed=tuple(failed),
                 left_out=len(self._figures) - len(known),
             )
+
+    async def _copies(self) -> dict[str, Any]:
+        try:
+            return await self._persons.copies(self._inputs.found.variables)
+        except KernelError:
+            # Without them a cell fails, and says which name it lacks.
+            return {}
 
     async def _run(self, variation: Variation | None) -> Outputs | str:
         """The cells' outputs; words if a cell failed."""
@@ -139,9 +170,13 @@ class HoldRun(Run[Holding]):
         self.kernel = kernel
         outputs: dict[str, Sequence[Any]] = {}
         try:
-            if variation is not None:
-                await asyncio.to_thread(_change, copy, self._tables, variation)
+            await asyncio.to_thread(self._inputs.write, copy, variation)
             await kernel.start(self._verifier.timeout)
+            expression = self._inputs.expression(copy, variation)
+            if expression:
+                answer = await kernel.value(expression)
+                if variation is None:
+                    self._inputs.learn(answer)
             for at, cell in enumerate(self._cells):
                 ran = await kernel.run(at)
                 if ran.status != "ok" and "raises-exception" not in cell.tags:
@@ -164,30 +199,6 @@ def _joined(outputs: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _data(folder: Path, cells: Sequence[CodeCell]) -> tuple[dict[str, TableFile], list[str]]:
-    """Tables that the cells name, by path in the folder, and other data files that they name."""
-    code = "\n".join(cell.source for cell in cells)
-    tables: dict[str, TableFile] = {}
-    others: list[str] = []
-    for file in sorted(folder.rglob("*"))[:2_000]:
-        if file.name not in code or not file.is_file():
-            continue
-        name = file.relative_to(folder).as_posix()
-        if file.suffix.lower() in TABLES and file.stat().st_size <= MOST_TABLE:
-            table = read_table(file)
-            if table is not None:
-                tables[name] = table
-                continue
-        if file.suffix.lower() in (*TABLES, *OTHER_DATA):
-            others.append(name)
-    return tables, others
-
-
-def _change(copy: Path, tables: dict[str, TableFile], variation: Variation) -> None:
-    for name, table in tables.items():
-        (copy / name).write_text(table.varied(variation), "utf-8")
-
-
 def _seconds(verified: Any, cells: Sequence[CodeCell]) -> float:
     """The time of these cells in the last verification; 0.0 if unknown."""
     lines = verified.cells if verified is not None else ()
@@ -201,3 +212,7 @@ def _named(variation: Variation) -> str:
     if variation.kind == "outlier":
         return f"without an outlier in numeric column {variation.number + 1}"
     return NAMED[variation.kind]
+
+
+def _all(names: Sequence[str]) -> str:
+    return ", ".join(names) or "no table is left"

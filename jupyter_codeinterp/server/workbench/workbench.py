@@ -127,7 +127,7 @@ class Workbench:
             cell_timeout=settings.cell_timeout,
             scrub=self.scrub,
         )
-        self.holder = Holder(self.verifier)
+        self.holder = Holder(self.verifier, self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
 
     @cached_property

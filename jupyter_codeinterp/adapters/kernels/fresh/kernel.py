@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import logging
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from ....core.errors import KernelError
 
 READY = 60.0
 """Seconds that a kernel has to answer."""
+MOST_SECONDS = 600.0
+"""For ``value``, where cells have no limit."""
 MOST_OUTPUT = 4_000_000
 """Characters of one cell's outputs that are kept; whatever follows is dropped."""
 
@@ -74,6 +77,31 @@ class FreshKernel:
             log.info("Could not start a fresh kernel", exc_info=True)
             words = f"Could not start a fresh kernel: {error}"
             raise KernelError("no_kernel", words) from None
+
+    async def value(self, expression: str) -> str:
+        """The text that an expression of Python gives. It adds no name, runs no hook and has no
+        number. Raises KernelError ``no_kernel``."""
+        client = self._client
+        if client is None:
+            raise KernelError("no_kernel", "The kernel has not started.")
+        asked = {"value": expression}
+        try:
+            reply = await client.kc.execute(
+                "pass",
+                silent=True,
+                store_history=False,
+                user_expressions=asked,
+                allow_stdin=False,
+                reply=True,
+                timeout=client.timeout or MOST_SECONDS,
+            )
+        except TimeoutError:
+            raise KernelError("no_kernel", "The fresh kernel does not answer.") from None
+        told = reply["content"].get("user_expressions", {}).get("value", {})
+        if told.get("status") != "ok":
+            words = f"The fresh kernel failed: {told.get('evalue', 'no answer')}"
+            raise KernelError("no_kernel", words)
+        return str(ast.literal_eval(told["data"]["text/plain"]))
 
     def will_cancel(self) -> None:
         """The task that runs a cell is about to be cancelled."""

@@ -22,10 +22,19 @@ def files(paths: Sequence[str], **names: str) -> str:
     """Code that runs files without the imports between them, in the order of their imports. Each
     has a namespace of its own, which begins with the names of those before it: a name of two
     files stays two."""
+    return f"({_namespace(paths, names)} and None)"
+
+
+def answer_of(paths: Sequence[str], **names: str) -> str:
+    """An expression that runs files as ``files`` does; its value is the last one's ``ANSWER``."""
+    return f"{_namespace(paths, names)}['ANSWER']"
+
+
+def _namespace(paths: Sequence[str], names: dict[str, str]) -> str:
     plain = [_OWN_IMPORT.sub("", _text(path)) for path in paths]
     return (
         "(lambda b, reduce, texts, names: reduce(lambda earlier, text:"
-        " (lambda own: b.exec(text, own) or own)({**earlier}), texts, names) and None)"
+        " (lambda own: b.exec(text, own) or own)({**earlier}), texts, names))"
         f"(__import__('builtins'), __import__('functools').reduce, {plain!r}, {names!r})"
     )
 

@@ -23,6 +23,7 @@ const PLAN: IHolding = {
   seconds: 0,
   changed: ['boxes.csv'],
   unchanged: [],
+  variables: [],
   at: 0,
   failed: [],
   figures: [],
@@ -41,7 +42,9 @@ const NORTH: IMovedFigure = {
   runs: 8,
   first: 7,
   instead: ['South'],
-  flips: 0
+  flips: 0,
+  scaled: false,
+  parts: []
 };
 
 function figure(
@@ -117,6 +120,23 @@ describe('Does it hold?', () => {
     const figures = [{ ...NORTH, first: -1, flips: 3 }];
     const { section } = await holding({ state: 'done', at: 8, figures });
     expect(section.textContent).toContain('The sign changes in 3 of 8.');
+  });
+
+  it('says what only the kernel has, and how sums are compared', async () => {
+    const figure = { ...NORTH, scaled: true, parts: [0.62, 0.6, 0.645] };
+    const { section } = await holding({
+      state: 'done',
+      at: 8,
+      variables: ['df'],
+      figures: [figure]
+    });
+    for (const words of [
+      'Only your kernel has df: copies',
+      '62.0 % of its column: 60.0 % … 64.5 %.',
+      'Sums and counts are given as for all rows'
+    ]) {
+      expect(section.textContent).toContain(words);
+    }
   });
 
   it('says that a conclusion holds', async () => {

@@ -106,6 +106,13 @@ function Figures(props: {
           ))}
         </ul>
       )}
+      {now.figures.some(({ scaled }) => scaled) && (
+        <p className="jp-codeinterp-Verify-about">
+          {trans.__(
+            'Sums and counts are given as for all rows, so fewer rows alone change nothing.'
+          )}
+        </p>
+      )}
       {leftOut > 0 && now.at > 0 && (
         <p className="jp-codeinterp-Verify-flip">
           {trans._n(
@@ -160,14 +167,22 @@ function plan(now: IHolding, trans: TranslationBundle): string {
           now.cells,
           now.runs + 1
         );
-  const changed = trans.__(
-    'In copies of the folder, these files change a little: %1.',
-    now.changed.join(', ')
-  );
+  const changed = now.changed.length
+    ? trans.__(
+        'In copies of the folder, these files change a little: %1.',
+        now.changed.join(', ')
+      )
+    : '';
+  const variables = now.variables.length
+    ? trans.__(
+        'Only your kernel has %1: copies of 500,000 values at most go to the new kernels, and change as well.',
+        now.variables.join(', ')
+      )
+    : '';
   const unchanged = now.unchanged.length
     ? trans.__('These stay as they are: %1.', now.unchanged.join(', '))
     : '';
-  return [cost, changed, unchanged].filter(Boolean).join(' ');
+  return [cost, changed, variables, unchanged].filter(Boolean).join(' ');
 }
 
 function progress(now: IHolding, trans: TranslationBundle): string {
@@ -209,6 +224,11 @@ function conclusions(
           )
     );
   }
+  const [part, low, high] = figure.parts.map(percent);
+  if (part) {
+    const words = trans.__('%1 of its column: %2 … %3.', part, low, high);
+    found.push(low === high ? trans.__('%1 of its column.', part) : words);
+  }
   if (figure.flips > 0) {
     const words = trans.__(
       'The sign changes in %1 of %2.',
@@ -223,6 +243,10 @@ function conclusions(
 function range({ low, high }: IMovedFigure): string {
   const [from, to] = [short(low), short(high)];
   return from === to ? from : `${from} … ${to}`;
+}
+
+function percent(value: number): string {
+  return `${(100 * value).toFixed(1)} %`;
 }
 
 function short(value: number): string {
