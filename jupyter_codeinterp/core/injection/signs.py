@@ -14,6 +14,10 @@ from .phrases import WITHOUT_BLANKS, by_start
 
 LONGEST = 100
 """Characters of an excerpt."""
+PIECE = 50_000
+"""Characters that are read in one go. Python's other threads wait meanwhile."""
+OVERLAP = 4_000
+"""Characters that a phrase may take, with invisible ones between its letters."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
@@ -39,6 +43,19 @@ _BY_START = by_start()
 
 def first_sign(text: str) -> str:
     """The first words that read like an instruction, as plain words; "" without any."""
+    for start in range(0, max(len(text), 1), PIECE):
+        piece = text[start : start + PIECE + OVERLAP]
+        if start:
+            # The piece before had what the first word is the end of.
+            cut = _WORD.match(piece)
+            piece = f" {piece[cut.end() if cut is not None else 0 :]}"
+        sign = _sign(piece)
+        if sign:
+            return sign
+    return ""
+
+
+def _sign(text: str) -> str:
     token = _TOKEN.search(text)
     if token is not None:
         return " ".join(_WORD.findall(text[token.start() : token.start() + LONGEST]))

@@ -87,6 +87,8 @@ _TELLING = re.compile(
     r"|accesskey|_key|[?&]sig",
     re.IGNORECASE,
 )
+_TELLING_PARTS = ("pass", "pwd", "secret", "token", "credential", "sig", "key")
+"""One of these is in each telling name."""
 _NAME_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,60}\Z")
 _AFTER = re.compile(
     r"(?:[_-]?(?:id|value|key|base64|[0-9]{1,2}))?[\"']?\]?"
@@ -108,10 +110,41 @@ _LEAST = 16
 """Characters of a value, but for passwords."""
 
 
+PIECE = 50_000
+"""Characters that are read in one go. Python's other threads wait meanwhile."""
+_TAIL = 1_000
+"""The last characters of a piece, where it may end after a word."""
+_ORDINARY = re.compile(r"(?<![A-Za-z_])[a-z]{1,20}(?= )")
+
+
 def without_secrets(text: str) -> str:
     """The text, with a mark that says what was there in place of what looks like a secret."""
     if "PRIVATE KEY" in text:
         text = _without_private_keys(text)
+    return "".join(_without(piece) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    start = 0
+    while start < len(text):
+        stop = start + PIECE
+        if stop < len(text):
+            stop = _end(text, start, stop)
+        yield text[start:stop]
+        start = stop
+
+
+def _end(text: str, start: int, stop: int) -> int:
+    """Where a piece ends: at a line's end, else after a word that names no secret, else at
+    ``stop``, which may cut a secret."""
+    line = text.rfind("\n", start + 1, stop)
+    if line > 0:
+        return line
+    words = list(_ORDINARY.finditer(text, stop - _TAIL, stop))
+    return next((word.end() for word in reversed(words) if not _TELLING.search(word[0])), stop)
+
+
+def _without(text: str) -> str:
     for start, form in _KEYS:
         if start in text:
             text = form.sub("[API key removed]", text)
@@ -120,8 +153,10 @@ def without_secrets(text: str) -> str:
             text = form.sub(f"[{name} removed]", text)
     if "://" in text:
         text = _WITH_PASSWORD.sub(_without_password, text)
-    text = _AUTHORIZATION.sub(_without_authorization, text)
-    return _without_named(text)
+    if any(kind in text for kind in ("Bearer ", "Basic ", "Token ")):
+        text = _AUTHORIZATION.sub(_without_authorization, text)
+    lowered = text.lower()
+    return _without_named(text) if any(word in lowered for word in _TELLING_PARTS) else text
 
 
 def _without_private_keys(text: str) -> str:
