@@ -245,7 +245,9 @@ class Origin(msgspec.Struct, frozen=True):
     """Where a figure of an answer comes from. ``output`` is the index of the cell's output, -1
     for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
     text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
-    excerpt without keys. ``formula`` says how two shown numbers give the figure, else ""."""
+    excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
+    ``variable`` is a name where no output has the figure, but the cell's run with the execution
+    count ``count`` left it in that variable; ``output`` is then -1."""
 
     cell_id: str
     output: int
@@ -256,6 +258,8 @@ class Origin(msgspec.Struct, frozen=True):
     value: str = ""
     after: str = ""
     formula: str = ""
+    variable: str = ""
+    count: Union[int, None] = None
 
 
 class Figure(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from . import (
+    answers,
     attach,
     browser,
     bundle,
@@ -40,6 +41,7 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "install": install.measure,
     "status": status.measure,
     "checks": checks.measure,
+    "answers": answers.measure,
     "files": files.measure,
     "journal": journal.measure,
     "outputs": outputs.measure,

@@ -875,6 +875,8 @@ export interface Figure {
  * for the cell's code (policy ``code``). ``start`` and ``end`` are characters of that output's
  * text as the server reads it. ``before``, ``value`` and ``after`` are a short, untrusted
  * excerpt without keys. ``formula`` says how two shown numbers give the figure, else "".
+ * ``variable`` is a name where no output has the figure, but the cell's run with the execution
+ * count ``count`` left it in that variable; ``output`` is then -1.
  */
 export interface Origin {
   cell_id: string;
@@ -898,6 +900,8 @@ export interface Origin {
   value: string;
   after: string;
   formula: string;
+  variable: string;
+  count: number | null;
 }
 /**
  * The stream broke. Text and cards of this step are void; the step repeats.

@@ -9,6 +9,7 @@ import pytest
 
 from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.errors import ModelError
 from jupyter_codeinterp.core.figures import checking
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
@@ -214,6 +215,45 @@ async def test_an_answer_stays_if_the_model_cannot_be_asked_again(bench: Benches
     )
     assert origins(b) == {"9,999": ""}
     assert (await b.turn("Hello?")).stop_reason == "end_turn"
+
+
+async def test_figures_come_from_variables_that_no_output_shows(bench: Benches, room: Room) -> None:
+    """Of the turn's cells; not those of the person."""
+    await room.run("secret = 4321")
+    b = bench(
+        run("growth = 0.375124\nrows = 7412"),
+        say("Up by 37.5 % in 7,412 rows, not 4,321."),
+        say("Up by 37.5 % in 7,412 rows."),
+    )
+    await b.turn("Sales?", mode="auto")
+    first, last = b.of(e.AnswerChecked)
+    assert [one.origin and one.origin.variable for one in first.figures] == ["growth", "rows", None]
+    assert "4,321 is in no output" in b.of(e.Note)[0].text
+    (origin, _) = (one.origin for one in last.figures)
+    assert origin is not None and origin.cell_id == b.of(e.ToolDone)[0].cell_id
+    assert origin.count == b.document.notebook["cells"][-1]["execution_count"]
+
+
+async def test_figures_come_from_no_private_variable(bench: Benches) -> None:
+    b = bench(run("rows = 7412"), say("There are 7,412 rows."), say("I do not know."))
+    b.session.private_names.learn([CellView("old", "code", "", assigns=("rows",))])
+    await b.turn("Rows?", mode="auto")
+    assert [one.origin for one in b.of(e.AnswerChecked)[0].figures] == [None]
+
+
+async def test_a_linked_cell_gives_its_variables_until_it_runs_again(bench: Benches) -> None:
+    def linked(request: Any) -> Any:
+        return say(f"There are 7,412 rows, see [the cell](#cell:{last_cell(request)}).")
+
+    b = bench(run("rows = 7412"), say("Done."), linked, linked)
+    await b.turn("Read it.", mode="auto")
+    await b.turn("Rows?", mode="auto")
+    (figure,) = b.of(e.AnswerChecked)[-1].figures
+    assert figure.origin is not None and figure.origin.variable == "rows"
+    b.document.notebook["cells"][-1]["execution_count"] += 1
+    await b.turn("Rows?", mode="auto")
+    (figure,) = b.of(e.AnswerChecked)[-1].figures
+    assert figure.origin is None
 
 
 async def test_a_summary_does_not_say_that_the_person_said_it(bench: Benches) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from ..events import Figure, Origin
 from ..model_view.outputs import size
 from .finding import Claim, claims
+from .in_variables import InVariable, Variables
 from .matching import Found, find, find_derived
 from .shown import MOST_TEXT, Cell, Outputs
 from .texts import excerpt
@@ -24,28 +25,36 @@ class Checked(msgspec.Struct, frozen=True):
 def check(
     answer: str, question: str, cells: Sequence[Cell], scrub: Callable[[str], str] = str
 ) -> Checked:
-    """The figures of ``answer`` with their origins in the outputs of ``cells``. ``scrub``
-    removes keys from the excerpts."""
+    """The figures of ``answer`` with their origins in the outputs of ``cells``, or in what their
+    variables held. ``scrub`` removes keys from the excerpts."""
     stated, whole = claims(answer, question)
     if not stated:
         return Checked((), not whole)
     outputs = Outputs(cells)
     found = [find(claim, outputs) for claim in stated]
+    variables = Variables(cells if None in found else ())
+    held = [
+        variables.find(claim) if one is None else None
+        for claim, one in zip(stated, found, strict=True)
+    ]
     for place, claim in enumerate(stated):
-        if found[place] is None and claim.number is not None:
+        is_known = found[place] is not None or held[place] is not None
+        if claim.number is not None and not is_known:
             found[place] = find_derived(claim, _beside(place, stated, found), outputs)
     units = _units(answer)
+    origins = (_origin(*both, scrub) for both in zip(found, held, strict=True))
     figures = tuple(
-        Figure(claim.text, units(claim.start), units(claim.end), claim.kind, _origin(origin, scrub))
-        for claim, origin in zip(stated, found, strict=True)
+        Figure(claim.text, units(claim.start), units(claim.end), claim.kind, origin)
+        for claim, origin in zip(stated, origins, strict=True)
         if origin is not None or _matters(claim)
     )
-    return Checked(figures, outputs.partly or not whole)
+    return Checked(figures, outputs.partly or variables.partly or not whole)
 
 
 def work(answer: str, cells: Sequence[Cell]) -> int:
     """Roughly the characters that ``check`` reads."""
-    return len(answer) + min(MOST_TEXT, sum(size(cell.outputs) for cell in cells))
+    held = sum(len(one.text) for cell in cells for one in cell.after.variables)
+    return len(answer) + min(MOST_TEXT, sum(size(cell.outputs) for cell in cells) + held)
 
 
 def _beside(place: int, stated: Sequence[Claim], found: Sequence[Found | None]) -> list[Found]:
@@ -60,7 +69,13 @@ def _matters(claim: Claim) -> bool:
     return claim.kind != "name" or not claim.text[:1].islower()
 
 
-def _origin(found: Found | None, scrub: Callable[[str], str]) -> Origin | None:
+def _origin(
+    found: Found | None, held: InVariable | None, scrub: Callable[[str], str]
+) -> Origin | None:
+    if held is not None:
+        origin = _origin(held.found, None, scrub)
+        named = {"output": -1, "variable": held.name, "count": held.count}
+        return origin and msgspec.structs.replace(origin, **named)
     if found is None:
         return None
     text = found.text

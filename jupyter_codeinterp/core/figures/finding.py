@@ -119,8 +119,8 @@ def _spots(text: str) -> Iterator[tuple[int, int, _What]]:
             yield name.start(), name.end(), words
     for one in numbers(text):
         before, after = text[max(0, one.start - 24) : one.start], text[one.end : one.end + 16]
-        names = _REFERENCE.search(before) and one.digits <= 3
-        few = _FEW.search(before) and one.bare and one.digits <= 2
+        names = one.digits <= 3 and _REFERENCE.search(before)
+        few = one.bare and one.digits <= 2 and _FEW.search(before)
         if not (names or few or _NAMED.match(after)):
             yield one.start, one.end, one
 

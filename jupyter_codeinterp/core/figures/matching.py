@@ -164,7 +164,7 @@ def _code(claim: Claim, outputs: Outputs) -> Found | None:
 
 
 def _date(date: Date, outputs: Outputs) -> Found | None:
-    for text, one in outputs.dates_in({parts[1] for parts in date.parts}):
+    for text, one in outputs.dates_on({parts[1:3] for parts in date.parts}):
         if _same_date(date.parts, one):
             return Found(text, one.start, one.end, "date")
     return None

@@ -11,7 +11,7 @@ import msgspec
 _GROUPED = r"\d{1,3}(?:[,\u00a0\u2009\u202f'\u2019]\d{3})+(?:\.\d+)?"
 _DOTTED = r"\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}\.\d{3},\d+"
 NUMBER = re.compile(
-    rf"(?<![\w])(?P<number>{_GROUPED}(?![\d])|{_DOTTED}|\d+(?:[.,]\d+)?|(?<!\.)\.\d+)"
+    rf"(?=[.\d])(?<![\w])(?P<number>{_GROUPED}(?![\d])|{_DOTTED}|\d+(?:[.,]\d+)?|(?<!\.)\.\d+)"
     r"(?P<exponent>[eE][+-]?\d{1,3})?"
 )
 _SUFFIX = re.compile(
@@ -41,7 +41,9 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+_MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
+# The first letter is looked for in both cases, because ignoring the case takes long.
+_MONTH = rf"(?-i:(?=[JFMASONDjfmasond\u017f]))(?P<month>{_MONTH_NAMES})\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:1[5-9]|2[01])\d\d)"
 _ANY_YEAR = rf"(?:,?[ \u00a0]{_YEAR}|(?!,?[ \u00a0]\d{{3,}}))"
@@ -63,6 +65,8 @@ _WITH_MONTH, _WITH_NUMBERS = (
         ),
     )
 )
+_YEARS = tuple(re.compile(rf"{before}(?:1[5-9]|2[01])\d\d(?!\w)") for before in (r"\.", "/"))
+"""What the patterns with numbers end in, which is found much sooner."""
 _SHORTEST_MONTHS = tuple(name for name in _MONTHS if len(name) == 3)
 _CLOCK = re.compile(
     r"(?<![\w:.])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}))?(?![\w:])"
@@ -181,14 +185,14 @@ def _value(word: str) -> Union[tuple[float, int, int], None]:
 
 def dates(text: str, most: int = 200) -> Iterator[Date]:
     """Dates with at least two of year, month and day, and times of day. They do not overlap."""
-    taken: set[int] = set()
+    taken = bytearray(len(text))
     count = 0
     for pattern in (ISO, *_written(text), *((_CLOCK,) if ":" in text else ())):
         for found in pattern.finditer(text):
             readings = _iso(found) if pattern is ISO else _readings(found.groupdict())
             start, end = found.span()
-            if readings and not (start in taken or end - 1 in taken):
-                taken.update(range(start, end))
+            if readings and not (taken[start] or taken[end - 1]):
+                taken[start:end] = b"\1" * (end - start)
                 count += 1
                 yield Date(start, end, readings)
             if count >= most:
@@ -199,7 +203,8 @@ def _written(text: str) -> tuple[re.Pattern[str], ...]:
     """The patterns that can match: most outputs name no month, and reading them takes long."""
     lower = text.lower()
     by_name = _WITH_MONTH if any(month in lower for month in _SHORTEST_MONTHS) else ()
-    return (*by_name, *_WITH_NUMBERS)
+    pairs = zip(_WITH_NUMBERS, _YEARS, strict=True)
+    return (*by_name, *(pattern for pattern, year in pairs if year.search(text)))
 
 
 def _iso(found: re.Match[str]) -> tuple[tuple[Union[int, None], ...], ...]:

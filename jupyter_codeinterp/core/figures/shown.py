@@ -9,10 +9,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from itertools import islice
+from typing import Union
 
 import msgspec
 
 from ..document.ops import Output
+from .held import After
 from .numbers import Date, Number, dates, numbers
 from .texts import MOST_LINE, MOST_OF_ONE, line_of, text_of
 from .words import labels
@@ -33,21 +35,28 @@ FARTHEST_HEAD = 6_000
 """Characters between a number and the head of its table."""
 
 _TOKEN = re.compile(
-    r"(?<![\w.])(?:(\d{4}-\d{2}(?:-\d{2}(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?)?(?![\d-])"
+    r"(?=[-+\u2212\d])(?<![\w.])"
+    r"(?:(\d{4}-\d{2}(?:-\d{2}(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?)?(?![\d-])"
     r"|\d\d?:\d\d(?::\d\d)?(?![\d:]))"
     r"|[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
-    r"(?=[^\W\d_]{0,3}(?!\w))(?!\.\d))"
+    r"(?:(?!\w)|(?=[^\W\d_]{1,3}(?!\w)))(?!\.\d))"
 )
+_ASCII_TOKEN = re.compile(_TOKEN.pattern, re.ASCII)
+"""The same in text without other digits and letters, in less time."""
+Day = tuple[Union[int, None], ...]
+"""Month and day."""
 _LEFT_OUT = ("..", "...", ".. ")
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """``ran``: whether it ran in this turn, or the answer links it."""
+    """``ran``: whether it ran in this turn, or the answer links it. ``after``: what its variables
+    held then."""
 
     cell_id: str
     source: str
     outputs: tuple[Output, ...]
     ran: bool = True
+    after: After = After()
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -71,6 +80,10 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
     """Index of the text."""
 
 
+Line = tuple[frozenset[str], list[Shown]]
+"""Words of a sentence that a line has, and the line's numbers."""
+
+
 class Outputs:
     """All that is known of some cells' outputs."""
 
@@ -83,13 +96,15 @@ class Outputs:
         self.from_run = 0
         """How many of the numbers are of cells that ran."""
         self._dates: list[tuple[Text, Date]] | None = None
-        self._by_month: dict[int | None, list[int]] = {}
+        self._by_day: dict[Day, list[int]] = {}
+        """Also by month alone, as the day None."""
         self._code_numbers: dict[float, list[tuple[Text, Number]]] | None = None
         self._lower: dict[int, str] = {}
         self._alike: dict[int, str] = {}
         self._labels: dict[tuple[int, int], frozenset[str]] = {}
         self._heads: dict[tuple[int, int], list[tuple[int, int, frozenset[str]]]] = {}
         self._lines: dict[str, list[list[Shown]]] | None = None
+        self._named: dict[frozenset[str], list[Line]] = {}
         self._used = 0
         for cell in sorted(cells, key=lambda cell: not cell.ran):
             self._read(cell)
@@ -129,15 +144,17 @@ class Outputs:
     def _find(self, place: int, text: Text) -> None:
         words, found = text.text, self.shown
         row = -1
-        for match in _TOKEN.finditer(words):
+        tokens = _ASCII_TOKEN if words.isascii() else _TOKEN
+        grouped = "," in words or "\u2212" in words
+        for match in tokens.finditer(words):
             if len(found) >= MOST_NUMBERS:
                 self.partly = True
                 return
-            word = match[0]
-            if match.lastindex or len(word) > 40:
-                continue
             start, end = match.span()
-            if "," in word or "\u2212" in word:
+            if match.lastindex or end - start > 40:
+                continue
+            word = match[0]
+            if grouped:
                 word = word.replace(",", "").replace("\u2212", "-")
             value = float(word)
             if start == 0 or words[start - 1] == "\n":
@@ -202,8 +219,13 @@ class Outputs:
         over = (found for s, e, found in self._heads[key] if s <= last and first <= e)
         return next(over, frozenset())
 
-    def lines(self, words: frozenset[str]) -> list[tuple[frozenset[str], list[Shown]]]:
+    def lines(self, words: frozenset[str]) -> list[Line]:
         """The lines of cells that ran that have any of the words, with their numbers."""
+        if words not in self._named:
+            self._named[words] = self._lines_with(words)
+        return self._named[words]
+
+    def _lines_with(self, words: frozenset[str]) -> list[Line]:
         if self._lines is None:
             self._lines = {}
             for row in self._rows():
@@ -230,17 +252,18 @@ class Outputs:
             rows[-1].append(one)
         return rows
 
-    def dates_in(self, months: Set[int | None]) -> list[tuple[Text, Date]]:
-        """Dates and times of day that may be in one of these months (None: in any), in order."""
+    def dates_on(self, days: Set[Day]) -> list[tuple[Text, Date]]:
+        """Dates and times of day that may be on one of these days, in order. The day None is any
+        one of the month, the month None any one at all."""
         if self._dates is None:
             found = ((text, date) for text in self.texts for date in dates(text.text, MOST_DATES))
             self._dates = list(islice(found, MOST_DATES))
             for place, (_, date) in enumerate(self._dates):
-                for month in {parts[1] for parts in date.parts}:
-                    self._by_month.setdefault(month, []).append(place)
-        if None in months:
+                for day in {day for parts in date.parts for day in ((parts[1], None), parts[1:3])}:
+                    self._by_day.setdefault(day, []).append(place)
+        if any(month is None for month, _ in days):
             return self._dates
-        places = {place for month in months for place in self._by_month.get(month, ())}
+        places = {place for day in days for place in self._by_day.get(day, ())}
         return [self._dates[place] for place in sorted(places)]
 
     def code_numbers(self, value: float) -> list[tuple[Text, Number]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 _WORD = re.compile(
-    r"[^\W\d_]{3,40}|[A-Z][A-Z\d]{1,5}\b|[QH][1-4]\b"
+    # Most characters of outputs begin no word: one look rules them out.
+    r"(?=[^\W\d_])(?:[^\W\d_]{3,40}|[A-Z][A-Z\d]{1,5}\b|[QH][1-4]\b"
     # Symbols of statistics, and codes of one letter.
-    r"|\b[A-Za-z][\d\u00b2]|\b[B-HJ-Zpntzr]\b"
+    r"|\b[A-Za-z][\d\u00b2]|\b[B-HJ-Zpntzr]\b)"
 )
+_ASCII_WORD = re.compile(_WORD.pattern, re.ASCII)
+"""The same in text without other letters, in less time."""
 _COMMON = frozenset(
     re.findall(
         r"\w+",
@@ -25,11 +28,16 @@ _COMMON = frozenset(
 
 def labels(text: str) -> frozenset[str]:
     """Words by their first letters, so that “regions” and “region” are the same."""
-    return frozenset(
-        word[:5] if len(word) > 5 else word.removesuffix("s") if len(word) > 3 else word
-        for word in (found.lower() for found in _WORD.findall(text))
-        if word not in _COMMON
-    )
+    words = _ASCII_WORD if text.isascii() else _WORD
+    return frozenset(filter(None, map(_label, words.findall(text))))
+
+
+@lru_cache(maxsize=5_000)
+def _label(found: str) -> str:
+    word = found.lower()
+    if word in _COMMON:
+        return ""
+    return word[:5] if len(word) > 5 else word.removesuffix("s") if len(word) > 3 else word
 
 
 _SUM = re.compile(

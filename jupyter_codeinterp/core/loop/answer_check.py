@@ -1,4 +1,4 @@
-"""Looks up the figures of an answer in the outputs of a turn."""
+"""Looks up the figures of an answer in the outputs of a turn, and in what its variables held."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..events import AnswerChecked, Figure
 from ..figures.checking import Checked, check, work
+from ..figures.held import After
 from ..figures.shown import Cell
 from ..off_loop import off_loop
 from ..turn.turn import Turn
@@ -97,6 +98,14 @@ def _cells(turn: Turn, text: str) -> list[Cell]:
     for cell_id, outputs in reversed(notebook.ran.items()):
         source = turn.context.source_seen(cell_id)
         cell = known.pop(cell_id, None)
-        cells.append(Cell(cell_id, source or (cell.source if cell else ""), outputs))
-    others = [Cell(c.cell_id, c.source, c.outputs, c.cell_id in linked) for c in known.values()]
-    return [*cells, *others]
+        text = source or (cell.source if cell else "")
+        after = turn.held.after(cell_id, turn.private.__contains__)
+        cells.append(Cell(cell_id, text, outputs, after=after))
+    for cell in known.values():
+        after = turn.held.after(cell.cell_id, turn.private.__contains__)
+        # It may have run again since, by hand.
+        is_last = after.count is not None and after.count == cell.execution_count
+        is_linked = cell.cell_id in linked
+        held = after if is_last else After()
+        cells.append(Cell(cell.cell_id, cell.source, cell.outputs, is_linked, held))
+    return cells

@@ -18,6 +18,7 @@ import msgspec
 from ..commands import SessionInfo
 from ..errors import CommandError, StoreError
 from ..events import Cleared, Event, MadeFile, Note, TurnEnded
+from ..figures.held import Held
 from ..history.deferred_writes import GONE, TAKEN, DeferredWrites
 from ..history.event_log import EventLog
 from ..history.ledger import Ledger
@@ -106,6 +107,7 @@ class PersistentSession:
         self._task: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._private = PrivateNames()
+        self._held = Held()
         self.may_cancel = False
         self._stopped_by = 0
         self._begun = False

@@ -339,6 +339,7 @@ class Session(PersistentSession):
             untrusted=untrusted,
             results=Results(untrusted, self._talk.images, self._talk.shown),
             private=self._private,
+            held=self._held,
             hooks=self._hooks,
             checks=self._checks,
             asked=self.replay.asked,

@@ -7,6 +7,7 @@ only cells of our own connection and adds no name to the person's. Standard libr
 
 from __future__ import annotations
 
+import ast
 import importlib.abc
 import importlib.util
 import json
@@ -15,6 +16,7 @@ import sys
 from typing import Any
 
 from ..expected import seen
+from ..held import held
 from ..mark import LOOKS_AT, WATCH
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
@@ -37,6 +39,8 @@ class Watch:
         self.before: dict[str, Any] | None = None
         self.facts: list[dict[str, Any]] = []
         """What the code shows beside the variables."""
+        self.assigned: list[str] = []
+        """Names that the code assigns."""
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
         self.watched: list[str] = []
@@ -50,6 +54,7 @@ class Watch:
             self.before = self.variables()
             code = Code(info.transformed_cell or info.raw_cell)
             shell = self.shell
+            self.assigned = assigned(code.tree)
             self.facts = repeated(code.tree, shell.user_ns, shell.user_ns_hidden)
             self.trace(info, code)
         except Exception:
@@ -70,8 +75,11 @@ class Watch:
                 if not change["persons"] and name in after:
                     self.own[name] = after[name]["id"]
             facts = [*facts, *(tracer.facts if tracer else [])]
-            tables = profiles(found, before, after, self.shell.user_ns)
+            namespace = self.shell.user_ns
+            tables = profiles(found, before, after, namespace)
             report = {"facts": facts, "changes": found, "tables": tables, "watched": self.watched}
+            names = [*self.assigned, *(change["name"] for change in found)]
+            report["held"] = held(dict.fromkeys(n for n in names if n in after), namespace)
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
@@ -133,10 +141,15 @@ class Watch:
         while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
             longest = max(("facts", "changes"), key=lambda name: len(report[name]))
             del report[longest][len(report[longest]) // 2 :]
-        told = report["facts"] or report["changes"] or report["watched"]
+        told = report["facts"] or report["changes"] or report["watched"] or report["held"]
         if told or "result" in report:
             report["source"] = WATCH
             self.shell.payload_manager.write_payload(report)
+
+
+def assigned(tree: ast.AST) -> list[str]:
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return [node.id for node in names if isinstance(node.ctx, ast.Store)]
 
 
 class WhenImported(importlib.abc.MetaPathFinder):

@@ -94,7 +94,9 @@ describe('stale cells', () => {
       before: 'a = ',
       value: '1',
       after: '',
-      formula: ''
+      formula: '',
+      variable: '',
+      count: null
     } as const;
     const why = (more: object = {}) =>
       stage.notebooks.earlier(PATH)!({ ...origin, ...more });
@@ -104,6 +106,8 @@ describe('stale cells', () => {
     expect(why({ policy: 'equal' })).toBe('Its cell no longer shows it.');
     stage.model.sharedModel.cells[0].setSource('a = 1.5 + 12');
     expect(why()).toBe('Its cell no longer shows it.');
+    const held = { policy: 'equal', variable: 'growth', count: 7 };
+    expect(why(held)).toBe('Its cell ran again since.');
     stale({ cell_id: 'a', reason: 'Edited.', marked: true });
     expect(why()).toBe('Edited.');
     expect(stage.notebooks.earlier('other.ipynb')).toBeNull();

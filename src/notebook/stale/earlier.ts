@@ -23,7 +23,7 @@ export function earlierIn(
   const cells = new Map(
     model.sharedModel.cells.map((cell, index) => [joined(cell.getId()), index])
   );
-  return ({ cell_id, policy, value }) => {
+  return ({ cell_id, count, policy, value, variable }) => {
     const index = cells.get(cell_id);
     if (index === undefined) {
       return trans.__('Its cell was deleted.');
@@ -38,6 +38,12 @@ export function earlierIn(
     const reason = stale.get(cell_id)?.reason;
     if (reason) {
       return reason;
+    }
+    if (variable) {
+      // Nobody reads the variable again.
+      return cell.executionCount === count
+        ? ''
+        : trans.__('Its cell ran again since.');
     }
     const isOfCode = policy === 'code';
     const key = `${isOfCode} ${cell_id}`;

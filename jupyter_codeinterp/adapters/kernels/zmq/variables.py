@@ -28,7 +28,8 @@ SOON = 0.4
 TARGET = "jupyter_codeinterp.variables"
 _CALLS = ("calls", "values", "filters", "lost_values", "joins", "order", "watched")
 _WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
-_WATCH_FILES = ("mark", "variables", "expected", *(f"watching/{name}" for name in _WATCHING))
+_BEFORE = ("mark", "variables", "expected", "held")
+_WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 
 

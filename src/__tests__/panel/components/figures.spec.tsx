@@ -28,6 +28,8 @@ function figure(text: string, origin: Partial<Figure['origin']> | null) {
     value: '7412',
     after: ' boxes',
     formula: '',
+      variable: '',
+      count: null,
     ...origin
   } as const;
   return {
@@ -115,6 +117,24 @@ it('shows the value in its output on hover and focus', async () => {
   expect(screen.getByRole('tooltip').textContent).toMatch(/^Sum: 9,000 \+ 1/);
   fireEvent.keyDown(document.body, { key: 'Escape' });
   expect(screen.queryByRole('tooltip')).toBeNull();
+});
+
+it('names the variable that had the value', async () => {
+  const held = { output: -1, variable: 'growth', count: 5, before: 'growth = ' };
+  await answered([
+    figure('7,412', { ...held, policy: 'rounded' }),
+    figure('9,001', { ...held, policy: 'equal', count: null })
+  ]);
+  fireEvent.mouseEnter(screen.getByText('7,412'));
+  expect(screen.getAllByRole('tooltip').pop()!.textContent).toBe(
+    'Rounded from `growth` after In [5]:growth = 7412 boxes'
+  );
+  fireEvent.mouseLeave(screen.getByText('7,412'));
+  fireEvent.mouseEnter(screen.getByText('9,001'));
+  expect(screen.getAllByRole('tooltip').pop()!.textContent).toMatch(
+    /^Value of `growth` after In \[ \]:/
+  );
+  expect(checked()).toBeTruthy();
 });
 
 it('shows markup in an excerpt as text', async () => {

@@ -58,9 +58,12 @@ export function markEarlier(
   return links.some(link => reasons.get(link));
 }
 
-/** How an output has the figure. */
+/** How an output, or a variable, has the figure. */
 export function policyOf(origin: Origin, trans: TranslationBundle): string {
   const { formula, policy } = origin;
+  if (origin.variable) {
+    return ofVariable(origin, trans);
+  }
   switch (policy) {
     case 'equal':
     case 'separators':
@@ -83,6 +86,24 @@ export function policyOf(origin: Origin, trans: TranslationBundle): string {
       return trans.__('Share: %1', formula);
     case 'code':
       return trans.__('In the code of the cell:');
+  }
+}
+
+/** How a variable had the figure after a run. */
+function ofVariable(
+  { count, policy, variable }: Origin,
+  trans: TranslationBundle
+): string {
+  const run = count ?? ' ';
+  switch (policy) {
+    case 'rounded':
+      return trans.__('Rounded from `%1` after In [%2]:', variable, run);
+    case 'percentage':
+      return trans.__('`%1` after In [%2], as a percentage:', variable, run);
+    case 'unit':
+      return trans.__('`%1` after In [%2], in another unit:', variable, run);
+    default:
+      return trans.__('Value of `%1` after In [%2]:', variable, run);
   }
 }
 

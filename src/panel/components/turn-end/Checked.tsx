@@ -27,8 +27,8 @@ export function CheckedLine(props: {
     <div
       className="jp-codeinterp-Checked"
       title={trans._n(
-        '%1 number, date or name of this answer is in an output or in the code. Point at it to see where.',
-        '%1 numbers, dates and names of this answer are in outputs or in the code. Point at one to see where.',
+        '%1 number, date or name of this answer is in an output, a variable or the code. Point at it to see where.',
+        '%1 numbers, dates and names of this answer are in outputs, variables or the code. Point at one to see where.',
         count
       )}
     >
