@@ -56,6 +56,7 @@ from jupyter_codeinterp.core.document.ops import (
     weight,
 )
 from jupyter_codeinterp.core.figures import checking
+from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
 from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
@@ -176,6 +177,8 @@ READERS = (
 """Modules of the core that look into texts. All of their public functions are measured."""
 OTHERS = {
     **dict.fromkeys(("derived", "finding", "masking", "matching"), "measured with `checking`"),
+    "in_variables": "measured with `checking`",
+    "held": "counts characters and compares names",
     **dict.fromkeys(("numbers", "shown", "texts", "words"), "measured with `checking`"),
     "ordering": "compares names of a bounded number of cells; measured with `cell_names`",
     "proposal": "writes sentences about what `ordering` finds",
@@ -466,7 +469,9 @@ def rewrite(text: str) -> object:
 
 
 MEASURED: dict[str, Callable[[str], object]] = {
-    "checking.check": lambda t: checking.check(t, t, [Cell("c1", t, tuple(cell_outputs(t)))]),
+    "checking.check": lambda t: checking.check(
+        t, t, [Cell("c1", t, tuple(cell_outputs(t)), after=After(1, (Variable("a", t),)))]
+    ),
     "checking.work": lambda t: checking.work(t, [Cell("c1", t, tuple(cell_outputs(t)))]),
     "collector.BoundedText.append": collect,
     "collector.Collector.add": collect,

@@ -28,8 +28,8 @@ function figure(text: string, origin: Partial<Figure['origin']> | null) {
     value: '7412',
     after: ' boxes',
     formula: '',
-      variable: '',
-      count: null,
+    variable: '',
+    count: null,
     ...origin
   } as const;
   return {
@@ -120,20 +120,27 @@ it('shows the value in its output on hover and focus', async () => {
 });
 
 it('names the variable that had the value', async () => {
-  const held = { output: -1, variable: 'growth', count: 5, before: 'growth = ' };
+  const held = {
+    output: -1,
+    variable: 'growth',
+    count: 5,
+    before: 'growth = '
+  };
   await answered([
     figure('7,412', { ...held, policy: 'rounded' }),
     figure('9,001', { ...held, policy: 'equal', count: null })
   ]);
   fireEvent.mouseEnter(screen.getByText('7,412'));
-  expect(screen.getAllByRole('tooltip').pop()!.textContent).toBe(
+  expect(screen.getByRole('tooltip').textContent).toBe(
     'Rounded from `growth` after In [5]:growth = 7412 boxes'
   );
   fireEvent.mouseLeave(screen.getByText('7,412'));
   fireEvent.mouseEnter(screen.getByText('9,001'));
-  expect(screen.getAllByRole('tooltip').pop()!.textContent).toMatch(
+  expect(screen.getByRole('tooltip').textContent).toMatch(
     /^Value of `growth` after In \[ \]:/
   );
+  fireEvent.mouseLeave(screen.getByText('9,001'));
+  expect(screen.queryByRole('tooltip')).toBeNull();
   expect(checked()).toBeTruthy();
 });
 

@@ -53,7 +53,14 @@ function figure(
 ): Figure {
   const origin = {
     ...{ cell_id: 'c1', output: 0, start: 0, end: 4, policy },
-    ...{ before: '', value: text, after: '', formula: '', variable: '', count: null }
+    ...{
+      before: '',
+      value: text,
+      after: '',
+      formula: '',
+      variable: '',
+      count: null
+    }
   };
   return { text, start: 0, end: text.length, kind: 'number', origin };
 }
