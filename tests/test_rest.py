@@ -152,6 +152,7 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "demo_model": "offline-demo",
         "looks_around": True,
         "completions": True,
+        "untrusted_clicks": True,
         "keys_from_admin": False,
         "highest_mode": "auto",
         "base_url_host": urlsplit(api.url).netloc,

@@ -72,6 +72,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_store=bench.store,
             codeinterp_completions=completions if self.inline_completion else None,
             codeinterp_token_windows=self.allow_token_windows,
+            codeinterp_untrusted_clicks=self.untrusted_clicks,
             codeinterp_version=__version__,
             codeinterp_kernel_tokens=self.kernel_tokens,
             codeinterp_kernel_models=None

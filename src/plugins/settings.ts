@@ -17,6 +17,12 @@ export async function followSettings(
 ): Promise<void> {
   const settings = await registry.load(pluginId);
   const isOn = (name: string) => settings.get(name).composite === true;
+  let anyClicks = false;
+  // The server may forbid it, and nothing counts before its status is known.
+  const applyClicks = () =>
+    person.anyClicks(
+      anyClicks && store.state.now.status?.untrusted_clicks === true
+    );
   const apply = () => {
     const mode = settings.get('defaultMode').composite as Mode;
     const systemNotifications = isOn('systemNotifications');
@@ -25,10 +31,12 @@ export async function followSettings(
       settings.get('secondLook').composite ?? ''
     ).trim();
     store.state.patch({ mode, systemNotifications, ruleFiles, secondLook });
-    person.anyClicks(isOn('anyClicks'));
+    anyClicks = isOn('anyClicks');
+    applyClicks();
     notebooks?.keepOutputs(isOn('keepOutputs'));
   };
   apply();
+  store.state.changed.connect(applyClicks);
   settings.changed.connect(() => {
     const { systemNotifications: before } = store.state.now;
     apply();

@@ -22,6 +22,7 @@ const PRESSES = {
   },
   'a click alone': (node: HTMLElement) => node.click()
 };
+const FORBIDDEN = 'Your admin does not allow browser extensions';
 const REFUSED = 'The settings can allow browser extensions.';
 
 /** The button once a press may count: it has stood in view for a second. */
@@ -86,6 +87,26 @@ test.describe('allowed in the settings', () => {
       ...galata.DEFAULT_SETTINGS,
       'jupyter-codeinterp:core': { anyClicks: true }
     }
+  });
+
+  test('forbidden by the admin: refused, and the words say so', async ({
+    model,
+    notebook,
+    page,
+    panel
+  }) => {
+    await page.route('**/codeinterp/api/status*', async route => {
+      const response = await route.fetch();
+      const status = { ...(await response.json()), untrusted_clicks: false };
+      await route.fulfill({ response, json: status });
+    });
+    await notebook.start(['x = 1']);
+    await panel.add(model);
+    const card = await panel.waiting('Add');
+    const run = card.getByRole('button', { name: 'Run', exact: true });
+    await (await settled(run)).evaluate(PRESSES['a click alone']);
+    await expect(panel.root).toContainText(FORBIDDEN);
+    await panel.waiting('Add');
   });
 
   test('a press on a button that has just moved decides nothing', async ({

@@ -140,6 +140,12 @@ class CodeInterpSettings(Configurable):
         help="Allow people to have the server keep the outputs of their own cells when their "
         "page closes during a run. Off until a person turns it on.",
     ).tag(config=True)
+    untrusted_clicks = Bool(
+        True,
+        help="Allow people to let clicks of browser extensions (Vimium and the like) press buttons "
+        "of the Code Interpreter. A page cannot tell them from a script's. Off until a person "
+        "turns it on.",
+    ).tag(config=True)
     kernel_env_remove = List(
         Unicode(),
         help="Environment variables of the server that kernels never get, by name: "

@@ -484,6 +484,7 @@ export class FakeApi implements IApi {
     connected: ['anthropic'],
     looks_around: true,
     completions: true,
+    untrusted_clicks: true,
     keys_from_admin: false,
     highest_mode: 'auto',
     base_url_host: 'api.anthropic.com',

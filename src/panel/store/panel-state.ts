@@ -144,9 +144,14 @@ export class PanelState {
 
   private _orFail(acts: boolean): boolean {
     if (!acts) {
-      const failure = this.trans.__(
-        'A script, not you, pressed a Code Interpreter button. Nothing was done. The settings can allow browser extensions.'
-      );
+      const allowed = this._now.status?.untrusted_clicks !== false;
+      const failure = allowed
+        ? this.trans.__(
+            'A script, not you, pressed a Code Interpreter button. Nothing was done. The settings can allow browser extensions.'
+          )
+        : this.trans.__(
+            'A script, not you, pressed a Code Interpreter button. Nothing was done. Your admin does not allow browser extensions to press it.'
+          );
       this.patch({ failure });
     }
     return acts;
