@@ -147,10 +147,10 @@ class NotMe(_Frame, frozen=True, tag="not_me"):
 
 
 class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
-    """Restore cells that a turn changed, unless the person has touched them since.
+    """Restore cells that a turn changed, unless the person has edited them since.
 
-    ``cells`` are ids; empty means all that are neither restored nor kept yet. Variables keep
-    their values.
+    ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
+    has not run since. Variables keep their values.
     """
 
     session_id: str

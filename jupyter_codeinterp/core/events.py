@@ -152,8 +152,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
 class Kept(msgspec.Struct, frozen=True):
     """A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
     ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
-    ``unknown``; ``unconfirmed`` by the notebook's window. A redo also skips a cell that the
-    person has ``run`` since, and one whose earlier turn is undone (``earlier_undone``)."""
+    ``unknown``; ``unconfirmed`` by the notebook's window; ``run`` by the person since, unless the
+    undo named it. A redo also skips one whose earlier turn is undone (``earlier_undone``)."""
 
     cell_id: str
     why: Literal[

@@ -223,10 +223,10 @@ export interface NotMe {
   id?: number;
 }
 /**
- * Restore cells that a turn changed, unless the person has touched them since.
+ * Restore cells that a turn changed, unless the person has edited them since.
  *
- * ``cells`` are ids; empty means all that are neither restored nor kept yet. Variables keep
- * their values.
+ * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
+ * has not run since. Variables keep their values.
  */
 export interface UndoTurn {
   type: 'undo_turn';
@@ -789,8 +789,8 @@ export interface TurnUndone {
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
  * ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
- * ``unknown``; ``unconfirmed`` by the notebook's window. A redo also skips a cell that the
- * person has ``run`` since, and one whose earlier turn is undone (``earlier_undone``).
+ * ``unknown``; ``unconfirmed`` by the notebook's window; ``run`` by the person since, unless the
+ * undo named it. A redo also skips one whose earlier turn is undone (``earlier_undone``).
  */
 export interface Kept {
   cell_id: string;

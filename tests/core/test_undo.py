@@ -138,6 +138,86 @@ async def test_what_the_person_touched_since_is_kept(bench: Benches) -> None:
     assert b.of(e.TurnUndone) == [e.TurnUndone(1, (second,), kept, redoable=(second,))]
 
 
+def rerun(b: Bench, cell_id: str) -> None:
+    b.document.begin_by_hand(cell_id)
+    b.document.end_by_hand(cell_id, SEEN)
+
+
+def still_runs(b: Bench, cell_id: str) -> None:
+    b.document.begin_by_hand(cell_id)
+
+
+def rerun_elsewhere(b: Bench, cell_id: str) -> None:
+    """By a tool that knows nothing of our metadata, such as nbclient."""
+    cell = b.document.cell(cell_id)
+    assert cell is not None
+    cell |= {"outputs": SEEN, "execution_count": 99}
+
+
+def edit_back_and_run(b: Bench, cell_id: str) -> None:
+    b.document.edit(cell_id, "x = 20")
+    rerun(b, cell_id)
+
+
+def clear_outputs(b: Bench, cell_id: str) -> None:
+    cell = b.document.cell(cell_id)
+    assert cell is not None
+    cell |= {"outputs": [], "execution_count": None}
+
+
+def move_to_the_top(b: Bench, cell_id: str) -> None:
+    cells = b.document.notebook["cells"]
+    cells.sort(key=lambda cell: cell["id"] != cell_id)
+
+
+SEEN = [{"output_type": "stream", "name": "stdout", "text": "what they saw\n"}]
+ADDS = run("print('by the agent')")
+EDITS = call("edit_cell", cell_id="c1", source="print('by the agent')")
+RUNS = call("edit_cell", cell_id="c1", source="x = 20")
+
+
+@pytest.mark.parametrize(
+    ("work", "act", "why"),
+    [
+        (ADDS, rerun, "run"),
+        (ADDS, still_runs, "run"),
+        (ADDS, rerun_elsewhere, "run"),
+        (ADDS, clear_outputs, None),
+        (ADDS, move_to_the_top, None),
+        (EDITS, rerun, "run"),
+        (EDITS, rerun_elsewhere, "run"),
+        (EDITS, edit_back_and_run, "run"),
+        (EDITS, clear_outputs, None),
+        (RUNS, rerun, "run"),
+        (RUNS, rerun_elsewhere, "run"),
+        (RUNS, clear_outputs, None),
+    ],
+)
+async def test_a_result_that_the_person_saw_goes_only_with_a_cell_that_they_name(
+    bench: Benches, work: Any, act: Callable[[Bench, str], None], why: Any
+) -> None:
+    b = bench(work, say("Done."))
+    b.send()
+    b.decide(await b.draft())
+    ended = await b.ended()
+    (cell_id,) = (*ended.added, *ended.edited)
+    act(b, cell_id)
+    mine = copy.deepcopy(b.document.cell(cell_id))
+    b.restart_server()
+    await b.session.reviews.undo(1)
+    undone = b.of(e.TurnUndone)[-1]
+    if why is None:
+        assert (undone.restored, undone.kept) == ((cell_id,), ())
+        return
+    assert (undone.restored, undone.kept) == ((), (e.Kept(cell_id, why),))
+    assert b.document.cell(cell_id) == mine
+    await b.session.reviews.undo(1, (cell_id,))
+    assert b.of(e.TurnUndone)[-1].restored == (cell_id,)
+    assert "by the agent" not in str(b.document.sources())
+    await b.session.reviews.redo(1, (cell_id,))
+    assert b.document.cell(cell_id) == mine, "nothing is lost"
+
+
 async def test_a_turn_is_taken_back_once(bench: Benches) -> None:
     b = bench(run("a = 1"), say("Done."))
     await b.turn()

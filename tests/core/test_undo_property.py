@@ -68,7 +68,9 @@ AGENT = st.lists(
     max_size=14,
 )
 PERSON = st.lists(
-    st.tuples(st.sampled_from(["edit", "retype", "delete", "add", "move"]), PLACES, SOURCES, TYPES),
+    st.tuples(
+        st.sampled_from(["edit", "retype", "delete", "add", "move", "run"]), PLACES, SOURCES, TYPES
+    ),
     max_size=4,
 )
 
@@ -114,6 +116,8 @@ class World:
         self.document = Paper(notebook)
         self.ledger = Ledger()
         self._made = 0
+        self.ran: set[str] = set()
+        """Code cells that the person has run."""
 
     @property
     def cells(self) -> list[Cell]:
@@ -179,13 +183,22 @@ class World:
                 if cell_type == "code":
                     other |= {"outputs": [], "execution_count": None}
                 cells[at] = {"id": cells[at]["id"], "metadata": cells[at]["metadata"], **other}
+            elif kind == "run" and cells[at]["cell_type"] == "code":
+                shown = [{"output_type": "stream", "name": "stdout", "text": "mine"}]
+                cells[at] |= {"outputs": shown, "execution_count": 77}
+                ours = cells[at]["metadata"].get("codeinterp")
+                if isinstance(ours, dict):
+                    ours.pop("run_id", None)
+                self.ran.add(cells[at]["id"])
+            if kind == "retype" and cells:
+                self.ran.discard(cells[at]["id"])
             self.document.notebook = {**self.document.notebook, "cells": cells}
         now = {cell["id"]: (cell["source"], cell["cell_type"]) for cell in self.cells}
         return {cell_id for cell_id in {**was, **now} if was.get(cell_id) != now.get(cell_id)}
 
     def undo(self, turn: int, changes: Sequence[Change]) -> TurnUndone:
         return asyncio.run(
-            undo.undo(turn, changes, cast(Any, self.document), self.ledger, none_kept)
+            undo.undo(turn, changes, cast(Any, self.document), self.ledger, none_kept, {})
         )
 
     def redo(self, turn: int, changes: Sequence[Change]) -> TurnRedone:
@@ -289,6 +302,8 @@ def test_what_a_person_has_changed_since_is_never_touched(
     assert set(undone.restored) | {kept.cell_id for kept in undone.kept} == changed
     for cell_id in theirs - drafts_of(changes) - by_hand(changes, before):
         assert after.get(cell_id) == before.get(cell_id)
+    for cell_id in world.ran & before.keys():
+        assert after[cell_id] == before[cell_id], "what they saw succeed"
     for cell_id in before.keys() - changed:
         assert after[cell_id] == before[cell_id]
     for kept in undone.kept:

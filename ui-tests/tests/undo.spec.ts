@@ -129,7 +129,7 @@ test(
   }
 );
 
-test('a cell that the person has edited since is kept, and it is said', async ({
+test('cells that the person has edited or run since are kept, and it is said', async ({
   model,
   notebook,
   panel
@@ -138,15 +138,18 @@ test('a cell that the person has edited since is kept, and it is said', async ({
   await notebook.select(0);
   await panel.tidy(model);
   await notebook.edit(0, 'edited = "by hand"');
+  await notebook.run(1);
+  const ran = (await notebook.cells())[1];
   await panel.log.getByRole('button', { name: 'Undo turn' }).click();
   await expect(panel.log).toContainText(
-    '1 cell removed. 1 cell restored. Kernel variables do not change. 1 cell kept because you changed it.'
+    '1 cell restored. Kernel variables do not change. 1 cell kept because you ran it. 1 cell kept because you changed it.'
   );
-  expect(await notebook.sources()).toEqual([
-    'edited = "by hand"',
-    '# Two',
-    'three = 3'
-  ]);
+  const [first, ...others] = ['edited = "by hand"', '# Two', 'three = 3'];
+  expect(await notebook.sources()).toEqual([first, 'added = 1', ...others]);
+  expect((await notebook.cells())[1]).toEqual(ran);
+  await panel.log.getByRole('button', { name: 'Undo anyway' }).click();
+  await expect(panel.log).toContainText('1 cell removed. 1 cell restored.');
+  expect(await notebook.sources()).toEqual([first, ...others]);
   await panel.log.getByRole('button', { name: 'Review changes' }).click();
   await expect(
     notebook.cell(0).getByRole('group', { name: 'Edited: edited = True' })

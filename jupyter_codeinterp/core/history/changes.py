@@ -7,7 +7,17 @@ from typing import Literal, Union
 
 import msgspec
 
-from ..document.ops import BeginRun, Cell, Delete, Insert, Receipt, Restore, SetSource
+from ..document.ops import (
+    BeginRun,
+    Cell,
+    Delete,
+    Insert,
+    Receipt,
+    Restore,
+    SetSource,
+    run_id_of,
+    shaped,
+)
 from ..stores import StoredOp
 
 CELL_TYPES = ("raw", "code", "markdown")
@@ -17,7 +27,8 @@ class Change(msgspec.Struct, frozen=True):
     """``before`` is the whole earlier cell; None for an added one, or if unknown (a page was
     reloaded before its receipt). The journal keeps its outputs under the digest ``outputs``, or
     they were ``left_out``. ``above`` are the ids above it without this turn, nearest first.
-    ``source`` and ``cell_type`` are what the agent left; "" for a removed cell.
+    ``source`` and ``cell_type`` are what the agent left; "" for a removed cell. So is ``run``: the
+    agent's run that the cell showed then, "" if none.
     """
 
     cell_id: str
@@ -28,6 +39,7 @@ class Change(msgspec.Struct, frozen=True):
     cell_type: str = ""
     left_out: bool = False
     outputs: str = ""
+    run: str = ""
 
     @property
     def had_outputs(self) -> bool:
@@ -63,6 +75,7 @@ class _Track:
         self.exists = True
         self.source = before["source"] if before is not None else ""
         self.cell_type = before["cell_type"] if before is not None else ""
+        self.run = run_id_of(before) if before is not None else ""
         self.remade = False
         """Whether more than source and type may differ: it ran, or changed type for a while."""
 
@@ -72,14 +85,16 @@ class _Track:
             self.exists = False
         elif isinstance(op, Insert):
             self.exists, self.source, self.cell_type = True, op.source, op.cell_type
+            self.run = run_id_of(shaped({"metadata": op.metadata}))
         elif isinstance(op, SetSource):
             self.remade |= op.cell_type not in (None, self.cell_type)
             self.source, self.cell_type = op.source, op.cell_type or self.cell_type
         elif isinstance(op, BeginRun):
-            self.cell_type, self.remade = "code", True
+            self.cell_type, self.remade, self.run = "code", True, op.run_id
         elif isinstance(op, Restore):
             self.exists, self.remade = True, not self._is_as_before(op.cell, stored.outputs)
             self.source, self.cell_type = op.cell["source"], op.cell["cell_type"]
+            self.run = run_id_of(op.cell)
 
     def _is_as_before(self, cell: Cell, outputs: str) -> bool:
         if self.outputs != outputs and not self.left_out:
@@ -90,7 +105,7 @@ class _Track:
         """None if the cell is unchanged, or came and went."""
         before, above = self.before, self.above
         if not self.existed:
-            added = Change(cell_id, "added", None, above, self.source, self.cell_type)
+            added = Change(cell_id, "added", None, above, self.source, self.cell_type, run=self.run)
             return added if self.exists else None
         if not self.exists:
             return Change(
@@ -99,7 +114,7 @@ class _Track:
         was = (before["source"], before["cell_type"]) if before is not None else None
         if not self.remade and was == (self.source, self.cell_type):
             return None
-        left = (self.source, self.cell_type, self.left_out, self.outputs)
+        left = (self.source, self.cell_type, self.left_out, self.outputs, self.run)
         return Change(cell_id, "edited", before, above, *left)
 
 

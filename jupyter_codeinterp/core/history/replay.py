@@ -83,6 +83,8 @@ class Replay:
     """Titles of the cells that the last turn ran or wrote."""
     findings: dict[str, str] = field(default_factory=dict)
     """The checks of findings that cards have, by key."""
+    counts: dict[tuple[int, str], int] = field(default_factory=dict)
+    """The execution count of a turn's last run of a cell, by turn and cell id."""
     _added: dict[str, int] = field(default_factory=dict)
     """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
@@ -134,6 +136,8 @@ class Replay:
             self.findings.update((one.key, one.check) for one in event.findings if one.key)
             if event.cell_id and event.status == "ok" and event.name != "delete_cell":
                 self.cells.append(event.title)
+            if event.cell_id and event.execution_count is not None:
+                self.counts[self.turns, event.cell_id] = event.execution_count
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
         elif isinstance(event, UsageChanged):

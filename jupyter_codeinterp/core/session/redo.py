@@ -45,7 +45,7 @@ class Redoing(Undoing):
         self._undone = undone
 
     def op(self, change: Change) -> Op | None:
-        return None if self._was_run(change) else super().op(change)
+        return None if self.was_run(change) else super().op(change)
 
     def tags(self, change: Change) -> tuple[str, ...]:
         left = self._undone[change.cell_id].left
@@ -55,13 +55,13 @@ class Redoing(Undoing):
         why = super().why_kept(change, receipt)
         if why is None:
             return None
-        if receipt is None and self._was_run(change):
+        if receipt is None and self.was_run(change):
             return Kept(change.cell_id, "run")
         if receipt is not None and self._another_undo_left(change.cell_id, receipt):
             return Kept(change.cell_id, "earlier_undone")
         return why
 
-    def _was_run(self, change: Change) -> bool:
+    def was_run(self, change: Change) -> bool:
         """Whether the cell has the undo's source and the result of another run."""
         cell, left = self._snapshot.cell(change.cell_id), self._undone[change.cell_id].left
         if cell is None or left is None or cell.source != left["source"]:

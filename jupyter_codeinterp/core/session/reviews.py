@@ -30,7 +30,7 @@ class Reviews:
 
     async def undo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Restore ``cells`` of a turn, or all that are neither restored nor kept, unless the
-        person has touched them since.
+        person has edited them since; or, if ``cells`` does not name them, has run them.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
@@ -39,7 +39,9 @@ class Reviews:
             chosen = self._chosen(turn, cells) if cells else self._left(turn)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
-            undone = await undo.undo(turn, chosen, document, self._session.ledger, outputs)
+            counts = None if cells else self._counts(turn)
+            ledger = self._session.ledger
+            undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
             self._session.show(replace(undone, window=window))
 
     async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
@@ -70,7 +72,8 @@ class Reviews:
                 left = self._open(number)
                 if left:
                     self._session.workplace.begin_turn(-number)
-                    undone = await undo.undo(number, left, document, ledger, outputs)
+                    counts = self._counts(number)
+                    undone = await undo.undo(number, left, document, ledger, outputs, counts)
                     self._session.show(replace(undone, window=window))
                     for one in undone.kept:
                         kept.setdefault(one.cell_id, one)
@@ -92,6 +95,11 @@ class Reviews:
             self._session.publish(
                 ChangesKept(turn, tuple(change.cell_id for change in kept), window)
             )
+
+    def _counts(self, turn: int) -> dict[str, int]:
+        """The execution counts of the turn's last runs, by cell."""
+        counts = self._session.replay.counts
+        return {cell_id: count for (number, cell_id), count in counts.items() if number == turn}
 
     def _changes(self, turn: int) -> tuple[Change, ...]:
         if not 1 <= turn <= self._session.replay.turns:

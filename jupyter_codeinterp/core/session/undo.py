@@ -1,17 +1,18 @@
 """Undo the agent's work on a notebook: a turn, a failed cell, an abandoned draft.
 
 Every op names the source that the agent left, so the document refuses it if the person has
-touched the cell since.
+touched the cell since. A cell that only ran again since stays, too: people keep what they saw
+succeed. Naming that cell undoes it nevertheless, and redo brings its outputs back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from ..document.ops import CellView, Delete, Op, Receipt, Restore, Snapshot
+from ..document.ops import PRIVATE, CellView, Delete, Op, Receipt, Restore, Snapshot, run_id_of
 from ..errors import CommandError
 from ..events import CellRemoved, Cleared, Kept, TurnUndone
 from ..history.changes import Change
@@ -32,9 +33,12 @@ async def undo(
     document: Document,
     ledger: Ledger,
     outputs: Outputs,
+    counts: Mapping[str, int] | None = None,
 ) -> TurnUndone:
-    """Restore what a turn changed. Raises DocumentError ``not_open``."""
-    undoing = Undoing(turn, tuple(changes), await document.snapshot(), ledger, outputs)
+    """Restore what a turn changed. ``counts``: keep cells that ran again since; these are the
+    execution counts of the turn's own runs, by cell. Raises DocumentError ``not_open``."""
+    snapshot = await document.snapshot()
+    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, counts)
     done = await carry_out(undoing, document, ledger)
     redoable = (one.change for one in ledger.undone(turn, done.restored).values())
     return TurnUndone(turn, *done, redoable=tuple(c.cell_id for c in redoable if c.undoable))
@@ -77,8 +81,10 @@ class Undoing:
         snapshot: Snapshot,
         ledger: Ledger,
         outputs: Outputs,
+        counts: Mapping[str, int] | None = None,
     ) -> None:
         self.turn = turn
+        self._counts = counts
         self._changes = changes
         self._snapshot = snapshot
         self._ledger = ledger
@@ -101,6 +107,8 @@ class Undoing:
                 return None
             if change.kind == "added" and cell.tags != self.tags(change):
                 return None
+            if self.was_run(change):
+                return None
             if change.kind == "added" and change.cell_id in self._ledger.drafts:
                 # The stream broke off: how much of the draft arrived is unknown.
                 expect = expect or cell.source
@@ -108,7 +116,27 @@ class Undoing:
             return None
         above = tuple(other for other in change.above if other in self._ids)[:ANCHORS]
         placed = msgspec.structs.replace(change, above=above)
-        return undo_op(placed, expect, self._outputs, tell=True)
+        last_run = None if self._counts is None else change.run
+        return undo_op(placed, expect, self._outputs, last_run, tell=True)
+
+    def was_run(self, change: Change) -> bool:
+        """Whether the cell has the code of the turn, or its earlier code, and the result of
+        another run."""
+        cell = self._snapshot.cell(change.cell_id)
+        if self._counts is None or cell is None or cell.cell_type != "code":
+            return False
+        if change.kind == "removed" or PRIVATE in cell.tags:
+            return False  # The document does not tell the count of a private cell.
+        was, ran = change.before, cell.execution_count
+        run_before = run_id_of(was) if was is not None else ""
+        count_before = was.get("execution_count") if was is not None else None
+        if _is_restored(change, cell) and cell.run_id == run_before:
+            return ran not in (None, count_before)
+        if cell.source != change.source:
+            return False
+        count = self._counts.get(change.cell_id, count_before)
+        is_known = change.cell_id in self._counts or change.run == run_before
+        return cell.run_id != change.run or (is_known and ran not in (None, count))
 
     def tags(self, change: Change) -> tuple[str, ...]:
         """The tags of an added cell. The agent gives none."""
@@ -117,6 +145,8 @@ class Undoing:
     def why_kept(self, change: Change, receipt: Receipt | None) -> Kept | None:
         """Why the cell was skipped; None if it was restored."""
         cell_id = change.cell_id
+        if receipt is None and self.was_run(change):
+            return Kept(cell_id, self._ran(change))
         if receipt is None:
             redacted = change.before is not None and REMOVED in change.before["source"]
             return Kept(cell_id, "changed" if change.undoable and not redacted else "unknown")
@@ -128,7 +158,14 @@ class Undoing:
             return Kept(cell_id, "unconfirmed")
         if self._ledger.written_later(self.turn, cell_id, receipt.source):
             return Kept(cell_id, "changed_later")
+        conflict = receipt.status == "conflict" and self._counts is not None
+        if conflict and receipt.source == change.source:
+            return Kept(cell_id, "run")  # It ran since the snapshot.
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
+
+    def _ran(self, change: Change) -> Literal["run", "changed_later"]:
+        later = self._ledger.written_later(self.turn, change.cell_id, change.source)
+        return "changed_later" if later else "run"
 
 
 def _is_restored(change: Change, cell: CellView) -> bool:
@@ -144,9 +181,10 @@ async def remove(cell_id: str, turn: int, document: Document, ledger: Ledger) ->
     if source is None:
         raise CommandError("not_ours", "This cell is not one of the agent's.")
     await document.snapshot()
-    receipt = await _apply(turn, Delete(cell_id, source), document, ledger)
+    delete = Delete(cell_id, source, ledger.last_run(cell_id))
+    receipt = await _apply(turn, delete, document, ledger)
     if receipt.status != "done":
-        raise CommandError("cell_changed", "You have changed this cell; it was kept.")
+        raise CommandError("cell_changed", "You have changed or run this cell; it was kept.")
     return CellRemoved(cell_id, redoable=turn > 0 and cell_id in ledger.undone(turn, (cell_id,)))
 
 

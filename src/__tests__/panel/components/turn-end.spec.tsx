@@ -212,6 +212,23 @@ describe('what a turn changed', () => {
     expect(text()).not.toContain('redone');
   });
 
+  it('leaves cells that the person ran, unless they want that, too', async () => {
+    const left: Event = {
+      ...(undone('new') as TurnUndone),
+      kept: [{ cell_id: 'cell1', why: 'run' }]
+    };
+    const made = await panel(CHANGES, started, END, left);
+    expect(text()).toContain('1 cell kept because you ran it.');
+    await click('Review changes');
+    expect(row('Edited: a = 2').textContent).toContain('Kept: you ran it');
+    await click('Undo anyway');
+    expect(made.client.ofType('undo_turn')).toMatchObject([
+      { turn: 1, cells: ['cell1'] }
+    ]);
+    await play(made, undone('cell1'));
+    expect(screen.queryByRole('button', { name: 'Undo anyway' })).toBeNull();
+  });
+
   it.each([
     ['changed', '1 cell kept because you changed it.', false],
     ['run', '1 cell kept because you ran it.', false],

@@ -3,11 +3,34 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Kept } from '../../../protocol/protocol';
 import type { IEndItem } from '../../view/view';
+import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
 export function Outcome({ item }: { item: IEndItem }): JSX.Element {
-  const { trans } = usePanel();
-  return <>{outcome(item, trans).join(' ')}</>;
+  const { store, trans } = usePanel();
+  const [busy, setBusy] = React.useState(false);
+  // Undo a turn leaves these, since they show what the person has seen succeed.
+  const ran = Object.keys(item.left).filter(
+    cellId => item.left[cellId] === 'run' && !(cellId in item.reviewed)
+  );
+  const undo = async () => {
+    setBusy(true);
+    await store.conversation.undoTurn(item.end.turn, ran);
+    setBusy(false);
+  };
+  return (
+    <>
+      {outcome(item, trans).join(' ')}
+      {ran.length > 0 && (
+        <>
+          {' '}
+          <Button look="link" disabled={busy} onClick={() => void undo()}>
+            {trans.__('Undo anyway')}
+          </Button>
+        </>
+      )}
+    </>
+  );
 }
 
 function outcome(item: IEndItem, trans: TranslationBundle): string[] {

@@ -64,6 +64,8 @@ export function stateOf(
       return trans.__('Kept: you changed it');
     case 'changed_later':
       return trans.__('Kept: a later turn changed it');
+    case 'run':
+      return trans.__('Kept: you ran it');
     case 'deleted':
       return trans.__('Not undone: the cell is gone');
     case 'locked':
