@@ -318,14 +318,30 @@ export interface IOrderLine {
   readonly words: string;
 }
 
-/** An order of a notebook's cells in which each finds its names. */
+export interface ISourceOfCell {
+  readonly cell_id: string;
+  readonly source: string;
+  readonly cell_type: 'code' | 'markdown';
+}
+
+/** An order of a notebook's cells in which each finds its names, and what tidies them. */
 export interface IProposedOrder {
-  /** The ids of all cells. */
+  /** The ids of all cells, new ones included. */
   readonly cells: readonly string[];
+  /** Cells that have no code left, and go. */
+  readonly gone: readonly string[];
   /** Why cells move down. */
   readonly moves: readonly IOrderLine[];
-  /** What no order gives. */
+  /** What no order gives, and imports that stay. */
   readonly left: readonly IOrderLine[];
+  /** Imports that go to the first cell. */
+  readonly imports: readonly IOrderLine[];
+  /** Cells whose results no cell uses: they get a tag. */
+  readonly unused: readonly IOrderLine[];
+  /** Headings above cells. */
+  readonly headings: readonly IOrderLine[];
+  readonly added: readonly ISourceOfCell[];
+  readonly edited: readonly ISourceOfCell[];
 }
 
 /** A figure of an answer, and its place in a cell's output. */

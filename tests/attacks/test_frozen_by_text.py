@@ -78,6 +78,8 @@ from jupyter_codeinterp.core.model_view import (
     untrusted,
 )
 from jupyter_codeinterp.core.model_view.context import Context
+from jupyter_codeinterp.core.order import headings, imports, unused
+from jupyter_codeinterp.core.order.ordering import Cell as OrderedCell
 from jupyter_codeinterp.core.own_commands import for_model, front_matter, own_command
 from jupyter_codeinterp.core.redaction import found_secrets, pasted_keys, secrets
 from jupyter_codeinterp.core.rights import cautious
@@ -171,6 +173,7 @@ READERS = (
     *("labelling", "paths", "theirs"),
     *("caution", "cautious", "signs"),
     *("cell_names", "parsing", "python_of", "stale"),
+    *("headings", "imports", "unused"),
     *("beforehand", "comparing", "holding", "json_tables", "png", "sheets", "unvarying"),
     "variations",
 )
@@ -463,6 +466,15 @@ def vary(text: str) -> object:
     ]
 
 
+def in_cells(text: str) -> list[OrderedCell]:
+    """Cells of a notebook that has this text as a comment, as code and as words."""
+    sources = (f"# --- {text}", f"import a\n{text[:9_000]}", "x = 1\nimport b")
+    return [
+        *(OrderedCell(str(at), "code", source) for at, source in enumerate(sources)),
+        OrderedCell("m", "markdown", text),
+    ]
+
+
 def rewrite(text: str) -> object:
     found = json_tables.parsed(text)
     return found and json_tables.written(*found)
@@ -626,6 +638,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "beforehand.findings": lambda t: beforehand.findings(
         [CodeCell("c1", 1, t[:20_000]), CodeCell("c2", 2, f"x = {t!r}")], "python"
     ),
+    "headings.headings": lambda t: list(headings.headings(in_cells(t))),
+    "imports.with_imports_on_top": lambda t: imports.with_imports_on_top(in_cells(t)),
+    "unused.unused": lambda t: list(unused.unused(in_cells(t))),
     "sheets.sheets_read": lambda t: sheets.sheets_read(
         [f"pd.read_excel({t[:5_000]!r})", t], t[-9:]
     ),

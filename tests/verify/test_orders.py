@@ -31,6 +31,7 @@ async def test_a_proposal_changes_nothing(site: Site, jp_root_dir: Path) -> None
         "cells": ["c2", "c3", "m", "c1"],
         "moves": [{"cell_id": "c1", "words": "Code cell 1 uses `x`, which Code cell 2 makes."}],
         "left": [],
+        **{name: [] for name in ("imports", "unused", "headings", "added", "edited", "gone")},
     }
     assert (jp_root_dir / "a.ipynb").read_bytes() == before
     assert not list(site.app.kernel_manager.list_kernel_ids())

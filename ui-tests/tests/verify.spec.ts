@@ -86,7 +86,7 @@ test('a conclusion that one row carries', async ({
   await panel.log.getByRole('button', { name: 'Does it hold?' }).click();
   const section = panel.log.getByRole('region', { name: 'Does it hold?' });
   await expect(section).toContainText(
-    '9 runs of 1 cell, each in a new kernel. In copies of the folder, these files change a little: boxes.csv.'
+    '10 runs of 1 cell, each in a new kernel. In copies of the folder, these files change a little: boxes.csv.'
   );
   await section.getByRole('button', { name: 'Start' }).click();
   await expect(section.getByRole('status')).toHaveText(
@@ -94,11 +94,50 @@ test('a conclusion that one row carries', async ({
   );
   const figures = section.getByRole('list', { name: 'Figures' });
   await expect(figures).toContainText(
-    /7,412 North\s*410 … 7,453\s*North is first in 7 of 8; else South\./
+    /7,412 North\s*410 … 7,782\.6\s*North is first in 7 of 8; else South\.\s*58\.8 % of its column/
   );
   // The sum of both.
   await expect(section).toContainText('1 number could not be followed.');
   expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
+});
+
+test('imports, marks and headings are proposed, and go back', async ({
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start([
+    'boxes = [41, 52]',
+    'print(boxs)',
+    '# --- Sum up ---\nimport math\nprint(math.fsum(boxes))'
+  ]);
+  await notebook.run(0);
+  await notebook.run(1);
+  const before = await notebook.cells();
+  await notebook.command('codeinterp:put-in-order');
+  const section = panel.root.getByRole('region', {
+    name: 'Order of the cells'
+  });
+  for (const [name, words] of [
+    ['Imports on top', '`import math` of Code cell 3 goes to the new first'],
+    ['Cells that get the tag “unused”, and stay', 'In [2] failed'],
+    ['New headings', '“Sum up” above Code cell 3']
+  ]) {
+    await expect(section.getByRole('list', { name })).toContainText(words);
+  }
+  expect(await findings(page, '.jp-codeinterp-Verify')).toEqual([]);
+  await page.screenshot({ path: test.info().outputPath('tidy.png') });
+  await section.getByRole('button', { name: 'Apply' }).click();
+  await expect(section.getByRole('status')).toContainText('Nothing has run.');
+  expect(await notebook.sources()).toEqual([
+    'import math',
+    'boxes = [41, 52]',
+    'print(boxs)',
+    '## Sum up',
+    '# --- Sum up ---\nprint(math.fsum(boxes))'
+  ]);
+  await section.getByRole('button', { name: 'Undo' }).click();
+  expect(await notebook.cells()).toEqual(before);
 });
 
 test('cells are put in order, and back', async ({ notebook, page, panel }) => {

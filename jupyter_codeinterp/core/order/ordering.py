@@ -19,12 +19,16 @@ MOST_CELLS = 500
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """A cell of the notebook; ``cell_type`` as in nbformat. ``count``: the number of its run."""
+    """A cell of the notebook; ``cell_type`` as in nbformat. ``count``: the number of its run.
+    ``failed``: its output has an error. ``shows``: it has any other output."""
 
     cell_id: str
     cell_type: str
     source: str
     count: Union[int, None] = None
+    failed: bool = False
+    shows: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class Need(msgspec.Struct, frozen=True):
@@ -148,7 +152,7 @@ def _join(
         if not block.names.known:
             for other in range(len(blocks)):
                 graph.add(min(other, number), max(other, number))
-        for name in sorted(_reads(block.names, functions) & writers.keys()):
+        for name in sorted(reads(block.names, functions) & writers.keys()):
             # What changes a name in place does not bring it.
             brings = [one for one in writers[name] if name in blocks[one].names.defines]
             above = [one for one in writers[name] if one < number]
@@ -175,7 +179,7 @@ def _keep(graph: _Graph, reader: int, writer: int, writers: list[int]) -> None:
             graph.add(reader, other)
 
 
-def _reads(names: Names, functions: dict[str, Function]) -> frozenset[str]:
+def reads(names: Names, functions: dict[str, Function]) -> frozenset[str]:
     """Names that the cell needs when it runs, also in functions that it may call."""
     found = set(names.reads)
     waiting = list(names.reads)

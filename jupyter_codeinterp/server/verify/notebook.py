@@ -77,8 +77,17 @@ async def _kernel(kernels: NotebookKernels, path: str, content: Any) -> tuple[st
 
 def _cell(given: Any) -> Cell:
     count, source = given.get("execution_count"), joined(given.get("source"))
-    counted = count if isinstance(count, int) else None
-    return Cell(str(given.get("id", "")), str(given.get("cell_type", "")), source, counted)
+    kinds = {one.get("output_type") for one in given.get("outputs") or () if isinstance(one, dict)}
+    tags = given.get("metadata", {}).get("tags")
+    return Cell(
+        str(given.get("id", "")),
+        str(given.get("cell_type", "")),
+        source,
+        count if isinstance(count, int) else None,
+        "error" in kinds,
+        bool(kinds - {"error"}),
+        tuple(map(str, tags)) if isinstance(tags, list) else (),
+    )
 
 
 def _language(metadata: Any) -> str:

@@ -8,6 +8,7 @@ import {
   screen
 } from '@testing-library/react';
 import React from 'react';
+import type { IProposedOrder } from '../../protocol/rest';
 import { PanelContext } from '../../panel/components/elements/context';
 import { Verification } from '../../panel/components/verify/Verification';
 import { cellsOf, reorder } from '../../panel/components/verify/reorder';
@@ -44,7 +45,11 @@ const ids = () => cellsOf(model).map(({ id }) => id);
 
 describe('cells that are put in order', () => {
   const put = (order: string, expected = cellsOf(model)) =>
-    reorder(model, expected, order.split(''));
+    reorder(model, expected, {
+      ids: order.split(''),
+      made: new Map(),
+      gone: []
+    });
 
   it('have any order, and few of them move', () => {
     const moved: number[] = [];
@@ -112,7 +117,10 @@ const ORDERS = 'abcd'
   );
 
 describe('the proposal of an order', () => {
-  async function proposal(order = 'bcda'.split('')) {
+  async function proposal(
+    order = 'bcda'.split(''),
+    more: Partial<IProposedOrder> = {}
+  ) {
     const made = makeStore();
     made.notebooks.model = model;
     made.api.order = {
@@ -120,7 +128,10 @@ describe('the proposal of an order', () => {
       moves: [
         { cell_id: 'a', words: 'In [1] uses `x`, which In [2] makes.' }
       ].filter(() => order.join('') !== 'abcd'),
-      left: []
+      left: [],
+      gone: [],
+      ...{ imports: [], unused: [], headings: [], added: [], edited: [] },
+      ...more
     };
     made.store.toggleVerification(true, true);
     render(
@@ -152,6 +163,42 @@ describe('the proposal of an order', () => {
     expect(ids().join('')).toBe('bcda');
     press('Close');
     expect(store.state.now).toMatchObject({ verifying: true, ordering: 0 });
+  });
+
+  it('tidies, and takes all of it back in one step', async () => {
+    const { sharedModel } = model;
+    const before = sharedModel.cells.map(one => one.toJSON());
+    sharedModel.clearUndoHistory();
+    await proposal(['b', 'top', 'c', 'title', 'a'], {
+      gone: ['d'],
+      imports: [{ cell_id: 'd', words: '`import y` goes to the first cell.' }],
+      unused: [{ cell_id: 'a', words: 'In [1] failed.' }],
+      headings: [{ cell_id: 'a', words: '“Show” above In [1].' }],
+      added: [
+        { cell_id: 'title', source: '## Show', cell_type: 'markdown' },
+        { cell_id: 'top', source: 'import y', cell_type: 'code' }
+      ],
+      edited: [{ cell_id: 'c', source: 'x = 2', cell_type: 'code' }]
+    });
+    for (const words of ['`import y` goes', 'In [1] failed', '“Show” above']) {
+      expect(section().textContent).toContain(words);
+    }
+    press('Apply');
+    expect(cellsOf(model).map(({ id, source }) => [id, source])).toEqual([
+      ['b', '# B'],
+      ['top', 'import y'],
+      ['c', 'x = 2'],
+      ['title', '## Show'],
+      ['a', 'print(x)']
+    ]);
+    const types = sharedModel.cells.map(one => one.cell_type).join(' ');
+    expect(types).toBe('markdown code code markdown code');
+    expect(sharedModel.cells[4].metadata.tags).toEqual(['unused']);
+    press('Undo');
+    expect(sharedModel.cells.map(one => one.toJSON())).toEqual(before);
+    press('Apply');
+    sharedModel.undo();
+    expect(sharedModel.cells.map(one => one.toJSON())).toEqual(before);
   });
 
   it('is refused in a notebook that is read-only', async () => {

@@ -512,7 +512,13 @@ export class FakeApi implements IApi {
 
   async verify(): Promise<void> {}
 
-  order: IProposedOrder = { cells: [], moves: [], left: [] };
+  order: IProposedOrder = {
+    cells: [],
+    moves: [],
+    left: [],
+    ...{ imports: [], unused: [], headings: [], added: [], edited: [] },
+    gone: []
+  };
 
   async proposeOrder(): Promise<IProposedOrder> {
     return this.order;

@@ -4,8 +4,8 @@ import React from 'react';
 import type { IOrderLine, IProposedOrder } from '../../../protocol/rest';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import type { IPlacedCell, Refusal } from './reorder';
-import { cellsOf, reorder } from './reorder';
+import type { IPlacedCell, ITarget, Refusal } from './reorder';
+import { backFrom, cellsOf, reorder, targetOf } from './reorder';
 
 interface IProposal {
   readonly order: IProposedOrder;
@@ -13,17 +13,33 @@ interface IProposal {
   readonly cells: readonly IPlacedCell[];
 }
 
+interface IApplied {
+  readonly cells: readonly IPlacedCell[];
+  readonly back: ITarget;
+}
+
+const NOTHING: IProposedOrder = {
+  cells: [],
+  gone: [],
+  moves: [],
+  left: [],
+  imports: [],
+  unused: [],
+  headings: [],
+  added: [],
+  edited: []
+};
+
 export function Ordering({ notebook }: { notebook: string }): JSX.Element {
   const { store, trans } = usePanel();
   const { now, failed } = useProposal(notebook);
-  // The cells as they were put; null before.
-  const [applied, setApplied] = React.useState<readonly IPlacedCell[] | null>(
-    null
-  );
+  // The cells as they were put, and what puts them back; null before.
+  const [applied, setApplied] = React.useState<IApplied | null>(null);
   const [refused, setRefused] = React.useState('');
-  const moves = now?.order.moves ?? [];
+  const { moves, imports, unused, headings, left } = now?.order ?? NOTHING;
+  const changes = [moves, imports, unused, headings].some(one => one.length);
 
-  const put = (from: readonly IPlacedCell[], ids: readonly string[]) => {
+  const put = (from: readonly IPlacedCell[], to: () => ITarget) => {
     if (!store.state.byPerson()) {
       return;
     }
@@ -33,23 +49,22 @@ export function Ordering({ notebook }: { notebook: string }): JSX.Element {
     const works = Object.values(store.state.now.sessions).some(
       ({ info }) => info.running && info.notebook === notebook
     );
-    const refusal = locked
-      ? 'read-only'
-      : works
-        ? 'agent'
-        : reorder(model, from, ids);
+    if (!model || locked || works) {
+      setRefused(refusalWords(locked ? 'read-only' : 'agent', trans));
+      return;
+    }
+    const target = to();
+    const back = backFrom(model, target);
+    const refusal = reorder(model, from, target);
     setRefused(refusal && refusalWords(refusal, trans));
-    if (model && !refusal) {
-      setApplied(applied ? null : cellsOf(model));
+    if (!refusal) {
+      setApplied(applied ? null : { cells: cellsOf(model), back });
     }
   };
   const press = ({ order, cells }: IProposal) =>
     applied
-      ? put(
-          applied,
-          cells.map(({ id }) => id)
-        )
-      : put(cells, order.cells);
+      ? put(applied.cells, () => applied.back)
+      : put(cells, () => targetOf(store.notebooks.modelOf(notebook)!, order));
 
   return (
     <section
@@ -59,7 +74,7 @@ export function Ordering({ notebook }: { notebook: string }): JSX.Element {
       <p className="jp-codeinterp-Verify-sum" role="status">
         {applied
           ? trans.__('The cells are in the new order. Nothing has run.')
-          : now && summary(now.order, trans)}
+          : now && summary(now.order, changes, trans)}
       </p>
       {(failed || refused) && (
         <p className="jp-codeinterp-Note" data-level="error" role="alert">
@@ -67,13 +82,16 @@ export function Ordering({ notebook }: { notebook: string }): JSX.Element {
         </p>
       )}
       <Lines label={trans.__('Cells that move down')} mark="↓" lines={moves} />
+      <Lines label={trans.__('Imports on top')} mark="↑" lines={imports} />
       <Lines
-        label={trans.__('What stays as it is')}
-        mark="!"
-        lines={now?.order.left ?? []}
+        label={trans.__('Cells that get the tag “unused”, and stay')}
+        mark="–"
+        lines={unused}
       />
+      <Lines label={trans.__('New headings')} mark="#" lines={headings} />
+      <Lines label={trans.__('What stays as it is')} mark="!" lines={left} />
       <div className="jp-codeinterp-Verify-buttons">
-        {now && moves.length > 0 && (
+        {now && changes && (
           <Button
             look={applied ? 'plain' : 'primary'}
             onClick={() => press(now)}
@@ -121,26 +139,36 @@ function Lines(props: {
 }): JSX.Element | null {
   const { store } = usePanel();
   return props.lines.length ? (
-    <ul aria-label={props.label}>
-      {props.lines.map(({ cell_id, words }) => (
-        <li key={words}>
-          <button type="button" onClick={() => void store.reveal(cell_id)}>
-            <span className="jp-mod-mark" aria-hidden="true">
-              {props.mark}
-            </span>
-            <span>{words}</span>
-          </button>
-        </li>
-      ))}
-    </ul>
+    <>
+      <p className="jp-codeinterp-Verify-about">{props.label}</p>
+      <ul aria-label={props.label}>
+        {props.lines.map(({ cell_id, words }) => (
+          <li key={words}>
+            <button type="button" onClick={() => void store.reveal(cell_id)}>
+              <span className="jp-mod-mark" aria-hidden="true">
+                {props.mark}
+              </span>
+              <span>{words}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
   ) : null;
 }
 
-function summary(order: IProposedOrder, trans: TranslationBundle): string {
+function summary(
+  order: IProposedOrder,
+  changes: boolean,
+  trans: TranslationBundle
+): string {
   if (order.moves.length) {
     return trans.__(
       'These cells would move down. Text moves with the code cell below it.'
     );
+  }
+  if (changes) {
+    return trans.__('The order can stay.');
   }
   return order.left.length
     ? trans.__('No cell can move.')

@@ -1,6 +1,11 @@
-/** Moves the cells of a notebook as the person's own edit. Nothing runs. */
+/** Moves and tidies the cells of a notebook as the person's own edit. Nothing runs. */
+import type { SharedCell } from '@jupyter/ydoc';
 import type { ICodeCellModel } from '@jupyterlab/cells';
 import type { INotebookModel } from '@jupyterlab/notebook';
+import type { IProposedOrder } from '../../../protocol/rest';
+
+/** The tag of a cell whose results no cell uses. */
+export const UNUSED = 'unused';
 
 export interface IPlacedCell {
   readonly id: string;
@@ -17,11 +22,64 @@ export function cellsOf(model: INotebookModel): readonly IPlacedCell[] {
   }));
 }
 
+/** The cells as they shall be, by id. */
+export interface ITarget {
+  readonly ids: readonly string[];
+  /** New cells, and cells with another source or metadata. */
+  readonly made: ReadonlyMap<string, SharedCell.Cell>;
+  /** Cells that go. */
+  readonly gone: readonly string[];
+}
+
+/** The notebook's cells with what a proposal adds, edits, marks and takes away. */
+export function targetOf(
+  model: INotebookModel,
+  order: IProposedOrder
+): ITarget {
+  const made = new Map<string, SharedCell.Cell>();
+  const had = new Map(
+    model.sharedModel.cells.map(cell => [cell.getId(), cell.toJSON()])
+  );
+  const cellOf = (id: string) => made.get(id) ?? had.get(id);
+  for (const { cell_id, source, cell_type } of order.added) {
+    const code = cell_type === 'code' && { outputs: [], execution_count: null };
+    const cell = { id: cell_id, cell_type, source, metadata: {}, ...code };
+    made.set(cell_id, cell as SharedCell.Cell);
+  }
+  for (const { cell_id, source } of order.edited) {
+    const cell = cellOf(cell_id);
+    if (cell) {
+      made.set(cell_id, { ...cell, source });
+    }
+  }
+  for (const { cell_id } of order.unused) {
+    const cell = cellOf(cell_id);
+    if (cell) {
+      const tags = [...((cell.metadata?.tags as string[]) ?? []), UNUSED];
+      const metadata = { ...cell.metadata, tags };
+      made.set(cell_id, { ...cell, metadata } as SharedCell.Cell);
+    }
+  }
+  return { ids: order.cells, made, gone: order.gone };
+}
+
+/** What puts the cells back as they are now, after `target`. */
+export function backFrom(model: INotebookModel, target: ITarget): ITarget {
+  const kept = new Set(target.ids);
+  const { cells } = model.sharedModel;
+  const made = cells
+    .filter(cell => !kept.has(cell.getId()) || target.made.has(cell.getId()))
+    .map(cell => [cell.getId(), cell.toJSON()] as const);
+  const ids = cells.map(cell => cell.getId());
+  const gone = target.ids.filter(id => !ids.includes(id));
+  return { ids, made: new Map(made), gone };
+}
+
 /** Put the cells in the order of `ids`, if they are still the expected ones in their order. */
 export function reorder(
   model: INotebookModel,
   expected: readonly IPlacedCell[],
-  ids: readonly string[]
+  { ids, made, gone }: ITarget
 ): Refusal {
   if (model.readOnly) {
     return 'read-only';
@@ -33,7 +91,13 @@ export function reorder(
       ({ id, source }, at) =>
         id === expected[at].id && source === expected[at].source
     );
-  if (!same || !areTheSame(ids, now)) {
+  const known = new Set([...now.map(({ id }) => id), ...made.keys()]);
+  const all = new Set([...ids, ...gone]);
+  const complete =
+    all.size === ids.length + gone.length &&
+    all.size === known.size &&
+    [...all].every(id => known.has(id));
+  if (!same || !complete) {
     return 'changed';
   }
   // A cell that moves is a new one: outputs to come would go to the old.
@@ -44,40 +108,35 @@ export function reorder(
     return 'runs';
   }
   const { sharedModel } = model;
-  const order = now.map(({ id }) => id);
-  const stay = longestInOrder(order, ids);
+  const had = now.map(({ id }) => id);
+  const wanted = new Set(ids);
+  const kept = had.filter(id => wanted.has(id) && !made.has(id));
+  const stay = longestInOrder(
+    kept,
+    ids.filter(id => kept.includes(id))
+  );
   const cells = new Map(
     sharedModel.cells.map(cell => [cell.getId(), cell.toJSON()])
   );
+  const order = [...had];
   // One step for JupyterLab's own undo, too. `moveCell` would read cells that are out of date
   // until the end of the transaction.
   sharedModel.transact(() => {
-    ids.forEach((id, place) => {
-      if (stay.has(id)) {
-        return;
+    for (const id of had) {
+      if (!stay.has(id)) {
+        const at = order.indexOf(id);
+        sharedModel.deleteCell(at);
+        order.splice(at, 1);
       }
-      const from = order.indexOf(id);
-      sharedModel.deleteCell(from);
-      order.splice(from, 1);
-      // Behind the cell before it, which has its place already.
-      const to = place ? order.indexOf(ids[place - 1]) + 1 : 0;
-      sharedModel.insertCell(to, cells.get(id)!);
-      order.splice(to, 0, id);
+    }
+    ids.forEach((id, place) => {
+      if (!stay.has(id)) {
+        // Each cell before it has its place already.
+        sharedModel.insertCell(place, made.get(id) ?? cells.get(id)!);
+      }
     });
   });
   return '';
-}
-
-function areTheSame(
-  ids: readonly string[],
-  cells: readonly IPlacedCell[]
-): boolean {
-  const known = new Set(cells.map(({ id }) => id));
-  return (
-    ids.length === cells.length &&
-    new Set(ids).size === ids.length &&
-    ids.every(id => known.has(id))
-  );
 }
 
 /** As many cells as possible that are in order already: they need not move. */
