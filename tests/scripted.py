@@ -62,6 +62,7 @@ from jupyter_codeinterp.core.stores import SessionStore, StoredOp
 from jupyter_codeinterp.core.tools.registry import ToolRegistry
 from jupyter_codeinterp.core.turn.files import Seen
 from jupyter_codeinterp.core.turn.limits import Rules
+from jupyter_codeinterp.core.verify.verification import FreshRuns
 from tests.kernels import until
 
 E = TypeVar("E")
@@ -307,6 +308,7 @@ class MemoryPlace:
         self.document = document
         self.kernel = kernel
         self.new_notebooks: NewNotebooks | None = None
+        self.fresh_runs: FreshRuns | None = None
         self.watch: Watch | None = None
         self.instructions: list[tuple[str, str]] = []
         self.commands: list[OwnCommand] = []

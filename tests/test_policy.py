@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.approval.policy import (
 from jupyter_codeinterp.core.events import Mode
 
 MODES = get_args(Mode)
-CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook")
+CHANGES = ("run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify")
 
 # action, owned: what plan, review and auto say.
 TABLE = [
@@ -31,6 +31,8 @@ TABLE = [
     ("kernel", True, "refuse ask ask"),
     ("notebook", False, "refuse ask ask"),
     ("notebook", True, "refuse ask ask"),
+    ("verify", False, "refuse ask run"),
+    ("verify", True, "refuse ask run"),
     ("read", False, "run run run"),
     ("inspect", False, "run run run"),
     ("ask", False, "run run run"),

@@ -12,6 +12,7 @@ from ..core.own_commands.own_command import OwnCommand
 from ..core.ports import Kernel, NewNotebooks
 from ..core.turn.files import Seen
 from ..core.turn.limits import MAX_FILES
+from ..core.verify.verification import FreshRuns
 
 if TYPE_CHECKING:
     from .windows.stale_cells import ReportedCells
@@ -33,6 +34,7 @@ OwnCommands = Callable[[str], Awaitable[list[OwnCommand]]]
 """A person's commands and skills, by the notebook's path."""
 
 
+MakeFreshRuns = Callable[[Callable[[], str]], Union[FreshRuns, None]]
 MakeNewNotebooks = Callable[[str, Callable[[], str]], Union[NewNotebooks, None]]
 """By session id, and a function that returns its notebook's path; None where not available."""
 
@@ -47,6 +49,7 @@ class LiveNotebooks(Protocol):
     own_commands: OwnCommands
     look_around: LookAround
     make_new_notebooks: MakeNewNotebooks
+    make_fresh_runs: MakeFreshRuns
 
     @property
     def store(self) -> Store: ...
@@ -69,6 +72,7 @@ class NotebookPlace:
         self.document = SessionDocument(self._notebook, manager.store, session_id)
         self.kernel = manager.make_kernel(self._notebook)
         self.new_notebooks = manager.make_new_notebooks(session_id, lambda: self._notebook().path)
+        self.fresh_runs = manager.make_fresh_runs(lambda: self._notebook().path)
         self.watch = manager.stale_cells.watch
 
     def _notebook(self) -> LiveNotebook:

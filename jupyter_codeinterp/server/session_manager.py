@@ -35,6 +35,7 @@ from .own_runs import OWN, OwnRuns
 from .place import (
     Files,
     LookAround,
+    MakeFreshRuns,
     MakeNewNotebooks,
     NotebookPlace,
     OwnCommands,
@@ -85,6 +86,7 @@ class SessionManager:
         put_back_settings: Callable[[int], None] = lambda window: None,
         own_runs: OwnRuns | None = None,
         make_new_notebooks: MakeNewNotebooks = lambda session_id, path: None,
+        make_fresh_runs: MakeFreshRuns = lambda path: None,
     ) -> None:
         """Set up an empty manager.
 
@@ -99,6 +101,7 @@ class SessionManager:
         put_back_settings  reverts server settings that others changed since a window opened
         own_runs       keeps the outputs of runs whose page closes; None: it keeps none
         make_new_notebooks  lets a conversation go on in another notebook
+        make_fresh_runs  runs a conversation's notebook in a fresh kernel
         """
         self.store = store
         self.rules = rules
@@ -109,6 +112,7 @@ class SessionManager:
         self.own_commands = own_commands
         self.look_around = look_around
         self.make_new_notebooks = make_new_notebooks
+        self.make_fresh_runs = make_fresh_runs
         self._activity = activity
         self._model = model
         self._default_model = default_model

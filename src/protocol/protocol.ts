@@ -992,7 +992,8 @@ export interface DraftWaiting {
  * kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
- * ``notebook``, no cell: ``source`` says which notebook is made, and for which task.
+ * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
+ * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -1001,7 +1002,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'verify';
   cell_id: string;
   title: string;
   source: string;

@@ -281,6 +281,8 @@ OTHERS = {
     "notebook": "passes on ops and cells, joins ids",
     "results": "passes on what `outputs` and `untrusted` make",
     "turn": "holds what others work with",
+    "reporting": "cuts texts that `comparing` has cut; `plain_text` is measured",
+    "verify": "passes on; the hooks and `code_warnings` are measured",
     "verification": "types; a title is the beginning of a source",
 }
 

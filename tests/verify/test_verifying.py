@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core.commands import NotMe
+from jupyter_codeinterp.server.verify import NotebookRuns
 from tests.cli import Cli, is_running, make_cli, until
+from tests.kernels import until as came_true
 from tests.reference_window import body, notebook
 from tests.site import Site
 
@@ -105,6 +108,21 @@ async def test_a_run_is_cancelled_and_the_next_one_follows(site: Site, folder: P
     file.write_text(json.dumps(book("1", c1="1")))
     await site.post("verifications", json_body=asked)
     assert [line["status"] for line in (await ended(site))["cells"]] == ["same"]
+
+
+async def test_the_agent_gets_the_end_of_a_run_and_can_cancel_one(site: Site, folder: Path) -> None:
+    runs = NotebookRuns(site.extension.workbench.verifier, lambda: "work/a.ipynb")
+    (folder / "a.ipynb").write_text(json.dumps(book("1", "2", c1="1", c2="3")))
+    assert [cell.source for cell in await runs.cells()] == ["1", "2"]
+    now = await runs.run(in_place=False)
+    assert [line.status for line in now.cells] == ["same", "differs"]
+    (folder / "a.ipynb").write_text(json.dumps(book("import time\ntime.sleep(600)")))
+    running = asyncio.ensure_future(runs.run(in_place=False))
+    await came_true(lambda: bool(kernels(site)))
+    running.cancel()
+    await asyncio.wait({running})
+    assert running.cancelled()
+    await came_true(lambda: not kernels(site))
 
 
 async def test_not_me_ends_a_run_of_another_window(site: Site, folder: Path) -> None:

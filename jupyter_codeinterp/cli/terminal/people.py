@@ -23,9 +23,10 @@ from .stopping import Stopping
 KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
 ALL = {"a": "all", "all": "all"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
-_LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff", "kernel": "text"}
+_LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
+_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify"), "text")
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
-UNEDITED = ("delete", "kernel")
+UNEDITED = ("delete", "kernel", "notebook", "verify")
 """Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 

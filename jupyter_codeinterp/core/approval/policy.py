@@ -13,7 +13,16 @@ from ..events import Mode
 from .modes import ASKING, MODES
 
 Action = Literal[
-    "run_new", "edit", "markdown", "delete", "kernel", "notebook", "read", "inspect", "ask"
+    "run_new",
+    "edit",
+    "markdown",
+    "delete",
+    "kernel",
+    "notebook",
+    "verify",
+    "read",
+    "inspect",
+    "ask",
 ]
 Verdict = Literal["run", "ask", "refuse"]
 
@@ -24,6 +33,7 @@ _CHANGES: dict[str, str] = {
     "delete": "the cell was not deleted",
     "kernel": "the kernel is not touched",
     "notebook": "no notebook was made",
+    "verify": "the notebook was not run",
 }
 
 
@@ -57,7 +67,7 @@ def decide(
         return "run"
     if (always_ask and not run_all) or not allowed.unasked:
         return "ask"
-    return "run" if action == "run_new" or owned else "ask"
+    return "run" if action in ("run_new", "verify") or owned else "ask"
 
 
 def refusal(action: Action, mode: Mode) -> str:

@@ -37,6 +37,7 @@ from ..turn.files import Seen
 from ..turn.limits import MAX_FILES, Rules
 from ..turn.meter import Meter
 from ..turn.turn import Turn
+from ..verify.verification import FreshRuns
 from .lease import SessionLease, held_elsewhere, named
 
 AGAIN = 5.0
@@ -60,6 +61,10 @@ class Workplace(Protocol):
     @property
     def new_notebooks(self) -> NewNotebooks | None:
         """None where the agent cannot go on in another notebook."""
+
+    @property
+    def fresh_runs(self) -> FreshRuns | None:
+        """None where the notebook cannot run in a fresh kernel."""
 
     @property
     def watch(self) -> Watch | None:

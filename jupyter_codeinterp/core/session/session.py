@@ -350,6 +350,7 @@ class Session(PersistentSession):
             cautions=self._talk.cautions,
             before=before,
             new_notebooks=place.new_notebooks,
+            fresh_runs=place.fresh_runs,
             watch=place.watch,
         )
         await undo.remove_left_drafts(turn, await turn.notebook.look())

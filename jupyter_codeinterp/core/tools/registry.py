@@ -22,6 +22,7 @@ from .built_in.new_notebook import NEW_NOTEBOOK
 from .built_in.read_notebook import READ_NOTEBOOK
 from .built_in.read_output import READ_OUTPUT
 from .built_in.run_cell import RUN_CELL
+from .built_in.verify import VERIFY
 from .shared.base import Tool
 
 BUILT_IN = (
@@ -34,6 +35,7 @@ BUILT_IN = (
     INSPECT_VARIABLES,
     KERNEL,
     NEW_NOTEBOOK,
+    VERIFY,
     ASK_USER,
 )
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

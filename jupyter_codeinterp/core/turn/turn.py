@@ -26,6 +26,7 @@ from ..ports import Document, Kernel, KernelInfo, ModelInfo, NewNotebooks
 from ..redaction.private_names import PrivateNames, Variables
 from ..staleness.watch import Watch
 from ..stores import SessionStore
+from ..verify.verification import FreshRuns
 from .clock import Clock
 from .files import Seen
 from .limits import Limits
@@ -84,6 +85,8 @@ class Turn:
 
     new_notebooks: NewNotebooks | None = None
     """None where the agent cannot go on in another notebook."""
+    fresh_runs: FreshRuns | None = None
+    """None where the notebook cannot run in a fresh kernel."""
     watch: Watch | None = None
     """Which cells are stale; None where that is unknown."""
     went_on: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Union
+from typing import Literal, Protocol, Union
 
 import msgspec
 
@@ -86,6 +86,17 @@ class Verification(msgspec.Struct, frozen=True):
     @property
     def good(self) -> bool:
         return self.state == "done" and all(line.status in GOOD for line in self.cells)
+
+
+class FreshRuns(Protocol):
+    """Runs the notebook of a session, as its file has it, in fresh kernels."""
+
+    async def cells(self) -> Sequence[CodeCell]:
+        """Raises CommandError if there is no notebook, or no code in it."""
+
+    async def run(self, in_place: bool) -> Verification:
+        """Run it to its end. Cancelling this ends the kernel. Raises CommandError: ``in_folder``
+        if ``in_place`` is false and the folder cannot be copied, ``busy`` or ``not_allowed``."""
 
 
 def title_of(source: str) -> str:

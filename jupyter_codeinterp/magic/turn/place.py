@@ -23,6 +23,7 @@ class ProcessPlace:
         self.document = document
         self.kernel = kernel
         self.new_notebooks = None
+        self.fresh_runs = None
         self.watch = None
         self.context = True
         """Whether the model gets the current files; otherwise it keeps the last ones."""

@@ -33,7 +33,7 @@ from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
-from ..verify import Holder, Verifier
+from ..verify import Holder, NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
 
@@ -116,6 +116,7 @@ class Workbench:
                 LostRuns(settings.folder / "own-runs"),
             ),
             make_new_notebooks=self._new_notebooks,
+            make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)

@@ -1,0 +1,202 @@
+"""Run the notebook from its top in a fresh kernel, as a run asks, and tell what came of each cell.
+
+The live kernel and the notebook stay as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+
+import msgspec
+
+from ...approval import code_warnings, policy
+from ...cells import hooked
+from ...cells.cell_run import NEEDS_SANDBOX
+from ...document.ops import PRIVATE
+from ...errors import CommandError, DocumentError
+from ...events import DraftWaiting, Event, Status
+from ...hooks.code_checks import checked
+from ...hooks.hook import CellCode
+from ...hooks.hooks import Checked, Note
+from ...messages import ToolUse
+from ...model_view.plain_text import clean
+from ...turn.results import Result
+from ...turn.turn import Turn
+from ...verify import reporting
+from ...verify.verification import CodeCell, FreshRuns
+from ..shared.base import Tool
+from ..shared.drafting import Drafting
+from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
+
+NOT_AVAILABLE = "Not available here. Ask the person to verify the notebook."
+NOT_SAVED = "The notebook's file is not as the notebook is shown, so nothing ran. Try again."
+CHANGED = "The notebook changed meanwhile. Decide again."
+WORDS = "Run {count} from the top in a fresh kernel.\n{where}"
+COPY = "In a copy of the notebook's folder."
+IN_PLACE = "In the notebook's own folder: the code may change files there."
+SAVED_WITHIN = 5.0
+"""Seconds that a window has to save the notebook."""
+AGAIN = 0.2
+MOST_NOTES = 5
+
+
+class Verify(msgspec.Struct, frozen=True):
+    pass
+
+
+async def _work(drafting: Drafting, call: ToolUse, arguments: Verify) -> AsyncIterator[Event]:
+    turn = drafting.turn
+    verifying = _Verifying(drafting, call)
+    try:
+        if not turn.allowed.changes:
+            verifying.reject(policy.refusal("verify", turn.mode), policy.refused(turn.mode))
+        elif turn.fresh_runs is None:
+            raise CommandError("not_allowed", NOT_AVAILABLE)
+        else:
+            async for event in verifying.events(turn.fresh_runs):
+                yield event
+    except (CommandError, DocumentError) as error:
+        verifying.end("not_started", error.message)
+
+
+class _Verifying:
+    def __init__(self, drafting: Drafting, call: ToolUse) -> None:
+        self._turn = drafting.turn
+        self._results = drafting.step.results
+        self._call = call
+
+    async def events(self, fresh: FreshRuns) -> AsyncIterator[Event]:
+        turn, in_place, why = self._turn, False, ""
+        while True:
+            cells = await _saved(turn, fresh)
+            said = await _checked(turn, cells)
+            if said.refusal is not None:
+                self.reject(hooked.line(turn, said.refusal), hooked.line(turn, said.refusal))
+                return
+            barred = await _is_barred(turn)
+            verdict = policy.decide(
+                "verify",
+                turn.mode,
+                owned=False,
+                suspicious=said.ask or in_place or bool(why),
+                always_ask=turn.always_ask,
+                run_all=turn.run_all,
+                barred=barred,
+            )
+            if verdict == "ask":
+                notes = (hooked.line(turn, note) for note in said.notes[:MOST_NOTES])
+                sandbox = NEEDS_SANDBOX if barred and turn.allowed.unasked else ""
+                count = f"{len(cells)} cells" if len(cells) > 1 else "1 cell"
+                words = WORDS.format(count=count, where=IN_PLACE if in_place else COPY)
+                notices = tuple(filter(None, (why, sandbox, *notes)))
+                draft = msgspec.structs.replace(
+                    draft_of(self._call, "verify", VERIFY.label, words, ""), notices=notices
+                )
+                yield DraftWaiting(draft)
+                decision = await turn.clock.attend(turn.decisions.ask(draft))
+                yield decided(draft, decision)
+                if decision.action == "reject":
+                    self.reject(decision.reason)
+                    return
+                is_same = _sources(await fresh.cells()) == _sources(cells)
+                why = "" if is_same else CHANGED
+                why = why if decision.source == draft.source else DIFFERS
+                if why:
+                    continue
+            # If Stop comes meanwhile, the result is there.
+            self.end("interrupted", CUT_OFF)
+            try:
+                await self._run(fresh, cells, in_place)
+            except CommandError as error:
+                if error.code != "in_folder" or in_place:
+                    raise
+                in_place, why = True, error.message
+                continue
+            return
+
+    async def _run(self, fresh: FreshRuns, cells: Sequence[CodeCell], in_place: bool) -> None:
+        now = await fresh.run(in_place)
+        hidden = {cell.cell_id for cell in cells if PRIVATE in cell.tags}
+        told = "\n".join(reporting.lines(now, hidden, self._line))
+        status: Status = "ok" if now.state == "done" else "error"
+        self.end(status, reporting.summary(now), self._turn.untrusted.quoted(told))
+
+    def _line(self, text: str) -> str:
+        return " ".join(clean(self._turn.scrub(text)).split())
+
+    def reject(self, words: str, summary: str = "") -> None:
+        self._set(self._turn.results.rejected(self._call, words, VERIFY.label, "", summary))
+
+    def end(self, status: Status, words: str, quoted: str = "") -> None:
+        results = self._turn.results
+        self._set(
+            results.make(
+                self._call, status, words, title=VERIFY.label, summary=words, quoted=quoted
+            )
+        )
+
+    def _set(self, result: Result) -> None:
+        self._results[self._call.id] = result
+
+
+async def _saved(turn: Turn, fresh: FreshRuns) -> Sequence[CodeCell]:
+    """The cells of the notebook's file, as soon as it has what the notebook shows. Raises
+    CommandError."""
+    shown = (await turn.notebook.look()).cells
+    wanted = {
+        cell.cell_id: cell.source
+        for cell in shown
+        if cell.cell_type == "code" and cell.source.strip() and PRIVATE not in cell.tags
+    }
+    await turn.document.save()
+    for _ in range(round(SAVED_WITHIN / AGAIN)):
+        cells = await fresh.cells()
+        known = {cell.cell_id: cell.source for cell in cells if PRIVATE not in cell.tags}
+        if known == wanted:
+            return cells
+        await asyncio.sleep(AGAIN)
+    raise CommandError("conflict", NOT_SAVED)
+
+
+def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
+    return [(cell.cell_id, cell.source) for cell in cells]
+
+
+async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
+    """What the hooks say of all cells, as they do before a run of each."""
+    notes: list[Note] = []
+    ask = False
+    for cell in cells:
+        code = CellCode(
+            notebook=turn.document.path,
+            cell_id=cell.cell_id,
+            source=cell.source,
+            files=tuple(name for name, _ in turn.files),
+            session_id=turn.session_id,
+            turn=turn.number,
+        )
+        said = await turn.hooks.before_run(code)
+        keys = await checked(partial(code_warnings.keys, turn.scrub), cell.source)
+        if said.refusal is not None:
+            return said
+        notes += said.notes
+        ask = ask or said.ask or bool(keys)
+    return Checked(tuple(dict.fromkeys(notes)), ask)
+
+
+async def _is_barred(turn: Turn) -> bool:
+    """Whether an admin wants a person's decision because the kernel is in no sandbox."""
+    info = await turn.kernel_info() if turn.auto_needs_sandbox else None
+    return turn.auto_needs_sandbox and not (info is not None and info.sandboxed)
+
+
+VERIFY = Tool(
+    "verify",
+    "Verify the notebook",
+    "Run the notebook in a fresh kernel.",
+    Verify,
+    effect="changes",
+    work=_work,
+)

@@ -1,0 +1,198 @@
+"""The tool ``verify``: it asks like a run, and tells the model of each cell."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.core import events as e
+from jupyter_codeinterp.core.errors import CommandError
+from jupyter_codeinterp.core.events import Mode
+from jupyter_codeinterp.core.hooks.hook import CellCode, Hook
+from jupyter_codeinterp.core.hooks.hooks import Hooks
+from jupyter_codeinterp.core.tools.built_in import verify
+from jupyter_codeinterp.core.verify import reporting
+from jupyter_codeinterp.core.verify.verification import CellLine, CodeCell, Verification
+from tests.scripted import Bench, call, say
+
+Benches = Callable[..., Bench]
+LINES = (
+    CellLine("a", 1, "x", "same"),
+    CellLine("b", 2, "y", "same"),
+    CellLine("c", 3, "z", "differs", "North 1", "North 2"),
+    CellLine("d", 4, "z", "failed", text="NameError: gone"),
+    CellLine("e", 5, "z", "skipped", text="A cell above failed."),
+)
+
+
+class Fresh:
+    """A fresh kernel that gives these lines."""
+
+    def __init__(self, b: Bench, *faults: CommandError) -> None:
+        self._b = b
+        self.faults = list(faults)
+        self.ran: list[bool] = []
+        self.hold: asyncio.Event | None = None
+        self.begins = asyncio.Event()
+        self.cancelled = False
+        self.lines: tuple[CellLine, ...] = LINES
+
+    async def cells(self) -> Sequence[CodeCell]:
+        cells = [c for c in self._b.document.notebook["cells"] if c["cell_type"] == "code"]
+        made = ((c["id"], n, c["source"], c["metadata"]) for n, c in enumerate(cells, 1))
+        return [
+            CodeCell(cell_id, n, source, tags=tuple(metadata.get("tags", ())))
+            for cell_id, n, source, metadata in made
+        ]
+
+    async def run(self, in_place: bool) -> Verification:
+        if self.faults:
+            raise self.faults.pop(0)
+        self.ran.append(in_place)
+        self.begins.set()
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return Verification("memory.ipynb", "done", self.lines)
+
+
+def fresh(b: Bench, *faults: CommandError) -> Fresh:
+    made = Fresh(b, *faults)
+    b.session.workplace.fresh_runs = made  # type: ignore[misc]
+    return made
+
+
+async def test_it_asks_and_tells_of_each_cell(bench: Benches) -> None:
+    b = bench(call("verify"), say("It does not run."))
+    runs = fresh(b)
+    b.send("Go", "review")
+    draft = await b.draft()
+    assert (draft.kind, draft.cell_id, draft.runs) == ("verify", "", False)
+    assert draft.source == f"Run 1 cell from the top in a fresh kernel.\n{verify.COPY}"
+    assert runs.ran == [], "nothing runs before the decision"
+    b.decide(draft)
+    await b.ended()
+    assert runs.ran == [False]
+    (done,) = b.of(e.ToolDone)
+    words = "5 cells: 2 same, 1 differs, 1 failed, 1 skipped."
+    assert (done.status, done.summary) == ("ok", words)
+    told = b.results[0]
+    for line in (
+        words,
+        "Cells 1 (a) to 2 (b): same",
+        "Cell 3 (c): differs; it was 'North 1' and is 'North 2'",
+        "Cell 4 (d): failed; NameError: gone",
+        "Cell 5 (e): skipped",
+    ):
+        assert line in told
+
+
+@pytest.mark.parametrize(("mode", "asks"), [("auto", False), ("plan", False)])
+async def test_as_the_mode_says(bench: Benches, mode: Mode, asks: bool) -> None:
+    b = bench(call("verify"), say("Well."))
+    runs = fresh(b)
+    await b.turn("Go", mode)
+    assert bool(b.of(e.DraftWaiting)) is asks
+    assert runs.ran == ([False] if mode == "auto" else [])
+    assert ("the notebook was not run" in b.results[0]) is (mode == "plan")
+
+
+async def test_a_rejection_runs_nothing(bench: Benches) -> None:
+    b = bench(call("verify"), say("Then not."))
+    runs = fresh(b)
+    b.send("Go", "review")
+    b.decide(await b.draft(), "reject")
+    await b.ended()
+    assert runs.ran == [] and b.of(e.ToolDone)[0].status == "rejected"
+
+
+async def test_in_its_own_folder_it_asks_in_every_mode(bench: Benches) -> None:
+    b = bench(call("verify"), say("Well."))
+    runs = fresh(b, CommandError("in_folder", "The notebook's folder has more than 500 files."))
+    b.send("Go", "auto")
+    draft = await b.draft()
+    assert verify.IN_PLACE in draft.source
+    assert draft.notices == ("The notebook's folder has more than 500 files.",)
+    b.decide(draft)
+    await b.ended()
+    assert runs.ran == [True]
+
+
+async def test_a_decision_holds_for_the_cells_that_it_was_about(bench: Benches) -> None:
+    b = bench(call("verify"), say("Well."))
+    runs = fresh(b)
+    b.send("Go", "review")
+    draft = await b.draft()
+    b.document.notebook["cells"][0]["source"] = "y = 21"
+    b.decide(draft)
+    again = await b.draft(2)
+    assert again.notices == (verify.CHANGED,) and runs.ran == []
+    b.decide(again)
+    await b.ended()
+    assert runs.ran == [False]
+
+
+async def test_a_file_that_is_not_saved_runs_nothing(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = bench(call("verify"), say("Well."))
+    runs = fresh(b)
+
+    async def older() -> Sequence[CodeCell]:
+        return [CodeCell("c1", 1, "older = 1")]
+
+    monkeypatch.setattr(runs, "cells", older)
+    monkeypatch.setattr(verify, "SAVED_WITHIN", 0.2)
+    await b.turn("Go", "auto")
+    assert runs.ran == [] and verify.NOT_SAVED in b.results[0]
+
+
+async def test_stop_cancels_it(bench: Benches) -> None:
+    b = bench(call("verify"))
+    runs = fresh(b)
+    runs.hold = asyncio.Event()
+    b.send("Go", "auto")
+    await runs.begins.wait()
+    b.session.cancel()
+    ended = await b.ended()
+    assert ended.stop_reason == "cancelled" and runs.cancelled
+    assert b.of(e.ToolDone)[0].status == "interrupted"
+
+
+async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
+    def refuse(cell: CellCode) -> Any:
+        from jupyter_codeinterp.core.hooks.hook import Refusal
+
+        return Refusal("No such code here.") if "20" in cell.source else None
+
+    hooks = Hooks()
+    hooks.add(Hook("firm", before_run=refuse))
+    b = bench(call("verify"), say("Well."), hooks=hooks)
+    runs = fresh(b)
+    await b.turn("Go", "auto")
+    assert runs.ran == [] and b.of(e.ToolDone)[0].status == "rejected"
+
+
+async def test_where_no_kernel_can_be_started_it_is_refused(bench: Benches) -> None:
+    b = bench(call("verify"), say("Well."))
+    await b.turn("Go", "auto")
+    assert verify.NOT_AVAILABLE in b.results[0]
+
+
+def test_private_cells_have_a_status_alone() -> None:
+    now = Verification("n", "done", LINES)
+    told = "\n".join(reporting.lines(now, {"c"}, str))
+    assert "North" not in told and "Cell 3 (c): differs" in told
+
+
+def test_the_report_is_bounded() -> None:
+    cells = tuple(CellLine(f"c{n}", n, "", "differs", "x" * 999, "y" * 999) for n in range(500))
+    told = reporting.lines(Verification("n", "done", cells), set(), str)
+    assert len(told) == reporting.MOST_LINES + 1 and told[-1] == "440 more lines"
+    assert max(map(len, told)) < 2 * reporting.LONGEST + 60
