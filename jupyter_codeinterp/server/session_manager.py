@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ..core.session.service import SessionService
     from ..core.session.session import Session
     from ..core.tools.registry import ToolRegistry
+    from .windows.kept_marks import KeptMarks
     from .windows.stale_cells import ReportedCells
 
 log = logging.getLogger(__name__)
@@ -87,6 +88,7 @@ class SessionManager:
         own_runs: OwnRuns | None = None,
         make_new_notebooks: MakeNewNotebooks = lambda session_id, path: None,
         make_fresh_runs: MakeFreshRuns = lambda path: None,
+        stale_marks: Callable[[], KeptMarks | None] = lambda: None,
     ) -> None:
         """Set up an empty manager.
 
@@ -101,6 +103,7 @@ class SessionManager:
         put_back_settings  reverts server settings that others changed since a window opened
         own_runs       keeps the outputs of runs whose page closes; None: it keeps none
         make_new_notebooks  lets a conversation go on in another notebook
+        stale_marks    gives the marks of stale cells on disk, if they are kept
         make_fresh_runs  runs a conversation's notebook in a fresh kernel
         """
         self.store = store
@@ -113,6 +116,7 @@ class SessionManager:
         self.look_around = look_around
         self.make_new_notebooks = make_new_notebooks
         self.make_fresh_runs = make_fresh_runs
+        self._stale_marks = stale_marks
         self._activity = activity
         self._model = model
         self._default_model = default_model
@@ -143,7 +147,7 @@ class SessionManager:
     def stale_cells(self) -> ReportedCells:
         from .windows.stale_cells import ReportedCells  # see ``preload``
 
-        return ReportedCells()
+        return ReportedCells(self._stale_marks())
 
     @cached_property
     def service(self) -> SessionService:

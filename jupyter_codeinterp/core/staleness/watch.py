@@ -47,6 +47,15 @@ class Watch:
         """Whether a window has reported the notebook."""
         return path in self._notebooks
 
+    def cells(self, path: str) -> Sequence[Cell]:
+        """The code cells of a notebook as last reported, in their order."""
+        return self._notebooks.get(path, ())
+
+    def has_run(self, kernel_id: str, cell_id: str) -> bool:
+        """Whether this start of the kernel has run the cell, as far as is known."""
+        runs = self._kernels.get(kernel_id)
+        return runs is not None and cell_id in runs.last
+
     def _runs(self, kernel_id: str) -> Runs:
         return _keep(self._kernels, kernel_id, self._kernels.get(kernel_id) or Runs())
 

@@ -1,4 +1,8 @@
-"""Tells windows which cells are stale, from what they report of their notebooks."""
+"""Tells windows which cells are stale, from what they report of their notebooks.
+
+The marks survive a restart of the server. Its runs do not: so a mark from before stays until its
+cell runs again, changes or goes, or until the kernel is restarted.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,21 @@ from weakref import WeakKeyDictionary
 
 from ...adapters.documents.live import LiveNotebook, Window
 from ...core.commands import CodeCells, StaleCell, StaleCells
+from ...core.document.ops import digest
 from ...core.staleness.watch import Watch
+from .kept_marks import KeptMarks, Mark
+
+BEFORE = "Known from before the Jupyter server restarted: {reason}"
 
 
 class ReportedCells:
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptMarks | None = None) -> None:
+        """``kept``: the marks on disk; None where nothing is kept."""
         self.watch = Watch()
+        self._kept = kept
+        self._before: dict[str, dict[str, Mark]] = {}
+        """Marks from before this server's start that still hold, by notebook."""
+        self._saved: dict[str, dict[str, Mark]] = {}
         self._told: WeakKeyDictionary[Window, dict[str, StaleCells]] = WeakKeyDictionary()
 
     def report(self, window: Window, notebook: LiveNotebook | None, command: CodeCells) -> None:
@@ -19,17 +32,49 @@ class ReportedCells:
         if notebook is None or not notebook.held_by(window):
             return
         path, kernel_id, watch = command.notebook, command.kernel_id, self.watch
+        if path not in self._before:
+            # The kernel has ended with the last server, too: that restart forgets nothing.
+            self._before[path] = self._saved[path] = self._kept.load(path) if self._kept else {}
+        elif command.restarted:
+            self._before[path] = {}
         if command.restarted:
             watch.restarted(kernel_id)
         watch.report(path, command.order, command.sources)
         for run in command.ran:
             watch.ran(kernel_id, run.cell_id, run.number, run.source)
+        marks = self._marks(path, kernel_id)
         cells = tuple(
-            StaleCell(cell_id, stale.reason, stale.marked)
-            for cell_id, stale in watch.stale(path, kernel_id).items()
+            StaleCell(cell_id, self._reason(path, cell_id, mark), mark.marked)
+            for cell_id, mark in marks.items()
         )
         frame, told = StaleCells(path, cells), self._told.setdefault(window, {})
         is_whole = len(command.sources) == len(command.order)
         if is_whole or told.get(path) != frame:
             told[path] = frame
             window.send(frame)
+        if self._kept is not None and self._saved[path] != marks:
+            self._saved[path] = marks
+            self._kept.save(path, marks)
+
+    def _marks(self, path: str, kernel_id: str) -> dict[str, Mark]:
+        """Of the notebook's cells, in their order."""
+        sources = {cell.cell_id: digest(cell.source) for cell in self.watch.cells(path)}
+        stale = self.watch.stale(path, kernel_id)
+        before = self._before[path] = {
+            cell_id: mark
+            for cell_id, mark in self._before[path].items()
+            if sources.get(cell_id) == mark.source and not self.watch.has_run(kernel_id, cell_id)
+        }
+        known = {
+            cell_id: Mark(one.reason, one.marked, sources[cell_id])
+            for cell_id, one in stale.items()
+        }
+        return {
+            cell_id: known.get(cell_id) or before[cell_id]
+            for cell_id in sources
+            if cell_id in known or cell_id in before
+        }
+
+    def _reason(self, path: str, cell_id: str, mark: Mark) -> str:
+        is_before = self._before[path].get(cell_id) is mark
+        return BEFORE.format(reason=mark.reason) if is_before else mark.reason

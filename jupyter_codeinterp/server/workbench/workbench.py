@@ -38,16 +38,25 @@ from .models import make_models
 from .settings import CodeInterpSettings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_commands.own_command import OwnCommand
+    from ..windows.kept_marks import KeptMarks
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:
     from ...adapters.plain_markdown import markdown_risks  # not at the server's start
 
     return markdown_risks(text)
+
+
+def _kept_marks(folder: Path, root: str | None) -> KeptMarks:
+    from ..windows.kept_marks import KeptMarks  # not at the server's start
+
+    return KeptMarks(folder / "stale-cells", root or "")
 
 
 class Workbench:
@@ -116,6 +125,7 @@ class Workbench:
                 LostRuns(settings.folder / "own-runs"),
             ),
             make_new_notebooks=self._new_notebooks,
+            stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
