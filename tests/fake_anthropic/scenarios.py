@@ -258,6 +258,14 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(BOXES, title="Boxes by region")),
         lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
+    "held": scenario(
+        answer(run_cell("growth = 0.375124", title="Growth of sales")),
+        lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
+    ),
+    "verify": scenario(
+        answer(call("verify", {})),
+        _done("The notebook runs from its top."),
+    ),
     "markdown": scenario(
         answer(call("add_markdown", {"source": "## What was found\n\nTwo *regions* grew."})),
         _done("I have added a note."),

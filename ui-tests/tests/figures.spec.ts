@@ -94,6 +94,31 @@ test('a figure turns grey once its cell shows another value', async ({
   await expect(panel.log.getByText('Checked', { exact: true })).toBeVisible();
 });
 
+test('a figure that only a variable has says so, until its cell runs again', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['']);
+  await panel.choose('Auto');
+  await model.play('held');
+  await panel.ask('How fast did sales grow?');
+  await panel.ended();
+  const figure = panel.log.getByRole('link', { name: '37.5 %' });
+  await expect(panel.log.getByText('Checked', { exact: true })).toBeVisible();
+  await figure.hover();
+  const tip = page.locator('.jp-codeinterp-Excerpt');
+  await expect(tip).toContainText(
+    /`growth` after In \[\d+\], as a percentage:/
+  );
+  await expect(tip.locator('mark')).toHaveText('0.375124');
+
+  const sources = await notebook.sources();
+  await notebook.run(sources.findIndex(source => source.includes('growth')));
+  await expect(figure).toHaveClass(/jp-mod-earlier/);
+});
+
 for (const theme of THEMES) {
   test(`${theme}: a figure that no output has`, async ({
     model,

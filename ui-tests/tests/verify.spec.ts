@@ -11,6 +11,27 @@ for row in csv.DictReader(open("boxes.csv")):
 for region, count in counts.items():
     print(region, count)`;
 
+test('the agent asks to verify the notebook, and it runs in another kernel', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['n = 2', 'n * 3']);
+  await notebook.run(0);
+  await notebook.run(1);
+  await notebook.value('globals().update(n=5)');
+  await model.play('verify');
+  await panel.ask('Does it run from scratch?');
+  const card = panel.log.getByRole('group', { name: 'Verify the notebook' });
+  await expect(card).toContainText(
+    'Run 2 cells from the top in a fresh kernel.'
+  );
+  await card.getByRole('button', { name: 'Run', exact: true }).click();
+  await panel.ended();
+  expect(await model.told()).toContain('2 cells: 2 same.');
+  expect(await notebook.value('n')).toBe('5');
+});
+
 test('a notebook is verified, and one cell differs', async ({
   notebook,
   page,
