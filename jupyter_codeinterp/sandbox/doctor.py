@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 
-from . import seccomp
+from . import groups, seccomp
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""
@@ -40,6 +40,16 @@ def problem() -> str:
         f"bubblewrap cannot start a sandbox here: {said}\n"
         "On Ubuntu 23.10 or newer, add an AppArmor profile that allows user namespaces for "
         f"{program}. In a container, allow its seccomp profile to make user namespaces."
+    )
+
+
+def totals() -> str:
+    """Whether limits hold for all processes of a sandbox together. Tries it."""
+    if groups.work():
+        return "The limits of memory and processes hold for a whole sandbox, by control groups."
+    return (
+        "The limits of memory and processes hold for each process, not for a whole sandbox: this "
+        "user cannot make control groups. As root, the number of processes has no limit then."
     )
 
 

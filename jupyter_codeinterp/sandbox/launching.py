@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from . import limits
+from . import groups, limits
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: ``--die-with-parent`` kills the sandbox when the
@@ -26,11 +26,15 @@ class LaunchError(RuntimeError):
 
 
 class Process:
-    """``popen`` is bubblewrap; ``init`` is the pid of the sandbox's first process."""
+    """``popen`` is bubblewrap; ``init`` is the pid of the sandbox's first process; ``group`` holds
+    the limits that all its processes share, or is None."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], init: int) -> None:
+    def __init__(
+        self, popen: subprocess.Popen[bytes], init: int, group: groups.Group | None
+    ) -> None:
         self.popen = popen
         self.init = init
+        self.group = group
         self.said = b""
         self._handle = os.pidfd_open(init)
         threading.Thread(target=self._listen, daemon=True).start()
@@ -53,6 +57,8 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+            if self.group is not None:
+                self.group.remove()
 
     def _listen(self) -> None:
         # A pipe, not the server's own output: code in the sandbox could open a log file anew
@@ -91,7 +97,8 @@ def launch(
         try:
             init = int(json.loads(text)["child-pid"])
             limits.apply(init, bounds)
-            process = Process(popen, init)
+            group = groups.join(init, bounds.memory, bounds.processes)
+            process = Process(popen, init, group)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

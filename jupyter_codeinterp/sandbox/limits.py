@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import signal
 from typing import NamedTuple
 
 
 class Limits(NamedTuple):
-    """0 is no limit. ``memory``, ``file_size`` in bytes, ``cpu`` in seconds; all but ``processes``
-    are for each process."""
+    """0 is no limit. ``memory``, ``file_size`` in bytes, ``cpu`` in seconds. All are for each
+    process; those of a control group (``groups.py``) come on top, for ``memory`` and
+    ``processes``."""
 
     memory: int
     processes: int
@@ -35,10 +37,13 @@ def apply(pid: int, limits: Limits) -> None:
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def why_ended(code: int, limits: Limits) -> str:
+def why_ended(code: int, limits: Limits, out_of_memory: bool = False) -> str:
     """A sentence for the person and the model on a process that ended by itself; "" if no limit
-    explains it. ``code`` is bubblewrap's: 128 and the signal's number, for a signal."""
+    explains it. ``code`` is bubblewrap's: 128 and the signal's number, for a signal.
+    ``out_of_memory``: its control group says so."""
     number = -code if code < 0 else code - 128
+    if out_of_memory and number == signal.SIGKILL:
+        return f"The sandbox stopped it at {size(limits.memory)} of memory."
     if limits.cpu and number in (signal.SIGXCPU, signal.SIGKILL):
         sure = "" if number == signal.SIGXCPU else " probably"
         return f"The sandbox{sure} stopped it at its limit of {limits.cpu} CPU seconds."
@@ -47,3 +52,36 @@ def why_ended(code: int, limits: Limits) -> str:
     if number == signal.SIGSYS:
         return "The sandbox stopped it at a system call of another architecture."
     return ""
+
+
+KEPT = "The kernel goes on, with its variables."
+_MESSAGES = (
+    # what an error says, the limit, and its words
+    (r"MemoryError|Cannot allocate memory|bad_alloc", "memory", "{size} of memory"),
+    (r"Errno 27\b", "file_size", "{size} for a file"),
+    (r"Errno 24\b", "open_files", "{count} open files"),
+    (r"Errno 11\b|can't start new thread", "processes", "{count} processes and threads"),
+)
+_READ = 1_000
+"""Characters of an error that are searched."""
+
+
+def what_was_hit(error: str, limits: Limits, process_ended: bool = False) -> str:
+    """A sentence on a run in a kernel that goes on; "" if no limit explains it. ``error`` is the
+    exception's name and text, from the kernel: it may say anything. ``process_ended``: the control
+    group says that a process was ended for its memory."""
+    if process_ended:
+        return f"The sandbox stopped a process at {size(limits.memory)} of memory. {KEPT}"
+    for pattern, name, words in _MESSAGES:
+        most: int = getattr(limits, name)
+        if most and re.search(pattern, error[:_READ]):
+            return f"The sandbox allows {words.format(size=size(most), count=f'{most:,}')}. {KEPT}"
+    return ""
+
+
+def size(count: int) -> str:
+    """Bytes in words: "2 GB"."""
+    for unit, name in ((1024**3, "GB"), (1024**2, "MB"), (1024, "kB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count} bytes"

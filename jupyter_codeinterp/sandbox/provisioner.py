@@ -18,7 +18,7 @@ from traitlets import Integer, List, Unicode
 from . import folders, interpreter, seccomp
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LAUNCHER, LaunchError, Process, launch
-from .limits import Limits, why_ended
+from .limits import Limits, what_was_hit, why_ended
 from .place import Place, sweep
 
 GIB = 1024**3
@@ -40,8 +40,8 @@ class SandboxProvisioner(LocalProvisioner):
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
-    memory = Integer(0, config=True, help="Bytes of data of each process; 0 for no limit.")
-    processes = Integer(512, config=True, help="Processes and threads, except for root.")
+    memory = Integer(0, config=True, help="Bytes of memory; 0 for no limit.")
+    processes = Integer(512, config=True, help="Processes and threads.")
     open_files = Integer(4096, config=True, help="Open files of each process.")
     file_size = Integer(10 * GIB, config=True, help="Bytes of each file that it writes.")
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
@@ -147,6 +147,17 @@ class SandboxProvisioner(LocalProvisioner):
 
         return launch(program, made, [*files.values(), filtered], self._limits)
 
+    def hit(self, error: str) -> str:
+        """A sentence on the limit that made a cell fail, while the kernel goes on; "" if none did.
+        ``error`` is the exception's name and text."""
+        return what_was_hit(error, self._limits, self._out_of_memory)
+
+    @property
+    def _out_of_memory(self) -> bool:
+        """Whether a process was ended for its memory since this was last asked."""
+        group = self._sandbox.group if self._sandbox is not None else None
+        return group is not None and group.killed()
+
     @property
     def _limits(self) -> Limits:
         return Limits(self.memory, self.processes, self.open_files, self.file_size, self.cpu)
@@ -165,7 +176,9 @@ class SandboxProvisioner(LocalProvisioner):
     async def poll(self) -> int | None:
         code = await super().poll()
         if code is not None and self._sandbox is not None:
-            self.why_ended = "" if self._asked else why_ended(code, self._limits)
+            self.why_ended = (
+                "" if self._asked else why_ended(code, self._limits, self._out_of_memory)
+            )
             self._sandbox.close()
             self._sandbox = None
         return code

@@ -16,14 +16,23 @@ class Control(Enum):
     NONE = "not tried: it could harm this machine, or there is nothing to compare"
 
 
+class Groups(Enum):
+    """Whose kernels are limited only where there are control groups."""
+
+    OF_NO_ONE = ""
+    OF_ROOT = "root's"
+    OF_ALL = "everyone's"
+
+
 class Attempt(NamedTuple):
     """``code`` uses the names of ``prelude.py``. If the attempt leaves its mark outside, ``proof``
-    names the place in ``World.proofs``, and an error alone does not count as held."""
+    names the place (``World.reached``), and an error alone does not count as held."""
 
     name: str
     code: str
     control: Control = Control.PLAIN
     proof: str = ""
+    groups: Groups = Groups.OF_NO_ONE
 
 
 def plain(tried: Mapping[str, str], control: Control = Control.PLAIN) -> tuple[Attempt, ...]:

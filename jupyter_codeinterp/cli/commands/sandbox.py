@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
     missing = doctor.problem()
     if options.what == "doctor":
-        print(missing or "A sandboxed kernel can run here.")
+        print(missing or f"A sandboxed kernel can run here.\n{doctor.totals()}")
         return FAILED if missing else DONE
     if missing:
         raise Problem(missing)

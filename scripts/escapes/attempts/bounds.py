@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scripts.escapes.attempt import Attempt, Control, plain
+from scripts.escapes.attempt import Attempt, Control, Groups, plain
 
 MIB = 1024**2
 SMALL = {
@@ -25,6 +25,36 @@ def _fills(path: str) -> str:
     )
 
 
+FORKS = """
+made = []
+try:
+    for _ in range(150):
+        pid = os.fork()
+        if pid == 0:
+            signal.pause()
+            os._exit(0)
+        made.append(pid)
+finally:
+    for pid in made:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
+"""
+TOGETHER = """
+made = []
+try:
+    for _ in range(4):
+        takes = "made = bytearray(400 * 2**20); print(1, flush=True); import time; time.sleep(60)"
+        one = subprocess.Popen([sys.executable, "-c", takes.replace("bytearray", "b'1' * ", 1)],
+                               stdout=subprocess.PIPE)
+        made.append(one)
+    assert all(one.stdout.readline() == b"1\\n" and one.poll() is None for one in made)
+    time.sleep(0.2)
+    assert all(one.poll() is None for one in made)
+finally:
+    for one in made:
+        one.kill()
+        one.communicate()
+"""
 THREADS = """
 import threading
 end = threading.Event()
@@ -62,4 +92,6 @@ BOUNDS: tuple[Attempt, ...] = (
         {"open more files": "made = [open('/dev/null') for _ in range(300)]; del made"},
         Control.SOME,
     ),
+    Attempt("start more processes", FORKS, groups=Groups.OF_ROOT),
+    Attempt("take more memory in several processes", TOGETHER, groups=Groups.OF_ALL),
 )

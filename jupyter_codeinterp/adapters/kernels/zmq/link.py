@@ -308,6 +308,11 @@ class KernelLink:
         """What to say of a kernel that died."""
         return f"{self._process.why_ended} {GONE}".strip()
 
+    def hit(self, error: str) -> str:
+        """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.hit(error)) if is_sandboxed(self._km) else ""
+
     async def interrupt(self) -> None:
         if not self.closed:
             await self._process.interrupt()

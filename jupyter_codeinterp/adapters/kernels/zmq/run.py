@@ -334,6 +334,10 @@ class Run:
     def _end_notes(self, reply: dict[str, Any]) -> Iterator[str]:
         if self._cause == "dead":
             return
+        failed = reply.get("status") == "error"
+        limit = self._link.hit(f"{reply.get('ename')}: {reply.get('evalue')}" if failed else "")
+        if limit:
+            yield limit
         if self._was_aborted():
             yield "The kernel refused to run the code."
         elif self._reply is None and self._idle_at is None:

@@ -1,0 +1,213 @@
+"""Control groups: limits that all processes of a sandbox share.
+
+A group is a folder of Linux. This module makes one where the user may. Where systemd manages the
+groups of version 2, it asks systemd for a scope.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+NAME = "codeinterp-"
+WAITS = 2.0
+"""Seconds that systemd has to move a process."""
+_SYSTEMD = (
+    "org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager",
+    "StartTransientUnit", "ssa(sv)a(sa(sv))",
+)  # fmt: skip
+_numbers = iter(range(1, 1 << 62))
+
+
+class Group:
+    """``folders``: its folder for each kind of limit; one and the same in version 2."""
+
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self._folders = folders
+        self._seen = 0
+
+    def killed(self) -> bool:
+        """Whether Linux has ended a process for its memory since the last call."""
+        count = self._kills()
+        since, self._seen = count > self._seen, count
+        return since
+
+    def remove(self) -> None:
+        """After its processes. systemd removes its own."""
+        for folder in set(self._folders.values()):
+            with suppress(OSError):  # a process still ends; the next start removes the folder
+                folder.rmdir()
+
+    def _kills(self) -> int:
+        folder = self._folders.get("memory")
+        if folder is None:
+            return 0
+        for name in ("memory.events", "memory.oom_control"):
+            with suppress(OSError):
+                found = re.search(r"^oom_kill (\d+)", (folder / name).read_text("ascii"), re.M)
+                return int(found[1]) if found else 0
+        return 0
+
+
+class _Mount(NamedTuple):
+    version: int
+    controllers: tuple[str, ...]
+    folder: Path
+    """This program's own group."""
+
+
+def join(pid: int, memory: int, processes: int) -> Group | None:
+    """Put a process, and so all that it will start, into a new group. ``memory`` in bytes; 0 is no
+    limit. None if this user cannot make one, or there is no limit."""
+    wanted = {"memory": memory, "pids": processes}
+    wanted = {name: most for name, most in wanted.items() if most}
+    if not wanted:
+        return None
+    mounts = list(_mounts())
+    old = [one for one in mounts if one.version == 1]
+    if all(any(name in one.controllers for one in old) for name in wanted):
+        of = {name: one.folder for one in old for name in one.controllers if name in wanted}
+        return _made(pid, of, wanted, _OLD)
+    new = next((one for one in mounts if one.version == 2), None)
+    if new is None:
+        return None
+    if re.search(r"\.(scope|service|slice)$", new.folder.name):
+        return _scope(pid, wanted)
+    for parent in (new.folder, new.folder.parent):
+        group = _made(pid, dict.fromkeys(wanted, parent), wanted, _NEW)
+        if group is not None:
+            return group
+    return None
+
+
+def work() -> bool:
+    """Whether ``join`` can limit all processes of a sandbox here. Tries it."""
+    with subprocess.Popen(["/bin/sh", "-c", "read _"], stdin=subprocess.PIPE) as process:
+        group = join(process.pid, 1 << 40, 1 << 15)
+        process.kill()
+    if group is not None:
+        group.remove()
+    return group is not None
+
+
+def _mounts() -> Iterator[_Mount]:
+    own: dict[str, str] = {}
+    for line in _lines("/proc/self/cgroup"):
+        _, controllers, path = line.split(":", 2)
+        own[controllers] = path
+    for line in _lines("/proc/self/mountinfo"):
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ", 2)
+        root, place = before.split()[3:5]
+        if kind == "cgroup2" and "" in own:
+            yield _Mount(2, (), _inside(place, root, own[""]))
+        elif kind == "cgroup":
+            for controllers, path in own.items():
+                if controllers and set(controllers.split(",")) <= set(options.split(",")):
+                    yield _Mount(1, tuple(controllers.split(",")), _inside(place, root, path))
+
+
+def _inside(place: str, root: str, path: str) -> Path:
+    return Path(place, path.removeprefix(root).lstrip("/"))
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+
+
+_OLD: dict[str, tuple[str, ...]] = {"memory": ("memory.limit_in_bytes",), "pids": ("pids.max",)}
+_NEW: dict[str, tuple[str, ...]] = {"memory": ("memory.max",), "pids": ("pids.max",)}
+
+
+def _made(
+    pid: int, of: dict[str, Path], wanted: dict[str, int], files: dict[str, tuple[str, ...]]
+) -> Group | None:
+    """A group in these folders; None where that is refused."""
+    name = f"{NAME}{os.getpid()}-{next(_numbers)}"
+    group = Group({kind: folder / name for kind, folder in of.items()})
+    try:
+        for kind, folder in of.items():
+            _sweep(folder)
+            made = folder / name
+            made.mkdir(exist_ok=True)
+            for file in files[kind]:
+                _write(made / file, wanted[kind])
+            if (made / "memory.swap.max").exists():
+                _write(made / "memory.swap.max", 0)
+        for folder in {folder / name for folder in of.values()}:
+            _write(folder / "cgroup.procs", pid)
+    except OSError:
+        group.remove()
+        return None
+    return group
+
+
+def _write(path: Path, value: int) -> None:
+    # Never makes the file: without the controller there is none.
+    number = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(number, str(value).encode())
+    finally:
+        os.close(number)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the groups of servers that are gone."""
+    for path in parent.glob(f"{NAME}*-*"):
+        pid = path.name[len(NAME) :].partition("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            with suppress(OSError):
+                path.rmdir()
+
+
+def _scope(pid: int, wanted: dict[str, int]) -> Group | None:
+    """Asks systemd, the user's own where the user is not root."""
+    program = shutil.which("busctl")
+    if program is None:
+        return None
+    name = f"{NAME}{os.getpid()}-{next(_numbers)}.scope"
+    limits: list[tuple[str, ...]] = [("PIDs", "au", "1", str(pid))]
+    if "memory" in wanted:
+        limits += [("MemoryMax", "t", str(wanted["memory"])), ("MemorySwapMax", "t", "0")]
+    if "pids" in wanted:
+        limits += [("TasksMax", "t", str(wanted["pids"]))]
+    given = [part for one in limits for part in one]
+    manager = [] if os.getuid() == 0 else ["--user"]
+    call = [program, *manager, "call", *_SYSTEMD, name, "fail", str(len(limits)), *given, "0"]
+    try:
+        subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    folder = _until(lambda: _group_of(pid, name))
+    return None if folder is None else Group(dict.fromkeys(wanted, folder))
+
+
+def _group_of(pid: int, name: str) -> Path | None:
+    """The folder of this scope, once the process is in it."""
+    mount = next((one for one in _mounts() if one.version == 2), None)
+    own = next((line[3:] for line in _lines("/proc/self/cgroup") if line[:3] == "0::"), "")
+    for line in _lines(f"/proc/{pid}/cgroup"):
+        if mount is not None and line[:3] == "0::" and line.rpartition("/")[2] == name:
+            above = str(mount.folder).removesuffix(own.rstrip("/"))
+            return Path(above, line[3:].lstrip("/"))
+    return None
+
+
+def _until(found: Callable[[], Path | None]) -> Path | None:
+    deadline = time.monotonic() + WAITS
+    while time.monotonic() < deadline:
+        folder = found()
+        if folder is not None:
+            return folder
+        time.sleep(0.01)
+    return None

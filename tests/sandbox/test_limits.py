@@ -1,0 +1,143 @@
+"""What a sandboxed kernel may use in total, and what is said when it reaches a limit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jupyter_codeinterp.sandbox import groups
+from jupyter_codeinterp.sandbox.limits import KEPT, Limits, size, what_was_hit, why_ended
+from tests.kernels import kernel_manager, run, running_kernel, text
+from tests.sandbox.here import MISSING, runs_here
+from tests.sandbox.test_agents_runs import NAMED, folder, install
+
+__all__ = ["folder"]
+MIB = 1024**2
+TOTALS = not MISSING and groups.work()
+LIMITS = Limits(2 * 1024 * MIB, 512, 4096, 10 * 1024 * MIB, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("MemoryError: ", "2 GB of memory"),
+        ("_ArrayMemoryError: Unable to allocate 8 GiB", "2 GB of memory"),
+        ("OSError: [Errno 12] Cannot allocate memory", "2 GB of memory"),
+        ("OSError: [Errno 27] File too large", "10 GB for a file"),
+        ("OSError: [Errno 24] Too many open files: 'x'", "4,096 open files"),
+        ("RuntimeError: can't start new thread", "512 processes and threads"),
+        ("BlockingIOError: [Errno 11] Resource temporarily unavailable", "512 processes"),
+    ],
+)
+def test_an_error_of_a_limit_names_the_limit(error: str, words: str) -> None:
+    said = what_was_hit(error, LIMITS)
+    assert words in said and KEPT in said
+    assert what_was_hit(error, Limits(0, 0, 0, 0, 0)) == ""
+
+
+def test_other_errors_name_no_limit() -> None:
+    assert what_was_hit("ZeroDivisionError: division by zero", LIMITS) == ""
+    assert what_was_hit("KeyError: 'Errno 270'", LIMITS) == ""
+
+
+def test_a_group_knows_for_sure() -> None:
+    assert "stopped a process at 2 GB" in what_was_hit("", LIMITS, True)
+    assert why_ended(137, LIMITS, True) == "The sandbox stopped it at 2 GB of memory."
+    assert "most often" in why_ended(137, LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(512 * MIB, "512 MB"), (1536 * MIB, "1.5 GB"), (100, "100 bytes")]
+)
+def test_a_size_in_words(count: int, words: str) -> None:
+    assert size(count) == words
+
+
+@runs_here
+async def test_more_memory_is_an_error_and_the_variables_stay(tmp_path: Path, folder: Path) -> None:
+    async with (
+        kernel_manager(install(tmp_path, *NAMED, memory=512 * MIB)) as kernels,
+        running_kernel(kernels, "sandboxed") as (_, kernel, _),
+    ):
+        await run(kernel, "x = 1")
+        _, done = await run(kernel, "large = bytearray(2**30)")
+        assert done.status == "error"
+        assert "512 MB of memory" in done.note
+        _, done = await run(kernel, "print(x)")
+        assert (text(done), done.note) == ("1\n", "")
+
+
+@pytest.mark.skipif(not TOTALS, reason="this user cannot make control groups")
+async def test_all_processes_together_have_the_limit(tmp_path: Path, folder: Path) -> None:
+    # Each takes less than a process may.
+    many = (
+        "import subprocess, sys\n"
+        "code = \"x = b'1' * (200 * 2**20); import sys, time; sys.stdin.read(); time.sleep(1)\"\n"
+        "made = [subprocess.Popen([sys.executable, '-c', code], stdin=subprocess.PIPE)"
+        " for _ in range(4)]\n"
+        "for one in made:\n    one.stdin.close()\n"
+        "print([one.wait(20) for one in made])"
+    )
+    async with (
+        kernel_manager(install(tmp_path, *NAMED, memory=400 * MIB)) as kernels,
+        running_kernel(kernels, "sandboxed") as (_, kernel, _),
+    ):
+        _, done = await run(kernel, many)
+        assert "400 MB of memory" in done.note, done
+
+
+@pytest.mark.skipif(not TOTALS, reason="this user cannot make control groups")
+def test_a_group_goes_with_its_processes_and_with_its_server() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        group = groups.join(process.pid, 0, 100)
+        assert group is not None
+        (made,) = group._folders.values()
+        assert str(process.pid) in (made / "cgroup.procs").read_text().split()
+        left = made.parent / f"{groups.NAME}{2**22 + 1}-1"
+        left.mkdir()
+        process.kill()
+    group.remove()
+    assert not made.exists()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        again = groups.join(other.pid, 0, 100)
+        other.kill()
+    assert again is not None
+    again.remove()
+    assert not left.exists()
+
+
+def test_without_a_place_for_groups_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "_lines", lambda path: [])
+    assert groups.join(os.getpid(), MIB, 1) is None
+
+
+def test_systemd_is_asked_for_a_scope(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = tmp_path / "asked"
+    program = tmp_path / "busctl"
+    program.write_text(f'#!/bin/sh\necho "$@" > {asked}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    lines = {
+        "/proc/self/cgroup": ["0::/user.slice/user@1.service/app.slice/lab.scope"],
+        "/proc/self/mountinfo": ["1 2 0:1 / /groups rw - cgroup2 cgroup2 rw"],
+    }
+
+    def read(path: str) -> list[str]:
+        name = (
+            asked.read_text().split(" StartTransientUnit ssa(sv)a(sa(sv)) ")[1].split()[0]
+            if (asked.exists())
+            else ""
+        )
+        moved = [f"0::/user.slice/user@1.service/app.slice/{name}"]
+        return lines.get(path, moved if path == "/proc/77/cgroup" else [])
+
+    monkeypatch.setattr(groups, "_lines", read)
+    group = groups.join(77, 2 * MIB, 9)
+    assert group is not None
+    (place,) = set(group._folders.values())
+    assert str(place).startswith("/groups/user.slice/user@1.service/app.slice/codeinterp-")
+    words = asked.read_text()
+    assert "fail 4 PIDs au 1 77 MemoryMax t 2097152 MemorySwapMax t 0 TasksMax t 9 0" in words
