@@ -3,6 +3,7 @@
 Never for real use: there is no token, no XSRF check, and pages get at the application object.
 """
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -34,6 +35,20 @@ c.CodeInterp.prices = {"claude-opus-5-5": (5.0, 25.0, 6.25, 0.5)}
 
 # No model server that really runs here is found; a test may say where one stands in for Ollama.
 c.CodeInterp.local_addresses = elsewhere(ollama=os.environ.get("CODEINTERP_TEST_OLLAMA", NOBODY))
+
+if os.environ.get("CODEINTERP_TEST_SANDBOX") == "1":
+    # "python3" is a sandboxed kernel. JUPYTER_PATH comes before the environment's own kernelspecs.
+    spec = {
+        "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "metadata": {"kernel_provisioner": {"provisioner_name": "codeinterp-sandbox"}},
+    }
+    sandboxed = Path(os.environ["JUPYTER_DATA_DIR"]) / "sandboxed"
+    python3 = sandboxed / "kernels" / "python3"
+    python3.mkdir(parents=True, exist_ok=True)
+    (python3 / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
+    os.environ["JUPYTER_PATH"] = str(sandboxed)
 
 # A package of others with a tool, and with the extension that draws its results.
 if extension := os.environ.get("CODEINTERP_TEST_EXTENSION"):

@@ -21,6 +21,12 @@ function chromium(): string {
 /** Whether to run what CI leaves to the nightly workflow. */
 const NIGHTLY = process.env.CODEINTERP_NIGHTLY === '1';
 
+/** Whether every Python kernel of this run is a sandboxed one (jupyter_server_test_config.py). */
+const SANDBOX = process.env.CODEINTERP_TEST_SANDBOX === '1';
+/** What a sandboxed kernel is tried with: the specs whose turns run cells. */
+const CORE =
+  /\/(sandboxed|smoke|review|results|failed|stop|five-steps|modes|kernel-tool|undo|placing|stale|ordinary|own-runs)\.spec\.ts$/;
+
 const jupyterLab = 'jupyter lab --config=jupyter_server_test_config.py';
 const served = path.join(__dirname, 'support', 'served');
 
@@ -60,14 +66,20 @@ export default defineConfig<IOptions>({
   // A test tagged @notebook7 is run in Notebook 7 as well; one tagged @notebook7-nightly, where
   // Notebook 7 shows what JupyterLab does, only at night, as those tagged @nightly.
   grepInvert: NIGHTLY ? undefined : /@nightly/,
-  projects: [
-    { name: 'lab', use: { app: 'lab' } },
-    {
-      name: 'notebook7',
-      use: { app: 'notebook7' },
-      grep: NIGHTLY ? /@notebook7/ : /@notebook7(?!-nightly)/
-    }
-  ],
+  projects: SANDBOX
+    ? [{ name: 'sandbox', use: { app: 'lab' }, testMatch: CORE }]
+    : [
+        {
+          name: 'lab',
+          use: { app: 'lab' },
+          testIgnore: /\/sandboxed\.spec\.ts$/
+        },
+        {
+          name: 'notebook7',
+          use: { app: 'notebook7' },
+          grep: NIGHTLY ? /@notebook7/ : /@notebook7(?!-nightly)/
+        }
+      ],
   webServer: LANES.flatMap(({ model, lab, keyless, notebooks }, lane) => [
     {
       name: `model-${lane}`,

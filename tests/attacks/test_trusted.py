@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
+from jupyter_codeinterp.adapters.kernels.zmq import link
 from jupyter_codeinterp.core.document.ops import BeginRun, FinishRun
 from jupyter_codeinterp.core.events import Note
 from tests.core.conftest import bench as bench
@@ -122,3 +123,17 @@ async def test_a_cell_that_asks_in_auto_is_trusted_once_a_person_has_decided(
     b.decide(await b.draft())
     await b.ended()
     assert trusts(b) == [True]
+
+
+@pytest.mark.parametrize(("code", "trusted"), [(SCRIPT, False), ("1 + 1", True)])
+async def test_a_script_of_a_sandboxed_kernel_is_not_trusted_though_a_person_decided(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch, code: str, trusted: bool
+) -> None:
+    monkeypatch.setattr(link, "is_sandboxed", lambda manager: True)
+    b = bench(run(code), say("Done."))
+    b.send()
+    b.decide(await b.draft())
+    await b.ended()
+    assert ended(b) == [trusted]
+    notes = [event.text for event in b.events if isinstance(event, Note)]
+    assert any("in a sandboxed kernel" in words for words in notes) is not trusted

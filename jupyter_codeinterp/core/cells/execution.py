@@ -48,8 +48,9 @@ UNRESPONSIVE = "The kernel has not reacted to the interrupt yet."
 QUEUED = (
     "It is queued in the kernel behind the person's cell and will be interrupted when it starts."
 )
+IN_SANDBOX = "in a sandboxed kernel"
 OUTPUT_HIDDEN = (
-    "“{title}” ran without asking, so active content in its output (widgets, scripts) is "
+    "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
     "hidden. Run the cell yourself to see it."
 )
 
@@ -81,9 +82,13 @@ class Execution:
         self._call = call
         self._source = decision.source
         self._edited = decision.edited
-        # Nobody reviewed what policy alone allows, or the rest of "run all". Such a run becomes
-        # trusted only at its end, and only if nothing in its outputs can run.
-        self._trusted = decision.by == "person" and not decision.run_all
+        # Nobody reviewed what policy alone allows, or the rest of "run all"; and a sandbox does
+        # not hold what runs in the page. Such a run becomes trusted only at its end, and only if
+        # nothing in its outputs can run.
+        sandboxed = info is not None and info.sandboxed
+        reviewed = decision.by == "person" and not decision.run_all
+        self._how = IN_SANDBOX if reviewed and sandboxed else "without asking"
+        self._trusted = reviewed and not sandboxed
         self._unasked = decision.by == "policy"
         self._info = info
         self._run_id = uuid.uuid4().hex[:12]
@@ -231,7 +236,7 @@ class Execution:
         self.done = done
         self.next_inputs = done.next_inputs
         if self._hides_output:
-            yield Note(OUTPUT_HIDDEN.format(title=self._draft.title))
+            yield Note(OUTPUT_HIDDEN.format(title=self._draft.title, how=self._how))
         if done.status == "dead":
             yield Note(done.note, "warning", kernel_died=True)
 

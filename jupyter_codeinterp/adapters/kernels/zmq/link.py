@@ -310,8 +310,8 @@ class KernelLink:
 
     def hit(self, error: str) -> str:
         """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
-        provisioner: Any = self._km.provisioner
-        return str(provisioner.hit(error)) if is_sandboxed(self._km) else ""
+        hit: Any = getattr(self._km.provisioner, "hit", None)
+        return str(hit(error)) if hit is not None and is_sandboxed(self._km) else ""
 
     async def interrupt(self) -> None:
         if not self.closed:
