@@ -1,12 +1,13 @@
-"""Watches calls of pandas that a cell makes itself. This file's text runs **in the kernel**.
+"""Watches calls of pandas and polars that a cell makes itself. This file's text runs **in the
+kernel**.
 
-While the cell runs, some functions of pandas are wrapped. A wrapper calls the original first,
+While the cell runs, some of their functions are wrapped. A wrapper calls the original first,
 and then has a look at arguments and result if the caller's frame is the cell's own code. It never
 changes a result, and leaves no trace:
 
 - An exception passes without the wrapper's frame: a bare ``raise`` adds no frame to the
   traceback (Python 3.11 or newer; older ones are not watched).
-- A warning names the cell's line: the wrapper's code counts as a file of pandas.
+- A warning names the cell's line: the wrapper's code counts as a file of the package.
 - pandas warns of chained assignment by counting references, and the wrapper holds one more. So
   where the cell has such code, the functions in question are not wrapped.
 
@@ -147,15 +148,16 @@ class Code:
             tree = ast.parse("")
         self.tree = tree
         nodes = list(ast.walk(tree))
-        self.imports_pandas = any(map(imports, nodes))
+        self.modules = {name for node in nodes for name in imported(node)}
         self.in_place = "inplace" in {n.arg for n in nodes if isinstance(n, ast.keyword)}
         self.chained = any(is_chained(node) for node in nodes)
 
 
-def imports(node: ast.AST) -> bool:
+def imported(node: ast.AST) -> list[str]:
+    """Packages that the node imports."""
     if isinstance(node, ast.Import):
-        return any(name.name.split(".")[0] == "pandas" for name in node.names)
-    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "pandas"
+        return [name.name.split(".")[0] for name in node.names]
+    return [(node.module or "").split(".")[0]] if isinstance(node, ast.ImportFrom) else []
 
 
 def is_chained(node: ast.AST) -> bool:

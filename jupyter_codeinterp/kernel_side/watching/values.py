@@ -51,7 +51,8 @@ def shown(value: Any) -> str:
     """The value as Python writes it; only its type if that could run code."""
     if type(value) in SIMPLE:
         return repr(value)[:60]
-    if type(value) is pandas().Timestamp:
+    known = sys.modules.get("pandas")
+    if known is not None and type(value) is known.Timestamp:
         return str(value)[:60]
     item = getattr(value, "item", None) if type(value).__module__ == "numpy" else None
     return repr(item())[:60] if item is not None else f"<{type_name(type(value))}>"

@@ -1,4 +1,5 @@
-"""Watches cells of the agent: variables before and after, and calls of pandas in between. This
+"""Watches cells of the agent: variables before and after, and calls of pandas
+and polars in between. This
 file's text runs **in the kernel**.
 
 The reply to the cell carries the report as a payload, which only our server reads. It watches
@@ -8,6 +9,7 @@ only cells of our own connection and adds no name to the person's. Standard libr
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.abc
 import importlib.util
 import json
@@ -21,9 +23,11 @@ from ..mark import LOOKS_AT, WATCH
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
 from .constants import repeated
+from .polars_calls import watched_polars
 from .profile import profiles
 from .watched import families, watched
 
+LIBRARIES = ("pandas", "polars")
 LARGEST = 100_000
 """Characters of a report."""
 
@@ -42,7 +46,7 @@ class Watch:
         self.assigned: list[str] = []
         """Names that the code assigns."""
         self.tracer: Tracer | None = None
-        self.hook: WhenImported | None = None
+        self.hooks: list[WhenImported] = []
         self.watched: list[str] = []
         """What is looked at in this run; nothing if it is not watched in full."""
 
@@ -98,9 +102,8 @@ class Watch:
     def finish(self) -> None:
         """Remove everything that watches the cell."""
         tracer, self.tracer, self.before = self.tracer, None, None
-        hook, self.hook = self.hook, None
-        if hook is not None:
-            hook.remove()
+        while self.hooks:
+            self.hooks.pop().remove()
         if tracer is not None:
             tracer.stop()
 
@@ -118,21 +121,25 @@ class Watch:
             return
         self.watched = ["variables"]
         plain = info.transformed_cell or info.raw_cell
-        if "pandas" not in sys.modules and not code.imports_pandas:
+        libraries = [name for name in LIBRARIES if name in sys.modules or name in code.modules]
+        if not libraries:
             return
         name = shell.compile.get_code_name(info.raw_cell, plain, shell.execution_count)
         tracer = self.tracer = Tracer(name, shell.user_ns)
-        if "pandas" in sys.modules:
-            self.start(tracer, code)
-        else:
-            self.hook = WhenImported("pandas", lambda: self.start(tracer, code))
+        for library in libraries:
+            start = functools.partial(self.start, library, tracer, code)
+            if library in sys.modules:
+                start()
+            else:
+                self.hooks.append(WhenImported(library, start))
 
-    def start(self, tracer: Tracer, code: Code) -> None:
+    def start(self, library: str, tracer: Tracer, code: Code) -> None:
         try:
-            tracer.start(watched(code), os.path.dirname(sys.modules["pandas"].__file__ or ""))  # noqa: PTH120
-            self.watched += families(code)
+            folder = os.path.dirname(sys.modules[library].__file__ or "")  # noqa: PTH120
+            tracer.start(watched(code) if library == "pandas" else watched_polars(), folder)
+            self.watched += families(code, library)
         except Exception:
-            # A pandas of another make. The cell goes on, unwatched.
+            # A package of another make. The cell goes on, unwatched.
             tracer.stop()
             self.watched = []
 

@@ -78,8 +78,11 @@ def watched(code: Code) -> Iterator[Watched]:
         yield pd.DataFrame, "__setitem__", set_item
 
 
-def families(code: Code) -> list[str]:
-    """What ``watched`` looks at in full."""
+def families(code: Code, library: str) -> list[str]:
+    """What is looked at in full."""
+    if library == "polars":
+        # Beside pandas they would say more of it than is true.
+        return [] if "pandas" in sys.modules else ["joins", "filters"]
     found = ["joins"]
     if not code.in_place:
         found += ["filters", "order"]

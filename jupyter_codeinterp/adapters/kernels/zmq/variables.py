@@ -26,7 +26,8 @@ LIMIT = 1.0
 SOON = 0.4
 """The same where a draft waits for the answer."""
 TARGET = "jupyter_codeinterp.variables"
-_CALLS = ("calls", "values", "filters", "lost_values", "joins", "order", "watched")
+_PANDAS = ("filters", "lost_values", "joins", "order")
+_CALLS = ("calls", "values", *_PANDAS, "polars_calls", "watched")
 _WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
 _BEFORE = ("mark", "variables", "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))

@@ -108,9 +108,13 @@ def _operand(node: ast.expr) -> ast.expr | None:
     """What a comparison or a call compares with."""
     if isinstance(node, ast.Compare):
         return node.comparators[0] if len(node.comparators) == 1 else None
-    if isinstance(node, ast.Call):
-        return node.args[0] if node.args else None
-    return None
+    if not isinstance(node, ast.Call):
+        return None
+    is_filter = isinstance(node.func, ast.Attribute) and node.func.attr == "filter"
+    if is_filter and not node.args and len(node.keywords) == 1:
+        return node.keywords[0].value  # ``df.filter(region="North")`` of polars
+    first = node.args[0] if node.args else None
+    return _operand(first) if isinstance(first, ast.Compare) else first
 
 
 def _is_negated(source: Source, node: ast.AST | None) -> bool:

@@ -26,9 +26,9 @@ NAME = "Join"
 GROUPS = "Groups"
 DISTINCT = {"nunique", "unique", "drop_duplicates"}
 """What code calls that does not mind repeated rows."""
-ASKS = {"isna", "isnull", "notna", "notnull", "_merge"}
+ASKS = {"isna", "isnull", "notna", "notnull", "_merge", "is_null", "is_not_null"}
 """What code calls that asks which rows have a partner."""
-KNOWS = {*ASKS, "fillna", "dropna", "drop_duplicates"}
+KNOWS = {*ASKS, "fillna", "dropna", "drop_duplicates", "fill_null", "drop_nulls"}
 """What code calls that knows of missing partners."""
 
 KEEPS_ROWS = {
@@ -84,7 +84,9 @@ def _keys(source: Source, fact: Fact) -> Finding | None:
     named = any(keyword(node, word) for word in ("on", "left_on", "left_index", "how"))
     keys = texts(fact, "keys")
     lost = number(fact, "left") - number(fact, "left_matched")
-    if len(keys) > 1 and not keyword(node, "on") and not left_on and lost > 0 and not named:
+    # In polars the second argument is `on`.
+    named = bool(named or keyword(node, "on") or left_on or text(fact, "library"))
+    if len(keys) > 1 and lost > 0 and not named:
         words = f"Without `on` it joins on all shared columns, {listed(keys)};"
         words += f" {lost:,} of {number(fact, 'left'):,} rows found no partner."
         return Finding(NAME, words, fact.place)
@@ -125,7 +127,8 @@ def _multiplied(source: Source, fact: Fact) -> Finding | None:
         return None
     after = calls_after(source, node)
     columns = (texts(fact, "left_columns"), texts(fact, "right_columns"), texts(fact, "keys"))
-    if "drop_duplicates" in after or aggregated.compares(source, node, *columns[:2]):
+    once = {"drop_duplicates", "unique"} if text(fact, "library") else {"drop_duplicates"}
+    if once & after or aggregated.compares(source, node, *columns[:2]):
         return None
     summed = aggregated.repeated(source, node, columns, many)
     knows = DISTINCT & after or _is_with_itself(node) or keyword(node, "validate") is not None

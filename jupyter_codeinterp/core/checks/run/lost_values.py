@@ -28,7 +28,10 @@ _MARK = re.compile(
 )
 """How people write that there is no value."""
 _HAS_DIGIT = re.compile(r"\d")
-KNOWS = {"combine_first", "fillna", "isna", "isnull", "notna"}
+KNOWS = {
+    *("combine_first", "fillna", "isna", "isnull", "notna"),
+    *("fill_null", "is_null", "is_not_null", "drop_nulls"),
+}
 FILLS = {"combine_first", "fillna"}
 """Methods whose argument only fills what is missing elsewhere."""
 

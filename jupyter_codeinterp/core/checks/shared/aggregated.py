@@ -12,6 +12,8 @@ from .source import Source, column, is_method_call, text_constant
 
 ADDS = ("sum", "cumsum", "mean")
 AGGREGATES = ("agg", "aggregate")
+EXPRESSIONS = ("agg", "select", "with_columns")
+"""Methods of polars that take expressions."""
 Columns = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """Of the left table, of the right one, and the keys."""
 
@@ -57,6 +59,27 @@ def _added(call: ast.Call) -> Iterator[tuple[str, str, set[str]]]:
         yield from ((name, how, beside) for name, beside in _selected(of))
     elif how in AGGREGATES:
         yield from _aggregated(call, of)
+    if how in EXPRESSIONS:
+        for part in (*call.args, *(word.value for word in call.keywords)):
+            yield from _expressed(part)
+
+
+def _expressed(node: ast.expr) -> Iterator[tuple[str, str, set[str]]]:
+    """``pl.col("fee").sum()`` and ``pl.sum("fee")`` of polars."""
+    for part in ast.walk(node):
+        if not is_method_call(part) or part.func.attr not in ADDS:
+            continue
+        of, how = part.func.value, part.func.attr
+        names = {_of_col(one) for one in ast.walk(of)} - {""}
+        if isinstance(of, ast.Name) and of.id in ("pl", "polars"):
+            names = {text_constant(part.args[0])} - {""} if part.args else set()
+        yield from ((name, how, names - {name}) for name in sorted(names))
+
+
+def _of_col(node: ast.AST) -> str:
+    if is_method_call(node) and node.func.attr == "col" and node.args:
+        return text_constant(node.args[0])
+    return ""
 
 
 def _selected(node: ast.expr) -> Iterator[tuple[str, set[str]]]:
@@ -98,7 +121,7 @@ def _named(node: ast.expr) -> Iterator[str]:
 
 def _group_keys(call: ast.Call) -> Iterator[str]:
     for node in ast.walk(call):
-        if is_method_call(node) and node.func.attr == "groupby":
+        if is_method_call(node) and node.func.attr in ("groupby", "group_by"):
             for argument in (*node.args, *(word.value for word in node.keywords)):
                 yield from filter(None, map(text_constant, ast.walk(argument)))
 

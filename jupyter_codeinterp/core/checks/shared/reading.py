@@ -13,7 +13,7 @@ from .source import Source, column, dotted, text_constant
 
 MOST = 12
 MISSING = ("isna", "isnull", "notna", "notnull", "dropna")
-LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size")
+LOOKS = ("empty", "any", "all", "isna", "isnull", "notna", "shape", "size", "is_empty", "height")
 """What code asks of a table or a column to find out whether something is there."""
 
 
