@@ -11,7 +11,7 @@ from typing import Literal, Union
 import msgspec
 
 from .findings import CheckedRun, Finding
-from .labels import Label
+from .labels import Label, Rule
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -331,7 +331,8 @@ class Draft(msgspec.Struct, frozen=True):
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
-    reach, as far as the server can read it.
+    reach, as far as the server can read it. ``rule`` would let such code run without asking; None
+    if there can be none.
     """
 
     draft_id: str
@@ -346,6 +347,7 @@ class Draft(msgspec.Struct, frozen=True):
     can_run_all: bool = False
     runs: bool = True
     labels: tuple[Label, ...] = ()
+    rule: Union[Rule, None] = None
 
 
 class ToolStarted(_Event, frozen=True, tag="tool_started"):
@@ -376,7 +378,7 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
     model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
-    code that runs."""
+    code that runs. ``rule`` is the id of the person's rule that let it run, else ""."""
 
     call_id: str
     draft_id: str
@@ -388,6 +390,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     window: int = 0
     said: str = ""
     labels: tuple[Label, ...] = ()
+    rule: str = ""
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
@@ -443,6 +446,20 @@ class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
 
     key: str
     silenced: bool = True
+    window: int = 0
+
+
+class RuleMade(_Event, frozen=True, tag="rule_made"):
+    """A person lets code like that of a draft run without asking in this conversation."""
+
+    rule: Rule
+    window: int = 0
+
+
+class RuleRemoved(_Event, frozen=True, tag="rule_removed"):
+    """The rule counts no more."""
+
+    rule_id: str
     window: int = 0
 
 
@@ -527,6 +544,8 @@ Event = Union[
     RunStarted,
     ToolDone,
     FindingSilenced,
+    RuleMade,
+    RuleRemoved,
     QuestionAsked,
     QuestionAnswered,
     WentOn,

@@ -1,4 +1,4 @@
-"""A label: a fact about what code may reach, with its line."""
+"""Labels of what code may reach, and rules for code that runs without asking."""
 
 from __future__ import annotations
 
@@ -40,3 +40,12 @@ class Label(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{WORDS[self.kind]} (line {self.line})"
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A person lets code of a conversation run without asking: code that reads no other ``files``
+    of the notebook's folder, imports no other packages (``imports``), and has no label."""
+
+    rule_id: str
+    files: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()

@@ -16,6 +16,8 @@ export type Command =
   | KeepChanges
   | RemoveCell
   | SilenceFinding
+  | MakeRule
+  | RemoveRule
   | Subscribe
   | Unsubscribe
   | OpenNotebook
@@ -73,6 +75,8 @@ export type Event =
   | RunStarted
   | ToolDone
   | FindingSilenced
+  | RuleMade
+  | RuleRemoved
   | QuestionAsked
   | QuestionAnswered
   | WentOn
@@ -276,6 +280,26 @@ export interface SilenceFinding {
   session_id: string;
   key: string;
   silenced?: boolean;
+  id?: number;
+}
+/**
+ * Let code like that of a waiting draft run without asking in this conversation, by the
+ * ``rule`` that the draft carries. The draft itself goes on waiting.
+ */
+export interface MakeRule {
+  type: 'make_rule';
+  session_id: string;
+  draft_id: string;
+  nonce: string;
+  id?: number;
+}
+/**
+ * Take a rule back.
+ */
+export interface RemoveRule {
+  type: 'remove_rule';
+  session_id: string;
+  rule_id: string;
   id?: number;
 }
 /**
@@ -552,6 +576,8 @@ export interface YouAre {
  * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * silence, unsilence    silenced a finding of the check ``name``; took that back
+ * rule, no_rule         let code run without asking by a rule (``name`` says what it reads and
+ *                       imports); removed one
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
  * After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
@@ -568,10 +594,12 @@ export interface DoneElsewhere {
     | 'mode'
     | 'model'
     | 'no_key'
+    | 'no_rule'
     | 'redo'
     | 'reject'
     | 'remove'
     | 'rename'
+    | 'rule'
     | 'run'
     | 'run_all'
     | 'silence'
@@ -663,6 +691,8 @@ export interface EventFrame {
     | RunStarted
     | ToolDone
     | FindingSilenced
+    | RuleMade
+    | RuleRemoved
     | QuestionAsked
     | QuestionAnswered
     | WentOn
@@ -997,7 +1027,8 @@ export interface DraftWaiting {
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
- * reach, as far as the server can read it.
+ * reach, as far as the server can read it. ``rule`` would let such code run without asking; None
+ * if there can be none.
  */
 export interface Draft {
   draft_id: string;
@@ -1012,6 +1043,7 @@ export interface Draft {
   can_run_all: boolean;
   runs: boolean;
   labels: Label[];
+  rule: Rule | null;
 }
 /**
  * The code may do this. ``line`` counts from 1; ``code`` is that line, at most 80 characters.
@@ -1023,9 +1055,18 @@ export interface Label {
   code: string;
 }
 /**
+ * A person lets code of a conversation run without asking: code that reads no other ``files``
+ * of the notebook's folder, imports no other packages (``imports``), and has no label.
+ */
+export interface Rule {
+  rule_id: string;
+  files: string[];
+  imports: string[];
+}
+/**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
  * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
- * code that runs.
+ * code that runs. ``rule`` is the id of the person's rule that let it run, else "".
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1039,6 +1080,7 @@ export interface DraftDecided {
   window: number;
   said: string;
   labels: Label[];
+  rule: string;
 }
 /**
  * The run waits on the server while the kernel is busy with something else.
@@ -1130,6 +1172,22 @@ export interface FindingSilenced {
   type: 'finding_silenced';
   key: string;
   silenced: boolean;
+  window: number;
+}
+/**
+ * A person lets code like that of a draft run without asking in this conversation.
+ */
+export interface RuleMade {
+  type: 'rule_made';
+  rule: Rule;
+  window: number;
+}
+/**
+ * The rule counts no more.
+ */
+export interface RuleRemoved {
+  type: 'rule_removed';
+  rule_id: string;
   window: number;
 }
 export interface QuestionAsked {

@@ -37,6 +37,8 @@ class Decision(msgspec.Struct, frozen=True):
     """The window that decided; 0 for none."""
     said: str = ""
     """The person's words with a rejection."""
+    rule: str = ""
+    """The id of the person's rule that let it run."""
 
     def with_source(self, source: str, *, edited: bool) -> Decision:
         return msgspec.structs.replace(self, source=source, edited=edited)

@@ -19,7 +19,7 @@ from ..document.ops import Delete, Receipt, SetSource
 from ..events import DraftDecided, DraftWaiting, Event
 from ..findings import Finding
 from ..hooks.hooks import Note
-from ..labels import Label
+from ..labels import Label, Rule
 from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
@@ -112,6 +112,7 @@ class CellRun:
         ``placed`` is awaited before asking."""
         draft, turn = self.draft, self.turn
         verdict: policy.Verdict | None = None
+        rule: Rule | None = None
         while self.result is None:
             info = await turn.kernel_info() if draft.is_code else None
             said = await draft.check(draft.source, info)
@@ -124,6 +125,10 @@ class CellRun:
                 if verdict == "refuse":
                     self._reject(call, policy.refusal(draft.action, turn.mode))
                     return
+                if verdict == "ask" and not (why or suspicious):
+                    rule = await draft.rule(said, info)
+                    if rule is not None and rule.rule_id:
+                        verdict = "run"
             absent: tuple[Finding, ...] = ()
             if by_hand is not None:
                 decision = Decision("run", "person", by_hand.source, reason=BY_HAND)
@@ -138,7 +143,9 @@ class CellRun:
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
                 reasons = filter(None, (why, barred))
-                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels))
+                rule = None if suspicious or why else await draft.rule(said, info)
+                offered = rule if rule is not None and not rule.rule_id else None
+                waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, offered))
                 draft.shown = draft.source
                 yield waiting
                 decision = await self._ask(waiting)
@@ -146,7 +153,8 @@ class CellRun:
                     # Decided before there was a kernel: holds for the one that has come.
                     info = await turn.kernel_info()
             else:
-                decision = Decision("run", "policy", draft.source)
+                by_rule = rule.rule_id if rule is not None else ""
+                decision = Decision("run", "policy", draft.source, rule=by_rule)
             decision = self._compared(decision)
             runs = decision.action == "run"
             labels = await draft.labels(decision.source, info) if runs else ()
@@ -202,6 +210,7 @@ class CellRun:
             decision.window,
             decision.said,
             labels,
+            decision.rule,
         )
 
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:

@@ -78,7 +78,7 @@ def _found(
     if read is None or not all(number in begins for number in replaced if plain[number - 1]):
         yield "unreadable", 1
         return
-    yield from _Reader(read, modules).found()
+    yield from Reader(read, modules).found()
     changed = protected.changed(code, tuple(theirs))
     if changed is None:
         yield "unreadable", 1
@@ -145,10 +145,14 @@ def _cell_magic(name: str, rest: str) -> tuple[str | None, tuple[Kind, ...], boo
     return None, ("unreadable",), True
 
 
-class _Reader:
+class Reader:
+    """Reads what each name and call of a cell may reach."""
+
     def __init__(self, source: Source, modules: frozenset[str]) -> None:
         self._source = source
         self._modules = modules
+        self.files: list[str] = []
+        """Paths in the notebook's folder that the code reads, once ``found`` has ended."""
         self._imported: dict[str, str] = {}
         for node in source.nodes:
             if isinstance(node, ast.Import):
@@ -247,6 +251,8 @@ class _Reader:
             yield "network"
         elif path is None or not paths.is_inside(path):
             yield "reads_outside"
+        else:
+            self.files.append(path)
 
     def _full(self, node: ast.AST, depth: int = 8) -> str:
         """The name with modules in full; a call ends in ``()``, other expressions are ``?``."""

@@ -23,6 +23,7 @@ from ..stores import Beginning
 from ..turn.limits import Rules
 from .input_routing import Does
 from .session import Session
+from .standing_rules import words_of
 from .title import TITLE_LENGTH
 
 MAX_MESSAGE = 100_000
@@ -336,6 +337,19 @@ class SessionService:
         session = self._sessions.session(session_id)
         check = session.silence(key, silenced, by)
         self._record(session, by, "silence" if silenced else "unsilence", check)
+
+    def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> None:
+        """Let code like a waiting draft's run without asking. CommandError ``no_rule``,
+        ``rules_forbidden``, ``too_many_rules``, ``held_elsewhere``."""
+        session = self._here(session_id)
+        rule = session.standing_rules.make(draft_id, nonce, by)
+        self._record(session, by, "rule", words_of(rule))
+
+    def remove_rule(self, session_id: str, rule_id: str, by: int = 0) -> None:
+        """CommandError ``unknown_rule``, ``held_elsewhere``."""
+        session = self._here(session_id)
+        rule = session.standing_rules.remove(rule_id, by)
+        self._record(session, by, "no_rule", words_of(rule))
 
     async def delete(self, session_id: str, by: int = 0) -> None:
         """CommandError ``held_elsewhere``."""

@@ -36,6 +36,7 @@ from ..events import (
 )
 from ..history.deferred_writes import TAKEN
 from ..hooks.hooks import Hooks
+from ..labels import Rule
 from ..loop.agent import Agent
 from ..loop.second_look import SecondLook
 from ..messages import Text, user
@@ -58,6 +59,7 @@ from .input_routing import GOES_ON, Does, route
 from .persistence import NOT_SAVED, STOPPED_NOTE, PersistentSession, Workplace
 from .queue import Queue
 from .reviews import Reviews
+from .standing_rules import StandingRules
 from .title import from_answer, from_question
 
 INTERRUPT_TIME = 5.0
@@ -122,6 +124,8 @@ class Session(PersistentSession):
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
         self.reviews = Reviews(self)
+        allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
+        self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
 
     @property
     def waiting(self) -> bool:
@@ -348,6 +352,7 @@ class Session(PersistentSession):
             may_run_all=modes.may_run_all(self._rules.highest_mode),
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
+            rules=self._person_rules if self.standing_rules.allowed else None,
             before=before,
             new_notebooks=place.new_notebooks,
             fresh_runs=place.fresh_runs,
@@ -375,6 +380,9 @@ class Session(PersistentSession):
             self._take_answer_references,
             lambda: self._second_look(turn),
         )
+
+    def _person_rules(self) -> tuple[Rule, ...]:
+        return self.standing_rules.all
 
     def _second_look(self, turn: Turn) -> SecondLook | None:
         """Raises ModelError if the model for it is not available."""

@@ -48,6 +48,8 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.KeepChanges: (CHANGE,),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
+    c.MakeRule: (EXECUTE, CHANGE),
+    c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
     c.Unsubscribe: (LOOK,),
     # The agent's window names the kernel, and its reports of a cell may become code that runs.
@@ -223,6 +225,10 @@ class ClientConnection:
             await service.remove(command.session_id, command.cell_id, self.number)
         elif isinstance(command, c.SilenceFinding):
             service.silence(command.session_id, command.key, command.silenced, self.number)
+        elif isinstance(command, c.MakeRule):
+            service.make_rule(command.session_id, command.draft_id, command.nonce, self.number)
+        elif isinstance(command, c.RemoveRule):
+            service.remove_rule(command.session_id, command.rule_id, self.number)
 
     def _notebook_command(
         self,

@@ -79,6 +79,11 @@ class CodeInterpSettings(Configurable):
         help="Let code run without asking (Auto, Run all in this turn) in sandboxed kernels alone. "
         "In other kernels each run asks.",
     ).tag(config=True)
+    allow_rules = Bool(
+        True,
+        help="Let people make rules from a card: code that only reads named files and imports "
+        "named packages then runs without asking in that conversation. Needs highest_mode auto.",
+    ).tag(config=True)
     read_rule_files = Bool(
         True,
         help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "

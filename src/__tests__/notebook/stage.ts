@@ -96,6 +96,7 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     notices: [],
     can_run_all: false,
     labels: [],
+    rule: null,
     runs: true,
     sessionId: 'S',
     notebook: PATH,

@@ -97,6 +97,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     notices: [],
     can_run_all: true,
     labels: [],
+    rule: null,
     runs: true,
     ...change
   };
@@ -179,7 +180,8 @@ export const decided: Event = {
   reason: '',
   window: 1,
   said: '',
-  labels: []
+  labels: [],
+  rule: ''
 };
 
 export const running: Event = {

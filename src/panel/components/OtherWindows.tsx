@@ -128,6 +128,14 @@ function words(
       return trans.__('%1 silenced a finding: %2.', who, name);
     case 'unsilence':
       return trans.__('%1 lets a finding be reported again: %2.', who, name);
+    case 'rule':
+      return trans.__(
+        '%1 lets cells run without asking: code that %2.',
+        who,
+        name
+      );
+    case 'no_rule':
+      return trans.__('%1 removed a rule: code that %2.', who, name);
     case 'delete':
       return trans.__('%1 deleted a conversation.', who);
   }

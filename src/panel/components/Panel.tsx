@@ -4,9 +4,12 @@ import { Composer } from './Composer';
 import { Log } from './conversation/Log';
 import { Boundary } from './elements/Boundary';
 import { usePanelState } from './elements/context';
+import { lazy } from './elements/lazy';
 import { Header } from './Header';
 import { Queue } from './Queue';
 import { StatusBanners } from './StatusBanners';
+
+const Rules = lazy(async () => (await import('./rules/Rules')).Rules);
 
 export function Panel(): JSX.Element {
   const state = usePanelState();
@@ -20,6 +23,7 @@ export function Panel(): JSX.Element {
         <Log view={view} state={state} goTo={goTo} />
       </Boundary>
       <StatusBanners state={state} />
+      {view && view.rules.length > 0 && <Rules rules={view.rules} />}
       {view && <Queue view={view} />}
       <Composer view={view} state={state} />
     </>

@@ -2,7 +2,7 @@
  * The actions on the shown conversation. Each sends a command; its effects arrive as events.
  */
 import type { IApi, IReview, Mode, SentRequest } from '../../protocol/api';
-import type { Command, Reference } from '../../protocol/protocol';
+import type { Command, Draft, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { IInputRoute, routeInput } from '../view/input-routing';
@@ -248,6 +248,30 @@ export class Conversation {
         session_id,
         key,
         silenced
+      }))
+    );
+  }
+
+  /** Let code like this draft's run without asking. */
+  async makeRule({ draft_id, nonce }: Draft): Promise<boolean> {
+    return (
+      this._options.state.byPerson() &&
+      this._command(session_id => ({
+        type: 'make_rule',
+        session_id,
+        draft_id,
+        nonce
+      }))
+    );
+  }
+
+  async removeRule(rule_id: string): Promise<boolean> {
+    return (
+      this._options.state.byPerson() &&
+      this._command(session_id => ({
+        type: 'remove_rule',
+        session_id,
+        rule_id
       }))
     );
   }

@@ -122,7 +122,8 @@ const NO_DRAFT: Draft = {
   notices: [],
   can_run_all: false,
   runs: true,
-  labels: []
+  labels: [],
+  rule: null
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
@@ -142,6 +143,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   notes: [],
   findings: [],
   labels: [],
+  rule: '',
   silenced: [],
   checked: null,
   needed: [],

@@ -31,6 +31,7 @@ export function emptyView(info: SessionInfo): ISessionView {
     seq: 0,
     items: [],
     queued: [],
+    rules: [],
     made: 0,
     step: 0,
     ran: [],
@@ -150,6 +151,7 @@ function apply(view: ISessionView, event: Event): ISessionView {
         comment: event.said ?? '',
         // Older journals have none.
         labels: (event.labels as Label[] | undefined) ?? [],
+        rule: (event.rule as string | undefined) ?? '',
         failure: ''
       });
     case 'kernel_waiting':
@@ -160,6 +162,12 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return toolDone(view, event);
     case 'finding_silenced':
       return findingSilenced(view, event);
+    case 'rule_made':
+      return { ...view, rules: [...view.rules, event.rule] };
+    case 'rule_removed': {
+      const rules = view.rules.filter(rule => rule.rule_id !== event.rule_id);
+      return { ...view, rules };
+    }
     case 'question_asked':
       return append(view, key => ({
         kind: 'question',

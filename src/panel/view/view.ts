@@ -15,6 +15,7 @@ import type {
   Note,
   Reference,
   Retrying,
+  Rule,
   SessionInfo,
   ToolDone,
   TurnEnded,
@@ -110,6 +111,8 @@ export interface ICardItem {
   readonly findings: readonly Finding[];
   /** What the code may reach. */
   readonly labels: readonly Label[];
+  /** The id of the person's rule that let it run; '' if none did. */
+  readonly rule: string;
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
   /** What was checked of a run without a finding; null if it was not checked. */
@@ -209,6 +212,8 @@ export interface ISessionView {
   readonly items: readonly Item[];
   /** In the order in which the person sent them. */
   readonly queued: readonly IQueued[];
+  /** The person's rules for code that runs without asking. */
+  readonly rules: readonly Rule[];
   /** How many items were ever made: the source of keys. */
   readonly made: number;
   /** The running or last model call; 0 before the first. */

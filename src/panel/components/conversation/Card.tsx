@@ -18,6 +18,9 @@ const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
+const RuleOffer = lazy(
+  async () => (await import('../rules/RuleOffer')).RuleOffer
+);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
@@ -111,6 +114,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
       )}
+      {waiting && card.draft?.rule && (
+        <RuleOffer draft={card.draft} rule={card.draft.rule} />
+      )}
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
@@ -171,6 +177,11 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       {card.edited && (
         <span className="jp-codeinterp-Card-status">
           {trans.__('edited by you')}
+        </span>
+      )}
+      {card.rule && (
+        <span className="jp-codeinterp-Card-status">
+          {trans.__('by a rule')}
         </span>
       )}
       {card.fixed && (
