@@ -56,7 +56,7 @@ class StandingRules:
         """Raises CommandError ``unknown_rule``."""
         rule = self._session.replay.rules.get(rule_id)
         if rule is None:
-            raise CommandError("unknown_rule", "This rule does not exist any more.")
+            raise CommandError("unknown_rule", "This rule no longer exists.")
         with self._session.here():
             self._session.show(RuleRemoved(rule_id, window))
         return rule

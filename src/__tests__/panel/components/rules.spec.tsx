@@ -1,0 +1,65 @@
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  waitFor
+} from '@testing-library/react';
+import React from 'react';
+import { PanelContext } from '../../../panel/components/elements/context';
+import { Panel } from '../../../panel/components/Panel';
+import type { Event, Rule } from '../../../protocol/protocol';
+import {
+  decided,
+  makeStore,
+  opened,
+  started,
+  surroundings
+} from '../panel-fakes';
+
+afterEach(cleanup);
+
+const RULE: Rule = {
+  rule_id: 'r1',
+  files: ['<b>data.csv', 'a.csv'],
+  imports: []
+};
+const made: Event = { type: 'rule_made', rule: RULE, window: 1 };
+
+it('lists rules until they are removed', async () => {
+  const { store, client } = makeStore();
+  render(
+    <PanelContext.Provider value={surroundings(store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  client.session();
+  store.openSession('s1');
+  await act(async () => client.play('s1', started, opened, made));
+  const list = await screen.findByText(/reads only <b>data.csv, a.csv/);
+  expect(list.textContent).toContain('imports nothing');
+  await act(async () => {
+    fireEvent.click(screen.getByText('Remove'));
+  });
+  expect(client.sent).toContainEqual(
+    expect.objectContaining({ type: 'remove_rule', rule_id: 'r1' })
+  );
+  const removed: Event = { type: 'rule_removed', rule_id: 'r1', window: 1 };
+  await act(async () => client.play('s1', removed));
+  await waitFor(() => expect(screen.queryByText('Remove')).toBeNull());
+});
+
+it('says which cell ran by a rule', async () => {
+  const { store, client } = makeStore();
+  render(
+    <PanelContext.Provider value={surroundings(store)}>
+      <Panel />
+    </PanelContext.Provider>
+  );
+  client.session();
+  store.openSession('s1');
+  const ruled = { ...decided, by: 'policy', rule: 'r1' } as Event;
+  await act(async () => client.play('s1', started, opened, ruled));
+  expect(screen.getByText('by a rule')).toBeTruthy();
+});
