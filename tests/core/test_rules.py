@@ -14,13 +14,16 @@ from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import Room
 from tests.scripted import Bench, call, mend, run, say
 
-RULE = Rule("r", ("data.csv", "sub/b.csv"), ("pandas", "numpy"))
+RULE = Rule("r", ("data.csv", "sub/b.csv"), ("pandas", "numpy", "json"))
 TABLE = r"""
 yes | x = 1
 yes | df = pd.read_csv("data.csv")\ndf.groupby("a").b.sum()
 yes | import pandas as pd\npd.read_csv("./data.csv").head()
 yes | from numpy import mean\nmean([1])
 yes | open("sub/b.csv").name
+yes | with open("data.csv") as f:\n    t = f.read()
+yes | import json\njson.load(open("data.csv"))
+yes | try:\n    x = 1\nexcept ValueError:\n    raise
 yes | df = own.copy()\ndf["a"] = 1
 yes | def f(x):\n    return x + 1\nf(2)
 yes | [x for x in range(3) if str(x).startswith("1")]
@@ -64,6 +67,8 @@ no  | model.save_weights("a")
 no  | np.load("data.csv", allow_pickle=True)
 no  | np.memmap("data.csv", mode="w+")
 no  | df.query("@f()")
+no  | json.load(x)
+no  | with open("data.csv", "w") as f:\n    f.read()
 no  | con.execute("drop table a")
 no  | from numpy import *
 no  | x = "https://example.org"
@@ -97,7 +102,6 @@ def test_a_rule_is_made_of_what_code_reads_and_imports() -> None:
     assert matching((), found) is None
 
 
-READ = "t = len(open('data.csv').read())"
 LIKE = "u = open('data.csv').name"
 OTHER = "v = open('other.csv').name"
 

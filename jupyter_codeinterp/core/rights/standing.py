@@ -15,7 +15,7 @@ from typing import Union
 
 import msgspec
 
-from ..checks.shared.source import Source, parsed
+from ..checks.shared.source import Source, dotted, parsed
 from ..labels import Rule
 from . import reach
 from .labelling import Reader, labels
@@ -45,7 +45,7 @@ _EFFECTS = re.compile(
 """How names of methods begin that may do more, unless ``reach`` knows what they read."""
 _REFUSED = (
     *(ast.ClassDef, ast.AsyncFunctionDef, ast.Await, ast.Global, ast.Nonlocal, ast.Delete),
-    *(ast.With, ast.AsyncWith, ast.While, ast.Try, ast.Raise, ast.Yield, ast.YieldFrom),
+    *(ast.AsyncWith, ast.While, ast.Yield, ast.YieldFrom),
 )
 """Kinds of code that no rule is for."""
 
@@ -122,6 +122,8 @@ def _is_harmless(node: ast.AST, read: Source, known: Collection[str]) -> bool:
         return False
     if isinstance(node, ast.FunctionDef):
         return not node.decorator_list and not hasattr(builtins, node.name)
+    if isinstance(node, ast.With):
+        return all(isinstance(item.context_expr, ast.Call) for item in node.items)
     if isinstance(node, ast.Name):
         return _is_harmless_name(node, read, known)
     if isinstance(node, ast.Attribute):
@@ -153,6 +155,8 @@ def _is_harmless_call(call: ast.Call, known: Collection[str]) -> bool:
     if not isinstance(function, ast.Attribute):
         return False
     name = function.attr
+    if dotted(function) in ("json.load", "json.loads"):
+        return "json" in known
     if name in _REFUSED_NAMES or any(one.arg in _REFUSED_NAMES for one in call.keywords):
         return False
     return name in _READS or name in _PLAIN_METHODS or not _EFFECTS.match(name)
@@ -161,7 +165,7 @@ def _is_harmless_call(call: ast.Call, known: Collection[str]) -> bool:
 _METHODS = """
     set_index set_axis set_title set_xlabel set_ylabel set_xlim set_ylim set_xticks set_yticks
     set_xticklabels set_yticklabels add_prefix add_suffix add_subplot add_patch set_categories
-    remove startswith removeprefix removesuffix
+    remove read readline readlines startswith removeprefix removesuffix
 """
 _PLAIN_METHODS = frozenset(_METHODS.split())
 """Methods of tables and plots whose names begin like others."""
