@@ -510,8 +510,7 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
     silence, unsilence    silenced a finding of the check ``name``; took that back
-    rule, no_rule         let code run without asking by a rule (``name`` says what it reads and
-                          imports); removed one
+    rule, no_rule         added a rule (``name``: what it reads and imports); removed one
     key, no_key           set a key or an address (``name`` is its host); forgot them
 
     After ``run_all`` the rest of the turn runs without asking. ``number`` counts 1, 2, … over
