@@ -452,7 +452,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
 
     ``held`` names another server that works on it now: here it is read-only. Lists omit it.
     ``branches`` are the points at which it left other sessions, by rising turn; it began at the
-    last.
+    last. ``goes_on_from`` is the session about another notebook that it goes on from, "" if none.
     """
 
     session_id: str
@@ -466,6 +466,7 @@ class SessionInfo(msgspec.Struct, frozen=True):
     last_seq: int = 0
     held: str = ""
     branches: tuple[BranchPoint, ...] = ()
+    goes_on_from: str = ""
 
 
 class Reply(_Frame, frozen=True, tag="reply"):

@@ -629,7 +629,7 @@ export interface SessionChanged {
  *
  * ``held`` names another server that works on it now: here it is read-only. Lists omit it.
  * ``branches`` are the points at which it left other sessions, by rising turn; it began at the
- * last.
+ * last. ``goes_on_from`` is the session about another notebook that it goes on from, "" if none.
  */
 export interface SessionInfo {
   session_id: string;
@@ -643,6 +643,7 @@ export interface SessionInfo {
   last_seq: number;
   held: string;
   branches: BranchPoint[];
+  goes_on_from: string;
 }
 /**
  * Where a branch left ``session_id``: both share the turns before ``turn``, and the

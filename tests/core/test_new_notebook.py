@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError, StoreError
@@ -226,6 +227,35 @@ async def test_the_server_stops_while_it_is_made(bench: Benches) -> None:
     await b.ended(2)
     said = "\n".join(str(message) for message in b.model.requests[-1].messages)
     assert "a new notebook had been approved and may have had effects" in said
+
+
+async def test_the_server_stops_when_the_other_conversation_has_begun(bench: Benches) -> None:
+    """But before this one could say so. It says where it went on, and nothing is made twice."""
+    b = bench(assistant(onward()))
+    shelf = shelved(b)
+    b.send()
+    draft = await b.draft()
+    there = replace(b.session.info, session_id="f" * 32, notebook="work/Models.ipynb")
+    shelf.hold, shelf.begins = asyncio.Event(), asyncio.Event()
+    b.decide(draft)
+    await shelf.begins.wait()
+    # Another conversation, and one that has been linked, are not meant.
+    b.store.create(replace(there, session_id="e" * 32))
+    b.store.create(replace(there, goes_on_from=b.session.info.session_id))
+    killed(b)
+    (went,) = b.of(e.WentOn)
+    assert went == e.WentOn(draft.draft_id, there.notebook, there.session_id)
+    (done,) = b.of(e.ToolDone)
+    assert done.status == "ok" and "Models.ipynb was made" in done.summary
+    assert b.of(e.TurnEnded)[0].code == "server_stopped"
+    b.restart_server()
+    assert len(b.of(e.WentOn)) == 1
+    b.model.script = [say("I see.")]
+    b.session.retry()
+    await b.ended(2)
+    said = "\n".join(str(message) for message in b.model.requests[-1].messages)
+    assert "Models.ipynb was made, and a conversation there has begun with the task" in said
+    assert "may have had effects" not in said
 
 
 async def test_the_person_writes_about_it_and_then_approves(bench: Benches) -> None:

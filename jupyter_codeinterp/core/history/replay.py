@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +31,10 @@ from ..events import (
     TurnStarted,
     TurnUndone,
     UsageChanged,
+    WentOn,
 )
 from ..labels import Rule
+from ..stores import SessionStore
 from .review import State
 
 LOST = (
@@ -45,6 +47,7 @@ APPROVED = (
     " The last call for the kernel or for a new notebook had been approved and may have had "
     "effects."
 )
+WENT_ON = " The notebook {name} was made, and a conversation there has begun with the task."
 CUT_OFF = "The server was stopped while this ran. It may have had effects."
 NOT_BEGUN = "The server was stopped before this started."
 
@@ -97,12 +100,17 @@ class Replay:
     _running: dict[str, str] = field(default_factory=dict)
     """Cells whose run has no result that reached the model, by call id. "" for an approved call
     that concerns no cell."""
-    _without_cell: set[str] = field(default_factory=set)
-    """Calls whose draft concerns no cell."""
+    _without_cell: dict[str, str] = field(default_factory=dict)
+    """Calls whose draft concerns no cell, with that draft's id."""
+    _onward: set[str] = field(default_factory=set)
+    """Conversations that went on from this one."""
+    _went_on: str = ""
+    """The notebook in which the last turn went on."""
 
     def add(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished, self.cost = event.turn, True, None
+            self._went_on = ""
             self._cards.clear()
             self.cells.clear()
             self._left_queue(event.queued)
@@ -124,11 +132,14 @@ class Replay:
             # The results of the others have reached the model.
             self._running = {c: cell for c, cell in self._running.items() if c in self._cards}
         elif isinstance(event, DraftWaiting) and not event.draft.cell_id:
-            self._without_cell.add(event.draft.call_id)
+            self._without_cell[event.draft.call_id] = event.draft.draft_id
             self._running.pop(event.draft.call_id, None)  # It asks again.
         elif isinstance(event, DraftDecided) and event.call_id in self._without_cell:
             if event.action == "run":
                 self._running[event.call_id] = ""
+        elif isinstance(event, WentOn):
+            self._went_on = event.notebook
+            self._onward.add(event.session_id)
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
         elif isinstance(event, ToolStarted):
@@ -199,7 +210,18 @@ class Replay:
         cells = ", ".join(filter(None, self._running.values()))
         had_begun = HAD_BEGUN.format(cells=cells) if cells else ""
         approved = APPROVED if "" in self._running.values() else ""
+        if self._went_on:
+            approved = WENT_ON.format(name=self._went_on.rpartition("/")[2])
         return f"{LOST}{had_begun}{approved}]"
+
+    def onward(self, session_id: str, store: SessionStore) -> Iterator[WentOn]:
+        """The link to a conversation that the stopped server could only begin, if any."""
+        calls = [call for call, cell_id in self._running.items() if not cell_id]
+        draft_id = next((self._without_cell.get(call, "") for call in calls), "")
+        for info in store.list() if draft_id and not self._went_on else ():
+            if info.goes_on_from == session_id and info.session_id not in self._onward:
+                yield WentOn(draft_id, info.notebook, info.session_id)
+                return
 
     def ends(self) -> list[ToolDone]:
         """Ends for the cards that the server's stop left open."""
@@ -208,6 +230,8 @@ class Replay:
     def _end_of(self, card: ToolStarted) -> ToolDone:
         cell_id = self._running.get(card.call_id)
         status, words = ("not_started", NOT_BEGUN) if cell_id is None else ("interrupted", CUT_OFF)
+        if self._went_on and cell_id == "":
+            status, words = "ok", WENT_ON.format(name=self._went_on.rpartition("/")[2]).strip()
         return ToolDone(
             card.call_id,
             card.name,

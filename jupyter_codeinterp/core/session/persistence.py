@@ -199,10 +199,14 @@ class PersistentSession:
         except StoreError as error:
             log.warning("Showing a turn's end before it is saved: %s", error.message)
         self._keep_undelivered()
+        lost = self.replay.lost
+        for onward in tuple(self.replay.onward(self.info.session_id, self.store)):
+            self.show(onward)
         for event in self.replay.ends():
             self.show(event)
         words = "The server stopped during this turn. Variables may be gone."
         self._show_end(Ending("error", "server_stopped", words))
+        self._note = self._note.replace(lost, self.replay.lost)
         if not had:
             self._release_lease()
 

@@ -517,6 +517,7 @@ class Session(PersistentSession):
         name = visible_line(other.info.notebook)
         told = GOES_ON_FROM.format(notebook=other._talk.untrusted.inert(name))
         self._talk.continue_from(other._talk, told)
+        self._set(goes_on_from=other.info.session_id)
         self.note(f"Goes on from {name.rpartition('/')[2]}.")
 
     def set_limits(self, limits: Limits) -> None:

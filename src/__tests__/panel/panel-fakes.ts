@@ -80,6 +80,7 @@ export function info(change: Partial<SessionInfo> = {}): SessionInfo {
     last_seq: 0,
     held: '',
     branches: [],
+    goes_on_from: '',
     ...change
   };
 }

@@ -152,7 +152,8 @@ export class Sessions {
       changed: 0,
       last_seq: 0,
       held: '',
-      branches: []
+      branches: [],
+      goes_on_from: ''
     };
     return { ...unknown, session_id, notebook, mode, model, running: false };
   }
