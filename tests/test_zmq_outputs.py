@@ -69,6 +69,23 @@ async def test_output_widgets_get_what_they_capture() -> None:
             "with out:\n    print('inside')\n    display(5)\nprint('outside')",
         )
         assert text(done) == "outside\n"
+        shown = [o.get("text") or o["data"]["text/plain"] for o in done.captured]
+        assert shown == ["inside\n", "5"]
+        _, done = await run(kernel, "with out:\n    print('more')\n    1 / 0\n")
+        assert (done.outputs, done.status) == ((), "ok"), "the widget catches what is raised"
+        assert done.captured[2]["text"] == "more\n"
+        assert done.captured[3]["ename"] == "ZeroDivisionError"
+        _, done = await run(
+            kernel,
+            "out.clear_output()\n@out.capture(clear_output=True)\ndef say(n):\n    print('n', n)\n"
+            "for n in range(3):\n    say(n)",
+        )
+        assert [o["text"] for o in done.captured] == ["n 2\n"]
+        _, done = await run(kernel, "out.outputs = ()\nout.append_stdout('by its method')")
+        assert [o["text"] for o in done.captured] == ["by its method"]
+        _, done = await run(kernel, "print('none')")
+        assert done.captured == ()
+        await run(kernel, "out.outputs = ()\nwith out:\n    print('inside')\n    display(5)")
         _, done = await run(kernel, "with out:\n    print('more')")
         assert done.outputs == ()
         _, done = await run(

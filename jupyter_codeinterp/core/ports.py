@@ -188,6 +188,9 @@ class DisplayUpdated(msgspec.Struct, frozen=True):
     metadata: dict[str, Any]
 
 
+IN_A_WIDGET = "[An Output widget has captured and shows:]\n"
+
+
 class ExecutionDone(msgspec.Struct, frozen=True):
     """The end of a run, always last.
 
@@ -195,7 +198,9 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     timeout and interrupted (by us); dead (the kernel died or restarted). ``note`` names dropped
     output, a lost idle message or a restart. ``next_inputs`` are ``set_next_input`` payloads,
     ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end. ``report`` is what the
-    kernel saw of the run, untrusted: see ``checks.shared.kernel_report``.
+    kernel saw of the run, untrusted: see ``checks.shared.kernel_report``. ``captured`` is
+    what output widgets (``ipywidgets.Output``) show that this run has changed; the cell has none
+    of it.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -206,6 +211,15 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     next_inputs: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     report: dict[str, Any] = {}
+    captured: tuple[Output, ...] = ()
+
+    @property
+    def everything(self) -> tuple[Output, ...]:
+        """For the model: the cell's outputs, and behind a line what widgets show."""
+        if not self.captured:
+            return self.outputs
+        line: Output = {"output_type": "stream", "name": "stdout", "text": IN_A_WIDGET}
+        return (*self.outputs, line, *self.captured)
 
 
 ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, ExecutionDone]

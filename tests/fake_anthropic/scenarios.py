@@ -207,6 +207,25 @@ def _onward(request: Request) -> Turn:
     return _done("The sum is 7.")
 
 
+CAPTURES = """import ipywidgets
+
+out = ipywidgets.Output()
+with out:
+    print("within")
+    import matplotlib.pyplot as plt
+
+    plt.plot([1, 3, 2])
+    plt.show()
+print("outside")
+out"""
+CAPTURES_MORE = """@out.capture()
+def more():
+    print("total", 1234)
+    return 1 / 0
+
+
+more()"""
+
 OBEDIENT: dict[str, Script] = {
     "new_notebook": _onward,
     "growth": scenario(
@@ -349,6 +368,11 @@ OBEDIENT: dict[str, Script] = {
     "widget": scenario(
         answer(run_cell("import ipywidgets\n\nipywidgets.IntSlider(3)", title="A slider")),
         _done("Move the slider."),
+    ),
+    "captured": scenario(
+        answer(run_cell(CAPTURES, title="A widget that captures")),
+        answer(run_cell(CAPTURES_MORE, title="Capture more")),
+        lambda r: _done("The total is 1,234." if "1234" in r.results[-1] else "No total."),
     ),
 }
 

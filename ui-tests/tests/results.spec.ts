@@ -56,6 +56,37 @@ test('a widget shows in the cell and talks to the kernel', async ({
   await expect.poll(() => notebook.value('_.value')).toBe('4');
 });
 
+test('what an Output widget captures shows in the page, and reaches the model', async ({
+  model,
+  notebook,
+  page,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('captured');
+  await panel.ask('Capture it');
+  for (const title of ['A widget that captures', 'Capture more']) {
+    await panel.waiting(title);
+    await panel.decide('Run');
+  }
+  await panel.ended();
+
+  const cell = notebook.cell('print("within")');
+  const widget = cell.locator('.jupyter-widgets.widget-output, .widget-output');
+  await expect(widget).toContainText('within');
+  await expect(widget).toContainText('total 1234');
+  await expect(widget).toContainText('ZeroDivisionError');
+  await expect(widget.locator('img')).toHaveCount(1);
+  await expect(cell.locator('.jp-OutputArea').first()).toContainText('outside');
+  await page.screenshot({ path: 'test-results/captured.png' });
+  await expect(panel.log).toContainText('The total is 1,234.');
+  const told = (await model.requests()).map(({ body }) => JSON.stringify(body));
+  expect(told.at(-2)).toContain('An Output widget has captured and shows');
+  expect(told.at(-2)).toContain('within');
+  expect(told.at(-2)).toContain('"type":"image"');
+  expect(told.at(-1)).toContain('ZeroDivisionError');
+});
+
 test("a link in the answer scrolls to the answer's cell", async ({
   model,
   notebook,

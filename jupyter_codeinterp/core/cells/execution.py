@@ -255,8 +255,10 @@ class Execution:
         seen: Seen | None = None
         try:
             # Stop may come while the notebook does not answer; the code has run by now.
-            seen = await turn.results.see(done.outputs)
+            seen = await turn.results.see(done.everything)
             notes.extend(await self._shown(done))
+            if done.captured:
+                turn.notebook.has_run(self._cell_id, done.everything)
             count = done.execution_count
             stale = await stale_input.noted(turn, slot.info, self._cell_id, count, self._source)
             notes += (stale,) if stale else ()
@@ -271,7 +273,7 @@ class Execution:
                 cell_id=self._cell_id,
                 source=self._source,
                 done=done,
-                seen=seen or turn.results.see_at_once(done.outputs),
+                seen=seen or turn.results.see_at_once(done.everything),
                 notes=tuple(notes),
                 fixed=self._fixes_failure and status == "ok",
             )
@@ -345,7 +347,7 @@ class Execution:
             cell_id=self._cell_id,
             source=self._source,
             done=done,
-            seen=self.turn.results.see_at_once(done.outputs),
+            seen=self.turn.results.see_at_once(done.everything),
             notes=tuple(notes),
         )
 

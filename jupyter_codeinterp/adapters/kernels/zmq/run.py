@@ -301,7 +301,7 @@ class Run:
         return (self._reply or {}).get("status") in ("aborted", "abort")
 
     def _finish(self) -> ExecutionDone:
-        self._link.widgets.finish(self._msg_id)
+        captured = self._link.widgets.finish(self._msg_id)
         self._link.listeners.pop(self._msg_id, None)
         if self._link.is_ending and self._cause != "dead":
             self.lost()
@@ -319,6 +319,7 @@ class Run:
             next_inputs=tuple(_texts(self._payload("set_next_input"))),
             pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
             report=next(iter(self._payload(WATCH)), {}),
+            captured=captured,
         )
         return self.done
 

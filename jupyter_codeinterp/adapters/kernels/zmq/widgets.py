@@ -34,6 +34,8 @@ class OutputWidgets:
         self._send = send
         self._outputs: dict[str, list[Output]] = {}
         self._captures: list[_Capture] = []
+        self._changed: dict[str, dict[str, None]] = {}
+        """The widgets whose outputs a request of ours has changed, by its msg_id."""
 
     def handle(self, message: Message) -> None:
         """Take any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
@@ -50,7 +52,8 @@ class OutputWidgets:
                 return
             self._outputs[comm_id] = []
         if comm_id in self._outputs and "outputs" in state:
-            self._outputs[comm_id] = list(state["outputs"])
+            self._outputs[comm_id] = _listed(state["outputs"])
+            self._note(message.parent_id, comm_id)
         if isinstance(state.get("msg_id"), str):
             self._end(lambda capture: capture.comm_id == comm_id)
             if self._is_ours(state["msg_id"]):
@@ -64,9 +67,16 @@ class OutputWidgets:
                 return capture.outputs
         return None
 
-    def finish(self, msg_id: str) -> None:
-        """End the request's captures, even if its widgets have not."""
+    def finish(self, msg_id: str) -> tuple[Output, ...]:
+        """End the request's captures, even if its widgets have not. Returns what the widgets show
+        whose outputs it has changed."""
         self._end(lambda capture: capture.msg_id == msg_id)
+        changed = self._changed.pop(msg_id, {})
+        return tuple(output for comm_id in changed for output in self._outputs.get(comm_id, ()))
+
+    def _note(self, msg_id: str, comm_id: str) -> None:
+        if self._is_ours(msg_id):
+            self._changed.setdefault(msg_id, {})[comm_id] = None
 
     def _end(self, ends: Callable[[_Capture], bool]) -> None:
         # The kernel reads comm messages after the cell, so one message at the end of a capture is
@@ -77,7 +87,14 @@ class OutputWidgets:
                 continue
             outputs = [_saved(output) for output in capture.outputs.outputs]
             self._outputs[capture.comm_id] = outputs
+            self._note(capture.msg_id, capture.comm_id)
             self._send(capture.comm_id, outputs)
+
+
+def _listed(outputs: Any) -> list[Output]:
+    """Untrusted: code in the kernel may send anything."""
+    given = outputs if isinstance(outputs, (list, tuple)) else ()
+    return [output for output in given if isinstance(output, dict)]
 
 
 def _saved(output: Output) -> Output:
