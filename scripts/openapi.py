@@ -61,6 +61,18 @@ class Connections(msgspec.Struct):
     connections: list[Described]
 
 
+class AddedPart(msgspec.Struct):
+    kind: str
+    name: str
+    package: str
+    unreviewed: bool
+    fault: str
+
+
+class Packages(msgspec.Struct):
+    added: list[AddedPart]
+
+
 class Tried(msgspec.Struct):
     connection: Described
 
@@ -123,6 +135,9 @@ ROUTES = {
     "GET local": Route("Model servers found on this machine.", EXECUTE, answer=dict),
     "GET connections": Route(
         "All providers, and how each is connected; never a key.", LOOK, answer=Connections
+    ),
+    "GET packages": Route(
+        "What other packages add: tools, checks, providers.", LOOK, answer=Packages
     ),
     "POST connections/NAME": Route(
         "Try a key, an address or both, and keep them.", EXECUTE, Key, Connected

@@ -5,6 +5,7 @@ import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type {
   ExportFormat,
+  IAdded,
   IConnected,
   IConnection,
   ICredentials,
@@ -190,6 +191,11 @@ export class Api {
     const route = 'connections';
     return (await this._call<{ connections: IConnection[] }>('GET', route))
       .connections;
+  }
+
+  /** What other packages add. */
+  async added(): Promise<readonly IAdded[]> {
+    return (await this._call<{ added: IAdded[] }>('GET', 'packages')).added;
   }
 
   /** The server stores the key and never returns it. */

@@ -57,6 +57,17 @@ export interface IModelInfo {
   readonly tools: boolean | null;
 }
 
+/** A tool, a check or a provider of another package. */
+export interface IAdded {
+  readonly kind: 'tool' | 'check' | 'provider';
+  readonly name: string;
+  readonly package: string;
+  /** Whether it is a tool that runs in every mode without a review. */
+  readonly unreviewed: boolean;
+  /** Why the server left it out; '' if it did not. */
+  readonly fault: string;
+}
+
 /** A provider and its connection, without the key. */
 export interface IConnection {
   readonly provider: string;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 from jupyter_server.auth.decorator import authorized
@@ -20,6 +21,28 @@ class ConnectionsHandler(Handler):
     @authorized("read")
     async def get(self) -> None:
         self.answer({"connections": self.models.connections()})
+
+
+class PackagesHandler(Handler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self) -> None:
+        """What other packages add to this extension, and what was left out."""
+        added = await asyncio.to_thread(self.settings["codeinterp_added"])
+        self.answer(
+            {
+                "added": [
+                    {
+                        "kind": one.kind,
+                        "name": one.name,
+                        "package": one.package,
+                        "unreviewed": getattr(one.value, "effect", "") == "looks",
+                        "fault": one.fault,
+                    }
+                    for one in added
+                ]
+            }
+        )
 
 
 class ConnectionHandler(Handler):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
 from functools import cache, cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ...adapters.documents.live import FileWriter, LiveNotebook
@@ -18,7 +19,7 @@ from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
 from ..activity import Activity
-from ..extensions import Extensions
+from ..extensions import Added, Extensions
 from ..files.file_ids import FileIds
 from ..files.on_disk import root_name
 from ..files.own_commands import own_commands
@@ -42,9 +43,12 @@ if TYPE_CHECKING:
 
     from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
+    from ...core.checks.checks import Checks
+    from ...core.hooks.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_commands.own_command import OwnCommand
     from ..windows.kept_marks import KeptMarks
+    from ...core.tools.registry import ToolRegistry
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:
@@ -87,9 +91,9 @@ class Workbench:
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
         self._extensions = Extensions(settings.allowed_packages)
-        self._tools = cache(lambda: self._extensions.tools()[0])
-        self._hooks = cache(lambda: self._extensions.hooks()[0])
-        self._checks = cache(lambda: self._extensions.checks()[0])
+        self._all_tools = cache(self._extensions.tools)
+        self._all_hooks = cache(self._extensions.hooks)
+        self._all_checks = cache(self._extensions.checks)
         self.manager = SessionManager(
             self.store,
             model=self.models.get,
@@ -141,6 +145,21 @@ class Workbench:
         )
         self.holder = Holder(self.verifier, self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
+
+    def _tools(self) -> ToolRegistry:
+        return self._all_tools()[0]
+
+    def _hooks(self) -> Hooks:
+        return self._all_hooks()[0]
+
+    def _checks(self) -> Checks:
+        return self._all_checks()[0]
+
+    def added(self) -> list[Added]:
+        """What other packages add, and what was left out. Loads them."""
+        self.models.load()
+        others = (self._all_tools()[1], self._all_hooks()[1], self._all_checks()[1])
+        return [*chain.from_iterable(others), *self.models.added]
 
     @cached_property
     def _others_installed(self) -> bool:

@@ -13,6 +13,7 @@ import { Store } from '../../panel/store/store';
 import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
+  IAdded,
   IApi,
   IChange,
   IConnected,
@@ -614,6 +615,12 @@ export class FakeApi implements IApi {
   ];
   /** What was entered: provider and credentials. */
   entered: [string, ICredentials][] = [];
+
+  parts: IAdded[] = [];
+
+  async added(): Promise<IAdded[]> {
+    return this.parts;
+  }
 
   async connections(): Promise<IConnection[]> {
     return this.listed;

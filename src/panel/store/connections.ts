@@ -1,5 +1,6 @@
 /** The connections to models: list, connect, test, forget, and find local servers. */
 import type {
+  IAdded,
   IApi,
   IConnected,
   IConnection,
@@ -52,6 +53,11 @@ export class Connections {
     await this._state.attempt(async () => {
       this._state.patch({ connections: await this._api.connections() });
     });
+  }
+
+  /** What other packages add; none if the request fails. */
+  added(): Promise<readonly IAdded[]> {
+    return this._api.added().catch(() => []);
   }
 
   /** Rejects with a message for people if the server refuses the key or the address. */

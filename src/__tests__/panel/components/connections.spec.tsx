@@ -69,6 +69,23 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
+it('lists what other packages add, and what was left out', async () => {
+  const made = makeStore();
+  const tool = { kind: 'tool', package: 'acme-audit', fault: '' } as const;
+  made.api.parts = [
+    { ...tool, name: 'look_up', unreviewed: true },
+    { ...tool, name: 'broken', unreviewed: false, fault: 'No module x' }
+  ];
+  made.store.connections.toggle();
+  await panel(made);
+  const group = screen.getByRole('group', { name: 'From other packages' });
+  const [first, second] = within(group).getAllByRole('listitem');
+  expect(first.textContent).toBe(
+    'look_up Tool · acme-auditRuns in every mode without review.'
+  );
+  expect(second.textContent).toContain('Left out: No module x');
+});
+
 it('adds a provider: its address, what a key looks like, where it goes', async () => {
   const { api } = await panel();
   await click('Connections');

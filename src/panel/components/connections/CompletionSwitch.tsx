@@ -10,7 +10,7 @@ const PLUGIN = '@jupyterlab/completer-extension:inline-completer';
 const PROVIDER = 'jupyter-codeinterp:completions';
 
 /** Here, because the style sheet is loaded at the page's start. */
-const APART = {
+export const APART = {
   marginTop: 8,
   paddingTop: 8,
   borderTop: '1px solid var(--jp-border-color2)'

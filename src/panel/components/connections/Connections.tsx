@@ -4,6 +4,7 @@ import type { IConnection } from '../../../protocol/api';
 import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { AddedParts } from './AddedParts';
 import { CompletionSwitch } from './CompletionSwitch';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
@@ -65,6 +66,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
         <LocalServers onDone={close} />
       )}
       <CompletionSwitch state={state} />
+      <AddedParts />
     </section>
   );
 }
