@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from jupyter_core.utils import ensure_async
-from jupyter_server.gateway.managers import GatewayMappingKernelManager
 
-from jupyter_codeinterp.adapters.kernels.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import link as link_module
 from jupyter_codeinterp.adapters.kernels.zmq.kernel import ZmqSlot
 from jupyter_codeinterp.core.errors import KernelError
@@ -394,14 +393,6 @@ async def test_no_kernel() -> None:
         with pytest.raises(KernelError, match="shut down") as raised:
             await kernel.info()
         await until(lambda: link.closed)
-
-
-async def test_a_gateway_is_refused_in_words() -> None:
-    pool = KernelPool(GatewayMappingKernelManager())
-    with pytest.raises(KernelError, match="not supported yet") as raised:
-        await kernel_of(pool, "some-id").info()
-    assert raised.value.code == "no_kernel"
-    pool.close()
 
 
 async def test_another_language(tmp_path: Path) -> None:

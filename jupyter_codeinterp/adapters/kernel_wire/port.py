@@ -18,6 +18,7 @@ from jupyter_client.session import Session
 from ...core.errors import KernelError
 from ...kernel_side.mark import AGENT
 
+GONE = "The kernel died or was restarted. All its variables are gone."
 YIELD_AFTER = 0.005
 """Seconds after which a busy reader yields to the event loop."""
 
@@ -81,6 +82,8 @@ class Wire(ABC):
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self.cuts = 0
+        """How often the connection was cut. It comes back by itself; messages may be lost."""
         self._replies: dict[str, Expected] = {}
 
     @property
@@ -98,9 +101,11 @@ class Wire(ABC):
         msg_id: str = "",
         subshell: str | None = None,
         metadata: dict[str, Any] | None = None,
+        at_once: bool = False,
     ) -> None:
         """Wait until the kernel is connected, then send. Cancelling before that sends nothing.
-        Raises KernelError ``kernel_dead`` if the wire is closed.
+        Raises KernelError ``kernel_dead`` if the wire is closed, and with ``at_once``
+        ``unconnected`` instead of waiting for a connection that was cut.
 
         Nothing else runs between sending and returning, so the caller knows whether it was sent.
         """
@@ -194,14 +199,18 @@ class Process(Protocol):
     def autorestarts(self) -> bool: ...
 
     @property
-    def why_ended(self) -> str:
-        """A sentence for people; "" if nothing more is known than that it is gone."""
+    def gone(self) -> str:
+        """What to say of a kernel that died."""
 
     async def spec(self) -> Spec | None: ...
 
     async def is_alive(self) -> bool: ...
 
-    async def interrupt(self) -> None: ...
+    async def check(self) -> None:
+        """Find out whether a kernel that does not answer still exists."""
+
+    async def interrupt(self) -> None:
+        """Raises KernelError."""
 
     async def restart(self) -> None:
         """Return when the new process answers. Raises RuntimeError or TimeoutError."""

@@ -41,6 +41,7 @@ from .settings import CodeInterpSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
     from ...core.checks.checks import Checks
@@ -179,10 +180,21 @@ class Workbench:
         return without_secrets(self.scrub(text))
 
     @cached_property
+    def _gateway_process(self) -> Callable[[Any, str], Process] | None:
+        """What makes the kernels of a gateway; None where kernels run on this machine."""
+        from jupyter_server.gateway.managers import GatewayMappingKernelManager
+
+        if not isinstance(self._kernel_manager, GatewayMappingKernelManager):
+            return None
+        from ...adapters.kernels.gateway import GatewayProcess
+
+        return GatewayProcess
+
+    @cached_property
     def _kernels(self) -> KernelPool:
         from ...adapters.kernels.zmq import KernelPool  # not at the server's start
 
-        return KernelPool(self._kernel_manager)
+        return KernelPool(self._kernel_manager, self._gateway_process)
 
     def _kernel_link(self, kernel_id: str) -> KernelLink:
         return self._kernels.get(kernel_id)[0]

@@ -46,10 +46,10 @@ class Counter:
     def mark(self) -> Mark:
         return self._now
 
-    def lost_since(self, mark: Mark) -> int:
-        """Number of messages missing since ``mark``; 0 if it is uncertain."""
+    def lost_since(self, mark: Mark, unsure: int = UNSURE) -> int:
+        """Number of messages missing since ``mark``; 0 if there are at most ``unsure``."""
         now = self._now
         missing = (
             (now.number - mark.number) - (now.published - mark.published) - (now.ended - mark.ended)
         )
-        return missing if missing > UNSURE and now.published > mark.published else 0
+        return missing if missing > unsure and now.published > mark.published else 0

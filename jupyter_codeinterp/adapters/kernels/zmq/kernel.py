@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from jupyter_server.gateway.managers import GatewayMappingKernelManager
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....core.errors import KernelError
@@ -49,12 +48,6 @@ class KernelPool:
 
     def get(self, kernel_id: str) -> tuple[KernelLink, Variables]:
         """KernelError ``no_kernel`` if there is no such local kernel."""
-        if isinstance(self.kernels, GatewayMappingKernelManager):
-            raise KernelError(
-                "no_kernel",
-                "This notebook's kernel runs on a gateway. "
-                "Remote kernels through a gateway are not supported yet.",
-            )
         if kernel_id not in self.kernels:
             raise KernelError("no_kernel", "The notebook's kernel has been shut down.")
         known = self._links.get(kernel_id)

@@ -45,8 +45,6 @@ EXIT_TIMEOUT = 3.0
 RESTART_TIMEOUT = 10.0
 """Seconds that a dead kernel has to restart; jupyter_client checks every 3 seconds."""
 
-GONE = "The kernel died or was restarted. All its variables are gone."
-
 log = logging.getLogger(__name__)
 
 
@@ -80,6 +78,7 @@ class KernelLink:
         self._was_busy = False
         self._fence: asyncio.Task[bool] | None = None
         self._fence_valid_until = 0.0
+        self._fence_cuts = 0
         self._idle: dict[str, asyncio.Event] = {}
         self._publish_checks: dict[str, asyncio.Event] = {}
         self._background: set[asyncio.Task[Any]] = set()
@@ -126,15 +125,20 @@ class KernelLink:
             self._learn(await asyncio.wait_for(request, CONTROL_TIMEOUT))
         except asyncio.TimeoutError:
             log.debug("Kernel %s does not respond on its control channel", self.kernel_id)
+            await self._process.check()
 
     def _learn(self, reply: Message) -> None:
         content = reply.content or {}
         self._language = content.get("language_info", {})
         self.features = content.get("supported_features", [])
         self.observe()
+        self.recognise(reply)
+        self._session = reply.session
+
+    def recognise(self, reply: Message) -> None:
+        """Detect a restart by the session of a reply."""
         if self._session and reply.session != self._session:
             self._restarted()
-        self._session = reply.session
 
     # --- idle or busy ----------------------------------------------------------
 
@@ -184,22 +188,28 @@ class KernelLink:
         settled = heard and not (waits or self._running) and seen == self._cells_seen
         if settled:
             self._fence_valid_until = asyncio.get_running_loop().time() + FENCE_VALID
+            self._fence_cuts = self.cuts
         return settled
 
     def _fence_is_valid(self) -> bool:
-        """Whether the last fence is still valid, in the same process. Never true without a
-        process id, which alone shows a restart at once."""
+        """Whether the last fence is still valid, in the same process. On this machine only the
+        process id shows a restart at once. Elsewhere nothing does, and another fence would be as
+        late as the last one."""
         self.observe()
         now = asyncio.get_running_loop().time()
-        known = self._process.number is not None
-        return now < self._fence_valid_until and known and not self.is_ending
+        known = self._process.number is not None or not self._process.is_here
+        whole = self._fence_cuts == self.cuts
+        return now < self._fence_valid_until and known and whole and not self.is_ending
 
     async def _send_fence(self) -> bool:
         """True if the fence's ``idle`` arrived, and with it all messages published before."""
         msg_id = uuid.uuid4().hex
         idle = self._idle[msg_id] = asyncio.Event()
+        wire = self.wire
         try:
-            self._learn(await self.wire.request("shell", "kernel_info_request", {}, msg_id=msg_id))
+            self._learn(await wire.request("shell", "kernel_info_request", {}, msg_id=msg_id))
+            if wire is not self._wire:
+                return False  # Another process answered, and its ``idle`` reached nobody.
             await asyncio.wait_for(idle.wait(), IDLE_TIMEOUT)
         except asyncio.TimeoutError:
             return False
@@ -209,8 +219,10 @@ class KernelLink:
 
     async def is_unresponsive(self) -> bool:
         """Whether a living Python kernel no longer answers or publishes, for example because
-        code closed its sockets. A busy main thread does not count."""
-        if self.language != "python" or not await self._process.is_alive():
+        code closed its sockets. A busy main thread does not count, nor a slow connection."""
+        if self.language != "python" or not self._process.is_here:
+            return False
+        if not await self._process.is_alive():
             return False
         for channel in ("control", "shell"):
             if channel == "shell" and self.busy:
@@ -288,6 +300,11 @@ class KernelLink:
     def wire(self) -> Wire:
         return self.connect()
 
+    @property
+    def cuts(self) -> int:
+        """How often the connection to this process was cut."""
+        return self._wire.cuts if self._wire is not None else 0
+
     def connect(self) -> Wire:
         """Open the wire, the first time or for a new process; from now on we receive what the
         kernel publishes. Raises KernelError ``kernel_dead`` if the kernel was shut down."""
@@ -306,7 +323,7 @@ class KernelLink:
     @property
     def gone(self) -> str:
         """What to say of a kernel that died."""
-        return f"{self._process.why_ended} {GONE}".strip()
+        return self._process.gone
 
     def hit(self, error: str) -> str:
         """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
@@ -319,8 +336,11 @@ class KernelLink:
 
     async def restart(self) -> None:
         """Return when the new process answers."""
+        start = self.start
         await self._process.restart()
         self.observe()
+        if self.start == start and self._number is None:
+            self._restarted()
 
     async def wait_for_replacement(self, within: float) -> None:
         """Return when a new process has replaced this one, which exits or gets killed ``within``

@@ -13,6 +13,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ....sandbox import is_sandboxed
 from ...kernel_wire import Message, Spec
+from ...kernel_wire.port import GONE
 from .wire import ZmqWire
 
 
@@ -57,10 +58,10 @@ class LocalProcess:
         return bool(self._km.autorestart)
 
     @property
-    def why_ended(self) -> str:
+    def gone(self) -> str:
         # A sandbox knows which limit the kernel hit.
         why = getattr(self._km.provisioner, "why_ended", "")
-        return why if isinstance(why, str) else ""
+        return f"{why} {GONE}" if isinstance(why, str) and why else GONE
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
@@ -68,6 +69,9 @@ class LocalProcess:
 
     async def is_alive(self) -> bool:
         return bool(await ensure_async(self._km.is_alive()))
+
+    async def check(self) -> None:
+        """``is_alive`` has asked the system."""
 
     async def interrupt(self) -> None:
         await ensure_async(self._km.interrupt_kernel())

@@ -22,7 +22,7 @@ from ....core.ports import (
 )
 from ....kernel_side.mark import LOOKS_AT, WATCH
 from ...kernel_wire import Message, execute_request
-from .counting import Mark
+from .counting import UNSURE, Mark
 from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
 
 FLUSH = 0.1
@@ -41,6 +41,11 @@ ATTEMPTS = 20
 EXITED = "The code shut down the kernel (with exit or quit)."
 UNRESPONSIVE = "The code cut the kernel's connections, so the kernel was shut down."
 DROPPED = "Output truncated: the kernel dropped some of it."
+CUT = "Output is missing: the connection to the gateway was cut."
+UNHEARD = (
+    "The connection to the gateway was cut while the code ran, and its result is lost. "
+    "The code has ended; whether without an error is unknown."
+)
 
 Cause = Literal["timeout", "interrupted", "dead"]
 
@@ -82,6 +87,8 @@ class Run:
         self._dropped = 0
         """Messages that the kernel published during the run and that never arrived."""
         self._unwatched = False
+        self._unheard = False
+        self._cuts = 0
 
     @property
     def begun(self) -> bool:
@@ -96,7 +103,12 @@ class Run:
                 raise KernelError(
                     "kernel_changed", "The kernel was restarted while the code was waiting for it."
                 )
-            await self._send()
+            try:
+                await self._send()
+            except KernelError as error:
+                if error.code != "unconnected":
+                    raise
+                continue  # Not sent. Somebody may have run a cell meanwhile.
             async for event in self._follow():
                 yield event
             if not self._was_aborted():
@@ -149,7 +161,9 @@ class Run:
         elif kind == "status" and (content or {}).get("execution_state") == "idle":
             self._idle_at = self._loop.time()
             if self._first is not None:
-                self._dropped = self._link.counter.lost_since(self._first)
+                # Where a connection was cut, one missing message is enough to say so.
+                unsure = 0 if self._link.cuts > self._cuts else UNSURE
+                self._dropped = self._link.counter.lost_since(self._first, unsure)
         self._wake.set()
 
     def lost(self) -> None:
@@ -175,6 +189,7 @@ class Run:
         self._idle_at = None
         self._sent_at = self._sent_at or self._loop.time()
         wire = self._link.wire
+        self._cuts = wire.cuts
         self._link.listeners[self._msg_id] = self
         request = execute_request(self._source, silent=False)
         wire.expect(self._msg_id).add_done_callback(self._on_reply)
@@ -185,6 +200,7 @@ class Run:
                 request,
                 msg_id=self._msg_id,
                 metadata=self._metadata,
+                at_once=True,
             )
         except BaseException:
             self._link.listeners.pop(self._msg_id, None)
@@ -192,11 +208,17 @@ class Run:
         self.sent = True
 
     def _on_reply(self, answer: asyncio.Future[Message]) -> None:
-        if not answer.cancelled() and answer.exception() is None:
+        self._wake.set()
+        error = None if answer.cancelled() else answer.exception()
+        self._unheard = isinstance(error, KernelError) and error.code == "unheard"
+        if self._unheard:
+            self._reply = {}
+            self._replied_at = self._loop.time()
+        elif not answer.cancelled() and error is None:
             # Only a giant traceback makes a reply too large to read.
             self._reply = answer.result().content or {"status": "error"}
             self._replied_at = self._loop.time()
-        self._wake.set()
+            self._link.recognise(answer.result())
 
     async def _follow(self) -> AsyncGenerator[ExecutionEvent, None]:
         """Events until the run is over; can be called again to continue."""
@@ -343,6 +365,10 @@ class Run:
             yield "The kernel refused to run the code."
         elif self._reply is None and self._idle_at is None:
             yield "The kernel ignored the interrupt. The code may still be running."
+        elif self._unheard:
+            yield UNHEARD
+        elif self._link.cuts > self._cuts and (self._dropped or self._idle_at is None):
+            yield CUT
         elif self._idle_at is None:
             yield DROPPED
         elif self._dropped:

@@ -96,6 +96,7 @@ class ZmqWire(Wire):
         msg_id: str = "",
         subshell: str | None = None,
         metadata: dict[str, Any] | None = None,
+        at_once: bool = False,
     ) -> None:
         msg = self._message(msg_type, content, msg_id, subshell, metadata)
         parts = self._session.serialize(msg)

@@ -1,0 +1,184 @@
+"""A real Kernel Gateway in a process of its own, and a link to it that is slow and can be cut."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.session import Session
+from jupyter_server.gateway.gateway_client import GatewayClient
+from jupyter_server.gateway.managers import GatewayKernelSpecManager, GatewayMappingKernelManager
+
+from jupyter_codeinterp.adapters.kernel_wire import Message
+from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess
+from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
+from jupyter_codeinterp.adapters.kernels.zmq import KernelPool
+from tests.kernel_ports import LowPorts
+
+
+class Gateway:
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+
+
+@contextmanager
+def gateway(folder: Path) -> Iterator[Gateway]:
+    """A gateway that answers. ``folder`` gets its log. It limits no rates: what a gateway drops is
+    not what we test."""
+    port = LowPorts.instance().find_available_port("127.0.0.1")
+    unlimited = [
+        f"--ZMQChannelsWebsocketConnection.{name}_rate_limit=0"
+        for name in ("iopub_data", "iopub_msg")
+    ]
+    command = [sys.executable, "-m", "kernel_gateway", f"--port={port}", *unlimited]
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", "KG_LIST_KERNELS": "True"}
+    with (folder / "gateway.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
+    try:
+        _wait_until_it_answers(port, process)
+        yield Gateway(process, port)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_until_it_answers(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(600):
+        assert process.poll() is None, "the gateway did not start"
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the gateway does not answer")
+
+
+class Link:
+    """Passes connections on to a port, each piece ``delay`` seconds later."""
+
+    def __init__(self, to: int, delay: float) -> None:
+        self.delay = delay
+        self.port = 0
+        self._to = to
+        self._is_cut = False
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ends: set[asyncio.StreamWriter] = set()
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def cut(self) -> None:
+        """End all connections, and any new one at once, until ``mend``. What is on its way is
+        lost."""
+        self._is_cut = True
+        for end in list(self._ends):
+            end.transport.abort()
+
+    def mend(self) -> None:
+        self._is_cut = False
+
+    async def close(self) -> None:
+        self.cut()
+        assert self._server is not None
+        self._server.close()
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_cut:
+            writer.transport.abort()
+            return
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._to)
+        for source, sink in ((reader, there_writer), (there_reader, writer)):
+            self._ends.add(sink)
+            task = asyncio.create_task(self._pass(source, sink))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        now = asyncio.get_running_loop().time
+        pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(1_000)
+        giving = asyncio.create_task(_give(pieces, sink))
+        try:
+            with suppress(OSError):
+                while piece := await source.read(65_536):
+                    await pieces.put((now() + self.delay, piece))
+            await pieces.put((now() + self.delay, b""))
+            await giving
+        finally:
+            giving.cancel()
+            self._ends.discard(sink)
+            sink.close()
+
+
+async def _give(pieces: asyncio.Queue[tuple[float, bytes]], sink: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while True:
+            due, piece = await pieces.get()
+            await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+            if not piece:
+                return
+            sink.write(piece)
+            await sink.drain()
+
+
+@asynccontextmanager
+async def link_to(gateway: Gateway, delay: float = 0.0) -> AsyncIterator[Link]:
+    """The server of this process has its kernels over this link."""
+    link = Link(gateway.port, delay)
+    await link.open()
+    GatewayClient.clear_instance()
+    GatewayClient.instance().url = f"http://127.0.0.1:{link.port}"
+    GatewayClient.instance().ws_url = f"ws://127.0.0.1:{link.port}"
+    try:
+        yield link
+    finally:
+        await link.close()
+        GatewayClient.clear_instance()
+
+
+@asynccontextmanager
+async def kernels_over(link: Link) -> AsyncIterator[tuple[KernelPool, Any]]:
+    """A pool, and the server's manager of kernels that it has them from."""
+    specs = GatewayKernelSpecManager()
+    kernels: Any = GatewayMappingKernelManager(kernel_spec_manager=specs)
+    pool = KernelPool(kernels, GatewayProcess)
+    try:
+        yield pool, kernels
+    finally:
+        pool.close()
+        link.mend()
+        with suppress(Exception):  # The gateway may have been killed.
+            await kernels.shutdown_all(now=True)
+        type(kernels)._kernels.clear()
+
+
+class Colleague:
+    """Somebody else at the same kernel, whose connection is never cut."""
+
+    def __init__(self, gateway: Gateway, kernel_id: str) -> None:
+        client = GatewayClient.instance()
+        self._ours = client.ws_url
+        # The address is read as a connection is made.
+        client.ws_url = f"ws://127.0.0.1:{gateway.port}"
+        self.messages: list[Message] = []
+        self.wire = GatewayWire(kernel_id, Session(), self.messages.append, _nothing, _nothing)
+
+    async def arrive(self) -> None:
+        await self.wire.request("control", "kernel_info_request", {})
+        GatewayClient.instance().ws_url = self._ours
+
+
+def _nothing(*_: Any) -> None:
+    pass

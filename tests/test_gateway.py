@@ -1,0 +1,298 @@
+"""Kernels of a real Kernel Gateway, over a link that is slow and can be cut."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.session import Session
+from jupyter_server.gateway.managers import GatewayMappingKernelManager
+from jupyter_server.services.kernels.connection.base import (
+    deserialize_msg_from_ws_v1,
+    serialize_binary_message,
+    serialize_msg_to_ws_v1,
+)
+
+from jupyter_codeinterp.adapters.kernel_wire import execute_request
+from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
+from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess, frames
+from jupyter_codeinterp.adapters.kernels.gateway import wire as wire_module
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
+from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
+from jupyter_codeinterp.core.errors import KernelError
+from jupyter_codeinterp.core.ports import ExecutionDone
+from tests.gateways import Colleague, Gateway, Link, gateway, kernels_over, link_to
+from tests.kernels import Gate, kernel_of, run, text, until
+
+DELAY = 0.1
+"""Seconds that the slow link takes in each direction."""
+COUNT = "import time\nfor i in range({}):\n    print(i)\n    time.sleep(0.05)"
+PLOT = """
+from IPython.display import Image
+Image(data=b'\\x89PNG\\r\\n\\x1a\\n' + bytes(90), format='png')
+"""
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    with gateway(tmp_path_factory.mktemp("gateway")) as running:
+        yield running
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(tmp_path / "open")
+
+
+class Place:
+    def __init__(self, link: Link, kernels: Any, kernel: ZmqKernel, kernel_id: str) -> None:
+        self.link = link
+        self.kernels = kernels
+        self.kernel = kernel
+        self.kernel_id = kernel_id
+
+
+@asynccontextmanager
+async def at(remote: Gateway, delay: float = 0.0) -> AsyncIterator[Place]:
+    async with link_to(remote, delay) as link, kernels_over(link) as (pool, kernels):
+        kernel_id = await kernels.start_kernel(kernel_name="python3")
+        yield Place(link, kernels, kernel_of(pool, kernel_id), kernel_id)
+
+
+async def cut_during(place: Place, code: str, after: str) -> ExecutionDone:
+    """Run the code, and cut the link for a second once ``after`` was printed."""
+
+    async def ran() -> ExecutionDone:
+        cuts = 0
+        async with place.kernel.hold() as slot:
+            async for event in slot.execute(code, msg_id=slot.new_msg_id()):
+                if after in str(getattr(event, "outputs", "")) and not cuts:
+                    cuts += 1
+                    place.link.cut()
+                    asyncio.get_running_loop().call_later(1, place.link.mend)
+        assert isinstance(event, ExecutionDone)
+        return event
+
+    return await asyncio.wait_for(ran(), 40)
+
+
+# --- what holds as for local kernels ----------------------------------------------------------
+
+
+async def test_three_cells_over_a_slow_link(remote: Gateway) -> None:
+    async with at(remote, DELAY) as place:
+        kernel = place.kernel
+        info = await kernel.info()
+        assert (info.language, info.start, info.sandboxed) == ("python", 1, False)
+        _, first = await run(kernel, "x = [1, 2]\nprint('größer ✓')")
+        _, second = await run(kernel, "x[5]")
+        _, third = await run(kernel, PLOT)
+        assert (first.status, text(first), first.note) == ("ok", "größer ✓\n", "")
+        assert (second.status, second.outputs[-1]["ename"]) == ("error", "IndexError")
+        assert "image/png" in third.outputs[0]["data"]
+        assert [done.execution_count for done in (first, second, third)] == [1, 2, 3]
+        variables = await kernel.variables()
+        assert variables is not None
+        assert [entry["name"] for entry in variables][:1] == ["x"]
+
+
+async def test_stop_and_variables_while_a_cell_runs(remote: Gateway) -> None:
+    async with at(remote, DELAY) as place:
+        await run(place.kernel, "x = 1")
+        async with place.kernel.hold() as slot:
+            events = slot.execute("import time; time.sleep(60)", msg_id=slot.new_msg_id())
+            await anext(events)
+            assert await place.kernel.variables() is not None
+            began = time.monotonic()
+            await events.aclose()
+            done = await slot.stopped()
+        assert done is not None, "it did not stop in time"
+        assert done.status == "interrupted"
+        assert time.monotonic() - began < 1 + 2 * DELAY
+
+
+async def test_a_busy_kernel_gets_nothing(remote: Gateway, gate: Gate) -> None:
+    async with at(remote) as place:
+        colleague = Colleague(remote, place.kernel_id)
+        await colleague.arrive()
+        theirs = execute_request(gate.source + "\nz = 3", silent=False)
+        asked = colleague.wire.expect("theirs")
+        await colleague.wire.send("shell", "execute_request", theirs, msg_id="theirs")
+        await until(lambda: any(m.msg_type == "execute_input" for m in colleague.messages))
+        ours = asyncio.create_task(run(place.kernel, "print(z)"))
+        await asyncio.sleep(0.3)
+        gate.open()
+        _, done = await ours
+        assert asked.done()
+        assert text(done) == "3\n"
+        colleague.wire.close()
+
+
+async def test_large_messages_and_older_gateways(
+    remote: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tornado's own limit is 10 MiB. An older gateway does not know the newer protocol."""
+    flood = "print('a' * 12_000_000 + 'end')"
+    async with at(remote) as place:
+        _, done = await run(place.kernel, flood)
+        assert text(done).endswith("end\n")
+        assert len(text(done)) < 300_000
+    monkeypatch.setattr(frames, "V1", "of.another.time")
+    async with at(remote) as place:
+        _, done = await run(place.kernel, flood)
+        assert text(done).endswith("end\n")
+        _, done = await run(place.kernel, "print('größer ✓')\n1/0")
+        assert (text(done), done.status) == ("größer ✓\n", "error")
+        assert await place.kernel.variables() == []
+
+
+# --- kernels that end ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["import os; os._exit(1)", "exit()"])
+async def test_a_kernel_that_dies_is_said(remote: Gateway, code: str) -> None:
+    async with at(remote) as place:
+        await run(place.kernel, "x = 1")
+        _, done = await run(place.kernel, code)
+        assert done.status == "dead"
+        assert "All its variables are gone." in done.note
+        _, done = await run(place.kernel, "print('x' in globals())")
+        assert text(done) == "False\n"
+        assert (await place.kernel.info()).start == 2
+
+
+async def test_a_restart_by_somebody_else_voids_what_was_approved(remote: Gateway) -> None:
+    async with at(remote) as place:
+        await run(place.kernel, "x = 1")
+        async with place.kernel.hold() as slot:
+            await place.kernels.restart_kernel(place.kernel_id)
+            await asyncio.sleep(0.3)  # What the kernel said when it was idle holds for so long.
+            with pytest.raises(KernelError) as raised:
+                await anext(slot.execute("x", msg_id=slot.new_msg_id()))
+        assert raised.value.code == "kernel_changed"
+
+
+async def test_a_restart_in_the_middle_of_a_run(remote: Gateway) -> None:
+    async with at(remote) as place:
+        async with place.kernel.hold() as slot:
+            events = slot.execute("import time; time.sleep(60)", msg_id=slot.new_msg_id())
+            await anext(events)
+            await place.kernels.restart_kernel(place.kernel_id)
+            rest = [event async for event in events]
+        assert isinstance(rest[-1], ExecutionDone)
+        assert rest[-1].status == "dead"
+
+
+async def test_a_kernel_that_the_gateway_has_shut_down(remote: Gateway) -> None:
+    async with at(remote) as place:
+        process = GatewayProcess(place.kernels, place.kernel_id)
+        await process.check()
+        assert await process.is_alive()
+        await place.kernels.get_kernel(place.kernel_id).shutdown_kernel()
+        await process.check()
+        assert not await process.is_alive()
+        assert process.gone == wire_module.SHUT_DOWN
+
+
+async def test_a_gateway_that_cannot_be_reached_any_more(
+    remote: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire_module, "CUT_PATIENCE", 1.0)
+    async with at(remote) as place, place.kernel.hold() as slot:
+        events = slot.execute("import time; time.sleep(60)", msg_id=slot.new_msg_id())
+        await anext(events)
+        place.link.cut()
+        rest = [event async for event in events]
+        assert isinstance(rest[-1], ExecutionDone)
+        assert rest[-1].status == "dead"
+        assert rest[-1].note.startswith("The gateway cannot be reached (")
+
+
+# --- a link that is cut -------------------------------------------------------------------------
+
+
+async def test_a_cut_in_the_middle_of_a_run_is_survived(remote: Gateway) -> None:
+    """The gateway keeps what is published meanwhile. What was on its way is missing."""
+    async with at(remote, DELAY) as place:
+        await run(place.kernel, "x = 1")
+        done = await cut_during(place, COUNT.format(40), "5")
+        assert done.status == "ok"
+        printed = text(done).split()
+        assert printed[-1] == "39"
+        missing = len(printed) < 40
+        assert done.note == (run_module.CUT if missing else "")
+        _, done = await run(place.kernel, "print(x)")
+        assert text(done) == "1\n"
+
+
+async def test_the_answer_of_a_run_that_ended_during_a_cut_is_kept_by_the_gateway(
+    remote: Gateway,
+) -> None:
+    async with at(remote) as place:
+        await run(place.kernel, "x = 1")
+        done = await cut_during(place, COUNT.format(15), "5")
+        assert (done.status, text(done).split()[-1]) == ("ok", "14")
+
+
+async def test_an_answer_that_was_lost_in_a_cut_is_said_to_be_lost(remote: Gateway) -> None:
+    """A gateway keeps nothing for us while anybody else is connected."""
+    async with at(remote) as place:
+        colleague = Colleague(remote, place.kernel_id)
+        await colleague.arrive()
+        await run(place.kernel, "x = 1")
+        done = await cut_during(place, COUNT.format(15), "5")
+        assert done.status == "error"
+        assert run_module.UNHEARD in done.note
+        _, done = await run(place.kernel, "print(i)")
+        assert (done.status, text(done)) == ("ok", "14\n")
+        colleague.wire.close()
+
+
+async def test_nothing_is_sent_over_a_cut_that_was_not_seen(remote: Gateway) -> None:
+    """Somebody may run a cell while we connect again: the kernel is asked again."""
+    async with at(remote) as place:
+        await run(place.kernel, "x = 1")
+        async with place.kernel.hold() as slot:
+            place.link.cut()
+            await until(lambda: slot._link.cuts == 1)
+            asyncio.get_running_loop().call_later(0.5, place.link.mend)
+            events = [event async for event in slot.execute("x", msg_id=slot.new_msg_id())]
+        assert isinstance(events[-1], ExecutionDone)
+        assert (events[-1].status, events[-1].note) == ("ok", "")
+
+
+# --- frames, and what is refused ----------------------------------------------------------------
+
+
+def test_frames_are_those_of_jupyter_server() -> None:
+    session = Session()
+    message = session.msg("stream", {"name": "stdout", "text": "ä\n"})
+    packed = frames.packed(message, "shell", session.pack)
+    assert packed == serialize_msg_to_ws_v1(message, "shell", session.pack)
+    channel, parts = deserialize_msg_from_ws_v1(packed)
+    assert (channel, len(parts)) == ("shell", 4)
+    old = {**message, "channel": "iopub", "buffers": [b"bytes"]}
+    for found, read in (
+        frames.from_json(serialize_binary_message(old)),
+        frames.unpacked(frames.packed(message, "iopub", session.pack)),
+    ):
+        assert found == "iopub"
+        assert read.content == {"name": "stdout", "text": "ä\n"}
+        assert read.msg_id == message["msg_id"]
+
+
+@pytest.mark.parametrize("frame", [b"", b"12345678", (2**63).to_bytes(8, "little") * 3])
+def test_a_frame_that_is_no_message(frame: bytes) -> None:
+    with pytest.raises(ValueError):
+        frames.unpacked(frame)
+
+
+async def test_a_fresh_kernel_is_refused_in_words() -> None:
+    fresh = FreshKernel(GatewayMappingKernelManager(), "python3", {}, ["1"])
+    with pytest.raises(KernelError, match="not available where kernels run on a gateway"):
+        await fresh.start(None)
