@@ -32,8 +32,8 @@ class Gateway:
 
 @contextmanager
 def gateway(folder: Path) -> Iterator[Gateway]:
-    """A gateway that answers. ``folder`` gets its log. It limits no rates: what a gateway drops is
-    not what we test."""
+    """A gateway that answers. ``folder`` gets its log, and the connection files of its kernels. It
+    limits no rates: what a gateway drops is not what we test."""
     port = LowPorts.instance().find_available_port("127.0.0.1")
     unlimited = [
         f"--ZMQChannelsWebsocketConnection.{name}_rate_limit=0"
@@ -41,6 +41,7 @@ def gateway(folder: Path) -> Iterator[Gateway]:
     ]
     command = [sys.executable, "-m", "kernel_gateway", f"--port={port}", *unlimited]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore", "KG_LIST_KERNELS": "True"}
+    environment["JUPYTER_RUNTIME_DIR"] = str(folder)
     with (folder / "gateway.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
     try:

@@ -29,7 +29,7 @@ def measure() -> list[Figure]:
 async def _measure() -> list[Figure]:
     async with workplace(SCENARIOS["three_cells"], speed=Speed(first=MODEL_CALL)) as place:
         shown = await show_panel(place.server)
-        beyond = [await _run(place) for _ in range(RUNS)]
+        beyond = [await beyond_model_and_kernel(place) for _ in range(RUNS)]
         requests = place.model.requests
     sent = [sum(exchange.size for exchange in run) / 1000 for run in _split(requests)]
     later = statistics.median(beyond[1:])
@@ -55,7 +55,7 @@ async def _measure() -> list[Figure]:
     ]
 
 
-async def _run(place: Workplace) -> float:
+async def beyond_model_and_kernel(place: Workplace) -> float:
     """A conversation of its own; seconds from the message to the end of the turn, less those
     of the model and the kernel."""
     asked, ran = len(place.model.requests), len(place.kernel_times())

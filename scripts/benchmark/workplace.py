@@ -97,15 +97,20 @@ class Workplace:
 
 @asynccontextmanager
 async def workplace(
-    script: Script, *options: str, speed: Speed = FULL_SPEED
+    script: Script,
+    *options: str,
+    speed: Speed = FULL_SPEED,
+    connections: Path | None = None,
 ) -> AsyncIterator[Workplace]:
+    """``connections``: where another program that runs the kernels keeps their files."""
     async with FakeAnthropic(script, speed=speed, check=False) as model:
         environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
         with jupyter_server(*options, environment=environment) as server:
             book = notebook("x = 20")
             (server.folder / "notebooks" / NOTEBOOK).write_text(json.dumps(book))
             kernel_id = await start_kernel(server, NOTEBOOK)
-            connection = server.folder / "runtime" / f"kernel-{kernel_id}.json"
+            runtime = connections or server.folder / "runtime"
+            connection = runtime / f"kernel-{kernel_id}.json"
             window = ReferenceWindow(await open_socket(server), NOTEBOOK, book)
             kernel = KernelClock(connection)
             try:

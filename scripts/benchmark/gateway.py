@@ -1,0 +1,52 @@
+"""The task of three cells with a kernel of a gateway, over a link with a tenth of a second in each
+direction."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from tests.fake_anthropic import Speed
+from tests.fake_anthropic.scenarios import SCENARIOS
+from tests.gateways import Link, gateway
+
+from .figures import Bound, Figure
+from .task import MODEL_CALL, beyond_model_and_kernel
+from .workplace import show_panel, workplace
+
+DELAY = 0.1
+"""Seconds that the link takes in each direction."""
+RUNS = 4
+"""The first one is left out: the kernel imports pandas, the server what is still missing."""
+CELLS = 3
+ROUND_TRIPS = 2
+"""Of a cell: whether the kernel is idle, and the code."""
+
+
+def measure() -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="codeinterp-bench-") as folder:
+        return asyncio.run(_measure(Path(folder)))
+
+
+async def _measure(folder: Path) -> list[Figure]:
+    with gateway(folder) as remote:
+        link = Link(remote.port, DELAY)
+        await link.open()
+        option = f"--gateway-url=http://127.0.0.1:{link.port}"
+        speed = Speed(first=MODEL_CALL)
+        script = SCENARIOS["three_cells"]
+        async with workplace(script, option, speed=speed, connections=folder) as place:
+            await show_panel(place.server)
+            beyond = [await beyond_model_and_kernel(place) for _ in range(RUNS)][1:]
+        await link.close()
+    links = ROUND_TRIPS * 2 * DELAY * CELLS
+    return [
+        Figure("gateway: three cells beyond model and kernel", [1000 * s for s in beyond], "ms"),
+        Figure(
+            "gateway: the same beyond the link's delay (two round trips a cell)",
+            [1000 * (seconds - links) for seconds in beyond],
+            "ms",
+            (Bound(500, "median"),),
+        ),
+    ]
