@@ -11,7 +11,6 @@ from typing import Any, Literal
 import msgspec
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_core.utils import ensure_async
-from jupyter_server.gateway.managers import GatewayMappingKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode, from_dict
@@ -62,6 +61,9 @@ class FreshKernel:
 
     async def start(self, timeout: float | None) -> None:
         """``timeout``: seconds for each cell. Raises KernelError ``no_kernel``."""
+        # Not at the start of a command line, which has no gateway.
+        from jupyter_server.gateway.managers import GatewayMappingKernelManager
+
         if isinstance(self._kernels, GatewayMappingKernelManager):
             # Its clients for Python wait busily, and do not see a kernel that died.
             words = "A fresh kernel is not available where kernels run on a gateway."

@@ -34,7 +34,7 @@ from . import frames
 MOST = 512 * 2**20
 """Bytes of the largest message. The kernel decides how large one is; a larger one cuts the
 connection."""
-PING = 30.0
+PING = 45.0
 """Seconds between looks whether a silent connection is still there. A shorter interval would give
 up connections that survive a short cut, and with them what is on its way."""
 ATTEMPT = 10.0
