@@ -25,7 +25,7 @@ from jupyter_codeinterp.adapters.kernels.gateway import wire as wire_module
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.core.errors import KernelError
-from jupyter_codeinterp.core.ports import ExecutionDone
+from jupyter_codeinterp.core.ports import ExecutionDone, ExecutionEvent
 from tests.gateways import Colleague, Gateway, Link, gateway, kernels_over, link_to
 from tests.kernels import Gate, kernel_of, run, text, until
 
@@ -239,12 +239,16 @@ async def test_the_answer_of_a_run_that_ended_during_a_cut_is_kept_by_the_gatewa
         assert (done.status, text(done).split()[-1]) == ("ok", "14")
 
 
-async def test_an_answer_that_was_lost_in_a_cut_is_said_to_be_lost(remote: Gateway) -> None:
+async def test_what_was_lost_in_a_cut_is_said_to_be_lost(remote: Gateway) -> None:
     """A gateway keeps nothing for us while anybody else is connected."""
     async with at(remote) as place:
         colleague = Colleague(remote, place.kernel_id)
         await colleague.arrive()
         await run(place.kernel, "x = 1")
+        done = await cut_during(place, COUNT.format(50), "5")
+        assert (done.status, done.note) == ("ok", run_module.CUT)
+        assert text(done).split()[-1] == "49"
+        place.link.mend()
         done = await cut_during(place, COUNT.format(15), "5")
         assert done.status == "error"
         assert run_module.UNHEARD in done.note
@@ -253,17 +257,44 @@ async def test_an_answer_that_was_lost_in_a_cut_is_said_to_be_lost(remote: Gatew
         colleague.wire.close()
 
 
-async def test_nothing_is_sent_over_a_cut_that_was_not_seen(remote: Gateway) -> None:
-    """Somebody may run a cell while we connect again: the kernel is asked again."""
+async def test_nothing_is_sent_after_a_cut_before_the_kernel_is_idle(
+    remote: Gateway, gate: Gate
+) -> None:
+    """The kernel was idle, then the link was cut, and somebody else has run a cell meanwhile."""
     async with at(remote) as place:
+        colleague = Colleague(remote, place.kernel_id)
+        await colleague.arrive()
         await run(place.kernel, "x = 1")
         async with place.kernel.hold() as slot:
-            place.link.cut()
-            await until(lambda: slot._link.cuts == 1)
-            asyncio.get_running_loop().call_later(0.5, place.link.mend)
-            events = [event async for event in slot.execute("x", msg_id=slot.new_msg_id())]
-        assert isinstance(events[-1], ExecutionDone)
-        assert (events[-1].status, events[-1].note) == ("ok", "")
+            link = slot._link
+            settle = link.settle
+
+            async def settle_and_cut() -> None:
+                await settle()
+                link.settle = settle  # type: ignore[method-assign]
+                place.link.cut()
+                await until(lambda: link.cuts == 1)
+                theirs = execute_request(gate.source, silent=False)
+                await colleague.wire.send("shell", "execute_request", theirs, msg_id="theirs")
+                await until(lambda: any(m.parent_id == "theirs" for m in colleague.messages))
+
+            link.settle = settle_and_cut  # type: ignore[method-assign]
+            ours = asyncio.ensure_future(_last(slot.execute("x", msg_id=slot.new_msg_id())))
+            await until(lambda: link.cuts == 1)
+            place.link.mend()
+            await until(lambda: link.wire._opened.is_set())  # type: ignore[attr-defined]
+            await asyncio.sleep(0.2)
+            assert not slot.sent
+            gate.open()
+            done = await ours
+        assert (done.status, done.note) == ("ok", "")
+        colleague.wire.close()
+
+
+async def _last(events: AsyncIterator[ExecutionEvent]) -> ExecutionDone:
+    done = [event async for event in events][-1]
+    assert isinstance(done, ExecutionDone)
+    return done
 
 
 # --- frames, and what is refused ----------------------------------------------------------------
