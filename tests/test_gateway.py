@@ -116,11 +116,17 @@ async def test_stop_and_variables_while_a_cell_runs(remote: Gateway) -> None:
         assert time.monotonic() - began < 1 + 2 * DELAY
 
 
-async def test_a_busy_kernel_gets_nothing(remote: Gateway, gate: Gate) -> None:
+async def test_a_busy_kernel_gets_nothing_and_what_it_says_is_heard(
+    remote: Gateway, gate: Gate
+) -> None:
     async with at(remote) as place:
+        await run(place.kernel, "x = 1")
+        link = place.kernel._link
+        assert link is not None
+        their_run = link.others.claim("theirs")
         colleague = Colleague(remote, place.kernel_id)
         await colleague.arrive()
-        theirs = execute_request(gate.source + "\nz = 3", silent=False)
+        theirs = execute_request(gate.source + "\nz = 3\nprint('theirs')", silent=False)
         asked = colleague.wire.expect("theirs")
         await colleague.wire.send("shell", "execute_request", theirs, msg_id="theirs")
         await until(lambda: any(m.msg_type == "execute_input" for m in colleague.messages))
@@ -130,6 +136,8 @@ async def test_a_busy_kernel_gets_nothing(remote: Gateway, gate: Gate) -> None:
         _, done = await ours
         assert asked.done()
         assert text(done) == "3\n"
+        assert their_run.whole and their_run.ended
+        assert [output["text"] for output in their_run.outputs] == ["theirs\n"]
         colleague.wire.close()
 
 
