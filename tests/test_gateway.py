@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from jupyter_client.session import Session
+from jupyter_server.gateway.gateway_client import GatewayClient
 from jupyter_server.gateway.managers import GatewayMappingKernelManager
 from jupyter_server.services.kernels.connection.base import (
     deserialize_msg_from_ws_v1,
@@ -22,6 +23,7 @@ from jupyter_codeinterp.adapters.kernel_wire import execute_request
 from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
 from jupyter_codeinterp.adapters.kernels.gateway import GatewayProcess, frames
 from jupyter_codeinterp.adapters.kernels.gateway import wire as wire_module
+from jupyter_codeinterp.adapters.kernels.gateway.wire import GatewayWire
 from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.core.errors import KernelError
@@ -186,6 +188,7 @@ async def test_a_restart_by_somebody_else_voids_what_was_approved(remote: Gatewa
 
 
 async def test_a_restart_in_the_middle_of_a_run(remote: Gateway) -> None:
+    """It begins with an interrupt, which may be all that comes of it."""
     async with at(remote) as place:
         async with place.kernel.hold() as slot:
             events = slot.execute("import time; time.sleep(60)", msg_id=slot.new_msg_id())
@@ -193,7 +196,10 @@ async def test_a_restart_in_the_middle_of_a_run(remote: Gateway) -> None:
             await place.kernels.restart_kernel(place.kernel_id)
             rest = [event async for event in events]
         assert isinstance(rest[-1], ExecutionDone)
-        assert rest[-1].status == "dead"
+        interrupted = [output.get("ename") for output in rest[-1].outputs] == ["KeyboardInterrupt"]
+        assert rest[-1].status == "dead" or interrupted
+        await run(place.kernel, "1")
+        assert (await place.kernel.info()).start == 2
 
 
 async def test_a_kernel_that_the_gateway_has_shut_down(remote: Gateway) -> None:
@@ -219,6 +225,24 @@ async def test_a_gateway_that_cannot_be_reached_any_more(
         assert isinstance(rest[-1], ExecutionDone)
         assert rest[-1].status == "dead"
         assert rest[-1].note.startswith("The gateway cannot be reached (")
+
+
+async def test_settings_that_allow_no_connection_end_it_in_words(
+    remote: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with at(remote) as place:
+        monkeypatch.setattr(GatewayClient, "load_connection_args", _wrong_settings)
+        ends: list[str] = []
+        nothing: Any = lambda *_: None  # noqa: E731
+        wire = GatewayWire(place.kernel_id, Session(), nothing, nothing, ends.append)
+        with pytest.raises(KernelError):
+            await wire.request("control", "kernel_info_request", {})
+        assert ends == ["The connection to the gateway failed: no such header"]
+        monkeypatch.undo()
+
+
+def _wrong_settings(self: GatewayClient) -> dict[str, Any]:
+    raise ValueError("no such header")
 
 
 # --- a link that is cut -------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import struct
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -150,6 +149,11 @@ class GatewayWire(Wire):
         except KernelError as error:
             self.close()
             self._on_end(error.message)
+        except Exception as error:
+            # Settings of the gateway's client may be wrong, and its token renewer is anybody's.
+            log.exception("The connection to kernel %s of the gateway failed", self._kernel_id)
+            self.close()
+            self._on_end(f"The connection to the gateway failed: {error}")
 
     async def _connect(self, patience: float) -> WebSocketClientConnection:
         """Raises KernelError ``kernel_dead``."""
@@ -222,7 +226,7 @@ class GatewayWire(Wire):
                 return
             try:
                 self._handle(*_message(frame, socket))
-            except (ValueError, KeyError, TypeError, AttributeError, struct.error):
+            except Exception:
                 # Code in the kernel can publish anything. It must not stop the reader.
                 log.warning("A kernel message was dropped", exc_info=True)
             del frame
