@@ -277,7 +277,7 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(BOXES, title="Boxes by region")),
         lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
-    "held": scenario(
+    "in_a_variable": scenario(
         answer(run_cell("growth = 0.375124", title="Growth of sales")),
         lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
     ),

@@ -102,7 +102,7 @@ test('a figure that only a variable has says so, until its cell runs again', asy
 }) => {
   await notebook.start(['']);
   await panel.choose('Auto');
-  await model.play('held');
+  await model.play('in_a_variable');
   await panel.ask('How fast did sales grow?');
   await panel.ended();
   const figure = panel.log.getByRole('link', { name: '37.5 %' });

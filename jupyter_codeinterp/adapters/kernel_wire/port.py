@@ -202,6 +202,9 @@ class Process(Protocol):
     def gone(self) -> str:
         """What to say of a kernel that died."""
 
+    def limit_hit(self, error: str) -> str:
+        """Which limit made the code fail; "" for none. ``error``: name and text."""
+
     async def spec(self) -> Spec | None: ...
 
     async def is_alive(self) -> bool: ...

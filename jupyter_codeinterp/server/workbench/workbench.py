@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from ...core.hooks.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_commands.own_command import OwnCommand
-    from ..windows.kept_marks import KeptMarks
     from ...core.tools.registry import ToolRegistry
+    from ..windows.kept_marks import KeptMarks
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:

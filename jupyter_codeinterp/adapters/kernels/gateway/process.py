@@ -56,6 +56,9 @@ class GatewayProcess:
     def gone(self) -> str:
         return self._ended or GONE
 
+    def limit_hit(self, error: str) -> str:
+        return ""
+
     async def spec(self) -> Spec | None:
         if self._spec is None:
             name = (self._km.kernel or {}).get("name", "")

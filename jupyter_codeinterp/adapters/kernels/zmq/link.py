@@ -327,8 +327,7 @@ class KernelLink:
 
     def hit(self, error: str) -> str:
         """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
-        hit: Any = getattr(self._km.provisioner, "hit", None)
-        return str(hit(error)) if hit is not None and is_sandboxed(self._km) else ""
+        return self._process.limit_hit(error)
 
     async def interrupt(self) -> None:
         if not self.closed:
