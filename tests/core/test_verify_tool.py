@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.core import events as e
@@ -42,10 +43,9 @@ class Fresh:
 
     async def cells(self) -> Sequence[CodeCell]:
         cells = [c for c in self._b.document.notebook["cells"] if c["cell_type"] == "code"]
-        made = ((c["id"], n, c["source"], c["metadata"]) for n, c in enumerate(cells, 1))
         return [
-            CodeCell(cell_id, n, source, tags=tuple(metadata.get("tags", ())))
-            for cell_id, n, source, metadata in made
+            CodeCell(one["id"], number, one["source"], one.get("execution_count"))
+            for number, one in enumerate(cells, 1)
         ]
 
     async def run(self, in_place: bool) -> Verification:
@@ -144,8 +144,11 @@ async def test_a_file_that_is_not_saved_runs_nothing(
     b = bench(call("verify"), say("Well."))
     runs = fresh(b)
 
+    now = await runs.cells()
+
     async def older() -> Sequence[CodeCell]:
-        return [CodeCell("c1", 1, "older = 1")]
+        """The same code, before its last run."""
+        return [msgspec.structs.replace(cell, count=99) for cell in now]
 
     monkeypatch.setattr(runs, "cells", older)
     monkeypatch.setattr(verify, "SAVED_WITHIN", 0.2)

@@ -146,14 +146,16 @@ async def _saved(turn: Turn, fresh: FreshRuns) -> Sequence[CodeCell]:
     CommandError."""
     shown = (await turn.notebook.look()).cells
     wanted = {
-        cell.cell_id: cell.source
+        cell.cell_id: (cell.source, cell.execution_count)
         for cell in shown
         if cell.cell_type == "code" and cell.source.strip() and PRIVATE not in cell.tags
     }
     await turn.document.save()
     for _ in range(round(SAVED_WITHIN / AGAIN)):
         cells = await fresh.cells()
-        known = {cell.cell_id: cell.source for cell in cells if PRIVATE not in cell.tags}
+        known = {
+            cell.cell_id: (cell.source, cell.count) for cell in cells if PRIVATE not in cell.tags
+        }
         if known == wanted:
             return cells
         await asyncio.sleep(AGAIN)
