@@ -20,6 +20,7 @@ test('the agent asks to verify the notebook, and it runs in another kernel', asy
   await notebook.run(0);
   await notebook.run(1);
   await notebook.value('globals().update(n=5)');
+  await notebook.save();
   await model.play('verify');
   await panel.ask('Does it run from scratch?');
   const card = panel.log.getByRole('group', { name: 'Verify the notebook' });

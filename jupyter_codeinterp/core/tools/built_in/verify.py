@@ -31,7 +31,7 @@ from ..shared.drafting import Drafting
 from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
 
 NOT_AVAILABLE = "Not available here. Ask the person to verify the notebook."
-NOT_SAVED = "The notebook's file is not as the notebook is shown, so nothing ran. Try again."
+NOT_SAVED = "The notebook has unsaved changes, so nothing ran. Ask the person to save it."
 CHANGED = "The notebook changed meanwhile. Decide again."
 WORDS = "Run {count} from the top in a fresh kernel.\n{where}"
 COPY = "In a copy of the notebook's folder."
