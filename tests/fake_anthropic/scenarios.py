@@ -277,10 +277,6 @@ OBEDIENT: dict[str, Script] = {
         answer(run_cell(BOXES, title="Boxes by region")),
         lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
-    "in_a_variable": scenario(
-        answer(run_cell("growth = 0.375124", title="Growth of sales")),
-        lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
-    ),
     "verify": scenario(
         answer(call("verify", {})),
         _done("The notebook runs from its top."),
@@ -384,6 +380,11 @@ def _endless(request: Request) -> Turn:
 
 
 DISOBEDIENT: dict[str, Script] = {
+    # It states a figure that it has not shown.
+    "in_a_variable": scenario(
+        answer(run_cell("growth = 0.375124", title="Growth of sales")),
+        lambda r: _done(f"Sales grew by 37.5 %; see {_link(r, 'the cell')}."),
+    ),
     "made_up": scenario(
         answer(run_cell(BOXES, title="Boxes by region")),
         _done("North sold **7,412** boxes and East 9,999."),
