@@ -114,7 +114,7 @@ function Figures(props: {
         </p>
       )}
       {leftOut > 0 && now.at > 0 && (
-        <p className="jp-codeinterp-Verify-flip">
+        <p className="jp-codeinterp-Verify-about">
           {trans._n(
             '%1 number could not be followed.',
             '%1 numbers could not be followed.',
