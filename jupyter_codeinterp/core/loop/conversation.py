@@ -138,8 +138,11 @@ class Conversation:
             nonce = self.untrusted.nonce
             first, last = balanced(text[:head], nonce), balanced(text[-tail:], nonce)
             text = f"{first}\n… some parts left out …\n{last}"
-        label = self.cautions.label
-        return f"{SUMMARY}{text}\n{label}" if label and label not in text else SUMMARY + text
+        if self.cautions.label:
+            # Once, and not between delimiters, where results are quoted with their labels.
+            label = f"\n{self.cautions.label}"
+            text = text.replace(label, "") + label
+        return SUMMARY + text
 
     def _summary_line(self, role: str, block: object) -> str:
         if isinstance(block, Text):

@@ -61,5 +61,5 @@ it('says which cell ran by a rule', async () => {
   store.openSession('s1');
   const ruled = { ...decided, by: 'policy', rule: 'r1' } as Event;
   await act(async () => client.play('s1', started, opened, ruled));
-  expect(screen.getByText('by a rule')).toBeTruthy();
+  expect(await screen.findByText('by a rule')).toBeTruthy();
 });
