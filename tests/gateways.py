@@ -34,7 +34,7 @@ class Gateway:
 def gateway(folder: Path) -> Iterator[Gateway]:
     """A gateway that answers. ``folder`` gets its log, and the connection files of its kernels. It
     limits no rates: what a gateway drops is not what we test."""
-    port = LowPorts.instance().find_available_port("127.0.0.1")
+    port = LowPorts().find_available_port("127.0.0.1")
     unlimited = [
         f"--ZMQChannelsWebsocketConnection.{name}_rate_limit=0"
         for name in ("iopub_data", "iopub_msg")
