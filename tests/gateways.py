@@ -78,13 +78,12 @@ class Link:
         self.port = self._server.sockets[0].getsockname()[1]
 
     def cut(self) -> None:
-        """End all connections, and any new one at once, until ``mend``. What is on its way is
-        lost."""
+        """Close all connections, and each new one, until ``reconnect``. Loses what is in flight."""
         self._is_cut = True
         for end in list(self._ends):
             end.transport.abort()
 
-    def mend(self) -> None:
+    def reconnect(self) -> None:
         self._is_cut = False
 
     async def close(self) -> None:
@@ -159,7 +158,7 @@ async def kernels_over(link: Link) -> AsyncIterator[tuple[KernelPool, Any]]:
         yield pool, kernels
     finally:
         pool.close()
-        link.mend()
+        link.reconnect()
         with suppress(Exception):  # The gateway may have been killed.
             await kernels.shutdown_all(now=True)
         type(kernels)._kernels.clear()

@@ -104,7 +104,7 @@ def last_cell(request: ModelRequest) -> str:
     raise AssertionError("no result names a cell")
 
 
-def mend(source: str, **arguments: Any) -> Callable[[ModelRequest], Message]:
+def fix(source: str, **arguments: Any) -> Callable[[ModelRequest], Message]:
     return lambda request: call("edit_cell", **arguments, cell_id=last_cell(request), source=source)
 
 

@@ -126,7 +126,7 @@ def test_a_later_time_ends_the_call_and_is_named(header: str, words: str) -> Non
 
 @pytest.mark.parametrize("how", ["reset", "end"])
 def test_a_stream_that_always_breaks_is_given_up_early(how: Any) -> None:
-    """The server is there and begins each answer, so long waits mend nothing."""
+    """The server is there and begins each answer, so long waits fix nothing."""
 
     @on_loop
     async def run() -> None:

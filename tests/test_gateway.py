@@ -76,7 +76,7 @@ async def cut_during(place: Place, code: str, after: str) -> ExecutionDone:
                 if after in str(getattr(event, "outputs", "")) and not cuts:
                     cuts += 1
                     place.link.cut()
-                    asyncio.get_running_loop().call_later(1, place.link.mend)
+                    asyncio.get_running_loop().call_later(1, place.link.reconnect)
         assert isinstance(event, ExecutionDone)
         return event
 
@@ -280,7 +280,7 @@ async def test_what_was_lost_in_a_cut_is_said_to_be_lost(remote: Gateway) -> Non
         done = await cut_during(place, COUNT.format(50), "5")
         assert (done.status, done.note) == ("ok", run_module.CUT)
         assert text(done).split()[-1] == "49"
-        place.link.mend()
+        place.link.reconnect()
         done = await cut_during(place, COUNT.format(15), "5")
         assert done.status == "error"
         assert run_module.UNHEARD in done.note
@@ -313,7 +313,7 @@ async def test_nothing_is_sent_after_a_cut_before_the_kernel_is_idle(
             link.settle = settle_and_cut  # type: ignore[method-assign]
             ours = asyncio.ensure_future(_last(slot.execute("x", msg_id=slot.new_msg_id())))
             await until(lambda: link.cuts == 1)
-            place.link.mend()
+            place.link.reconnect()
             await until(lambda: link.wire._opened.is_set())  # type: ignore[attr-defined]
             await asyncio.sleep(0.2)
             assert not slot.sent

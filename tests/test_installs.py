@@ -18,7 +18,7 @@ from tests.core.conftest import (
     shared_room,
     store,
 )
-from tests.scripted import Bench, mend, run, say
+from tests.scripted import Bench, fix, run, say
 
 __all__ = ["bench", "jp_asyncio_loop", "room", "shared_room", "store"]
 Benches = Callable[..., Bench]
@@ -171,7 +171,7 @@ async def test_a_failed_installation_is_none(bench: Benches) -> None:
 
 
 async def test_what_the_person_makes_of_it_counts(bench: Benches) -> None:
-    b = bench(run("import no_such_module"), mend("%pip install --help y"), say("Done."))
+    b = bench(run("import no_such_module"), fix("%pip install --help y"), say("Done."))
     b.send(mode="auto")
     draft = await b.draft()
     b.decide(draft, source="z = 1")

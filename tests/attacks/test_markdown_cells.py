@@ -11,7 +11,7 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store  # noqa: F401
-from tests.scripted import Bench, call, mend, say
+from tests.scripted import Bench, call, fix, say
 
 Benches = Callable[..., Bench]
 
@@ -38,7 +38,7 @@ async def test_a_markdown_cell_that_fetches_comes_unasked(
 
 
 async def test_a_markdown_cell_is_changed_unasked_to_one_that_fetches(bench: Benches) -> None:
-    b = bench(call("add_markdown", source="Plain"), mend(FETCHES["diagram"]), say("Done."))
+    b = bench(call("add_markdown", source="Plain"), fix(FETCHES["diagram"]), say("Done."))
     b.send(mode="auto")
     draft = await b.draft()
     assert draft.kind == "edit" and "diagram" in draft.notices[0]

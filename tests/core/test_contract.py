@@ -14,7 +14,7 @@ from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from tests.core.conftest import Room
-from tests.scripted import Bench, mend, run, say
+from tests.scripted import Bench, fix, run, say
 
 Benches = Callable[..., Bench]
 MONTHS = (
@@ -102,8 +102,8 @@ async def test_what_the_unit_says_of_the_values_is_for_the_model(bench: Benches)
 async def test_an_edited_cell_has_a_contract_of_its_own(bench: Benches) -> None:
     b = bench(
         run("rows = [1, 2]", expects={"name": "rows", "rows": "3"}),
-        mend("rows = [1, 2, 3]", expects={"name": "rows", "rows": "3"}),
-        mend("rows = [1]"),
+        fix("rows = [1, 2, 3]", expects={"name": "rows", "rows": "3"}),
+        fix("rows = [1]"),
         say("Done."),
     )
     assert await sentences(b) == [("Expected 3 items in `rows`, got 2.",), (), ()]

@@ -11,7 +11,7 @@ from jupyter_codeinterp.core.approval.decisions import Decisions
 from jupyter_codeinterp.core.document.ops import BeginRun, SetSource
 from jupyter_codeinterp.core.errors import CommandError
 from tests.core.conftest import Room, open_room
-from tests.scripted import Bench, call, mend, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
 
@@ -221,7 +221,7 @@ async def test_forged_decisions_run_nothing(
 async def test_a_decision_of_an_earlier_draft_is_good_for_nothing(
     bench: Benches, room: Room
 ) -> None:
-    b = bench(run("n = 5"), mend("n = 6"), say("Done."))
+    b = bench(run("n = 5"), fix("n = 6"), say("Done."))
     b.send()
     first = await b.draft()
     b.decide(first)

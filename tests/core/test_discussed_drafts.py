@@ -19,7 +19,7 @@ from tests.core.conftest import Room
 from tests.core.test_taking_up import killed
 from tests.kernels import until
 from tests.reference_window import notebook
-from tests.scripted import Bench, Turn, call, mend, run, say
+from tests.scripted import Bench, Turn, call, fix, run, say
 
 Benches = Callable[..., Bench]
 
@@ -145,7 +145,7 @@ CASES = [
     ),
     Case(
         "an edit of a cell, replaced by another edit of it",
-        [run("1 / 0"), mend(FIRST), mend(OTHER), DONE],
+        [run("1 / 0"), fix(FIRST), fix(OTHER), DONE],
         ["draft", "run", "draft", "write", "draft", "run"],
         [["error"], [WAITS, SAID], ["ok"]],
         [OTHER],

@@ -12,7 +12,7 @@ from jupyter_codeinterp.core.messages import Text, ToolUse, Usage, assistant
 from jupyter_codeinterp.core.ports import ModelDone
 from tests.core.conftest import Room
 from tests.reference_window import notebook
-from tests.scripted import Bench, Stream, call, last_cell, mend, run, say
+from tests.scripted import Bench, Stream, call, fix, last_cell, run, say
 
 Benches = Callable[..., Bench]
 
@@ -76,7 +76,7 @@ async def test_two_cells_keep_their_order_before_the_notebook_answers(bench: Ben
 
 
 async def test_after_a_failure_the_second_call_is_not_started(bench: Benches, room: Room) -> None:
-    b = bench(both(run("1 / 0"), run("print(2)")), mend("1"), say("Done."))
+    b = bench(both(run("1 / 0"), run("print(2)")), fix("1"), say("Done."))
     await b.turn()
     assert await room.ran() == ["1 / 0", "1"]
     assert b.results[1].startswith("status=not_started\nAn earlier call of the same reply")

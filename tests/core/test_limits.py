@@ -15,7 +15,7 @@ from jupyter_codeinterp.core.turn.loop_guard import LoopGuard
 from jupyter_codeinterp.core.turn.meter import Meter
 from tests.core.conftest import Room
 from tests.kernels import until
-from tests.scripted import Bench, call, mend, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
 
@@ -31,7 +31,7 @@ async def test_the_same_call_again_and_again(bench: Benches, room: Room) -> None
 
 
 async def test_the_same_error_at_the_same_line(bench: Benches) -> None:
-    tries = [mend(f"# try {number}\n1 / 0") for number in range(9)]
+    tries = [fix(f"# try {number}\n1 / 0") for number in range(9)]
     b = bench(run("1 / 0"), *tries)
     ended = await b.turn()
     assert ended.code == "loop" and "4 times" in ended.message

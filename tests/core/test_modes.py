@@ -13,13 +13,13 @@ from jupyter_codeinterp.core.cells.cell_run import NEEDS_SANDBOX, TYPED_INTO
 from jupyter_codeinterp.core.document.ops import Op, SetSource
 from jupyter_codeinterp.core.turn.limits import Limits, Rules
 from tests.core.conftest import Room
-from tests.scripted import Bench, call, last_cell, mend, run, say
+from tests.scripted import Bench, call, fix, last_cell, run, say
 
 Benches = Callable[..., Bench]
 
 
 async def test_auto_runs_without_asking(bench: Benches, room: Room) -> None:
-    b = bench(run("a = 1"), mend("a = 2"), say("Done."))
+    b = bench(run("a = 1"), fix("a = 2"), say("Done."))
     await b.turn(mode="auto")
     assert await room.ran() == ["a = 1", "a = 2"] and b.of(e.DraftWaiting) == []
     assert {x.by for x in b.of(e.DraftDecided)} == {"policy"}
@@ -214,7 +214,7 @@ async def test_a_recording_asks_in_auto(bench: Benches) -> None:
 async def test_run_all_lets_the_rest_of_a_recordings_turn_run(
     bench: Benches, room: Room, mode: e.Mode
 ) -> None:
-    b = bench(run("a = 1"), mend("a = 2"), run("b = 3"), say("Done."), run("c = 4"), say("Done."))
+    b = bench(run("a = 1"), fix("a = 2"), run("b = 3"), say("Done."), run("c = 4"), say("Done."))
     b.model.always_ask = True
     b.send(mode=mode)
     b.decide(await b.draft(), run_all=True)

@@ -16,7 +16,7 @@ from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.events import Mode
 from jupyter_codeinterp.core.turn.placing import Place, Rule, below_needs, last_of, place
 from tests.reference_window import notebook
-from tests.scripted import Bench, call, mend, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 CASES = json.loads((Path(__file__).parent.parent / "place_cases.json").read_text())
 MakeBench = Callable[..., Bench]
@@ -218,7 +218,7 @@ def _person(b: Bench, act: str) -> None:
 
 
 async def test_an_empty_cell_gives_its_place_and_undo_brings_it_back(bench: MakeBench) -> None:
-    b = bench(run("1 / 0"), mend("2"), run("3"), say("Done."), book=notebook("x = 1", ""))
+    b = bench(run("1 / 0"), fix("2"), run("3"), say("Done."), book=notebook("x = 1", ""))
     ended = await b.turn()
     assert b.document.sources() == ["x = 1", "2", "3"]
     assert (len(ended.added), ended.removed) == (2, ())

@@ -16,7 +16,7 @@ from jupyter_codeinterp.core.history.recording import recording
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest
 from tests.core.conftest import Room
-from tests.scripted import Bench, call, last_cell, mend, run, say
+from tests.scripted import Bench, call, fix, last_cell, run, say
 
 Benches = Callable[..., Bench]
 
@@ -73,7 +73,7 @@ async def test_the_same_code_runs(
     Markdown cell, a cell of theirs that is edited and another question."""
     first = bench(
         run("1 / 0", title="Divide"),
-        mend("y = 1\ny"),
+        fix("y = 1\ny"),
         run("never = 1"),
         lambda request: call("add_markdown", after_cell_id=last_cell(request), source="# Of y"),
         lambda request: say(f"See [y](#cell:{last_cell(request)}), not {{{{user.name}}}}."),

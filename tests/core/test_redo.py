@@ -11,7 +11,7 @@ import pytest
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError
 from tests.core.test_undo import large, tidied
-from tests.scripted import Bench, call, mend, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
 
@@ -149,7 +149,7 @@ async def test_a_cell_that_a_later_turn_changed_is_no_longer_redoable(bench: Ben
 
 
 async def test_two_turns_are_redone_in_their_order(bench: Benches) -> None:
-    b = bench(run("a = 1"), say("One."), mend("a = 2"), say("Two."))
+    b = bench(run("a = 1"), say("One."), fix("a = 2"), say("Two."))
     (cell_id,) = (await b.turn()).added
     await b.turn()
     before = cells(b)

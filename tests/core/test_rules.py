@@ -12,7 +12,7 @@ from jupyter_codeinterp.core.labels import Rule
 from jupyter_codeinterp.core.rights.standing import matching, reach_of
 from jupyter_codeinterp.core.turn.limits import Rules
 from tests.core.conftest import Room
-from tests.scripted import Bench, call, mend, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 RULE = Rule("r", ("data.csv", "sub/b.csv"), ("pandas", "numpy", "json"))
 TABLE = r"""
@@ -224,8 +224,8 @@ async def test_a_rule_does_not_count(bench: Callable[..., Bench], why: str) -> N
     await b.ended(2)
 
 
-async def test_an_own_cell_is_mended_by_rule(bench: Callable[..., Bench], room: Room) -> None:
-    b = bench(run("a = 1"), mend("a = 2"), say("Done."))
+async def test_an_own_cell_is_fixed_by_rule(bench: Callable[..., Bench], room: Room) -> None:
+    b = bench(run("a = 1"), fix("a = 2"), say("Done."))
     b.send()
     draft = await b.draft()
     ruled(b, draft)

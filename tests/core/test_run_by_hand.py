@@ -14,7 +14,7 @@ from jupyter_codeinterp.core.errors import CommandError
 from tests.core.by_hand import begin, by_hand
 from tests.core.conftest import Room
 from tests.kernels import Gate
-from tests.scripted import Bench, mend, run, say
+from tests.scripted import Bench, fix, run, say
 
 Benches = Callable[..., Bench]
 
@@ -46,7 +46,7 @@ async def test_what_they_typed_into_it_is_what_ran(bench: Benches, room: Room) -
 
 
 async def test_it_fails_and_is_fixed_in_its_cell(bench: Benches, room: Room) -> None:
-    b = bench(run("n = 1 / 0"), mend("n = 1"), say("Done."))
+    b = bench(run("n = 1 / 0"), fix("n = 1"), say("Done."))
     b.send()
     draft = await b.draft()
     begin(b, draft)

@@ -13,7 +13,7 @@ from jupyter_codeinterp.core.events import Mode
 from jupyter_codeinterp.core.messages import Image, Text, Thinking, ToolResult, assistant
 from tests.core.conftest import Room
 from tests.reference_window import notebook
-from tests.scripted import Bench, call, last_cell, mend, run, say
+from tests.scripted import Bench, call, fix, last_cell, run, say
 
 Benches = Callable[..., Bench]
 
@@ -92,7 +92,7 @@ async def test_the_model_is_told_the_notebook_first_and_then_what_changed(bench:
 
 
 async def test_a_failing_cell_is_mended_in_place(bench: Benches) -> None:
-    b = bench(run("1 / 0", title="Divide"), mend("1 / 2", title="Divide"), say("0.5"))
+    b = bench(run("1 / 0", title="Divide"), fix("1 / 2", title="Divide"), say("0.5"))
     ended = await b.turn()
     assert b.document.sources() == ["x = 20", "1 / 2"]
     assert b.results[0].startswith("status=error") and "ZeroDivisionError" in b.results[0]
@@ -103,7 +103,7 @@ async def test_a_failing_cell_is_mended_in_place(bench: Benches) -> None:
 
 
 async def test_a_mended_cell_asks_again_and_shows_old_against_new(bench: Benches) -> None:
-    b = bench(run("1 / 0"), mend("1 / 2"), say("0.5"))
+    b = bench(run("1 / 0"), fix("1 / 2"), say("0.5"))
     b.send()
     first = await b.draft()
     b.decide(first)
@@ -156,7 +156,7 @@ async def test_a_failure_that_the_model_gave_up_on_goes_too(bench: Benches) -> N
 
 
 async def test_an_own_cell_that_was_good_before_is_put_back(bench: Benches) -> None:
-    b = bench(run("7"), say("Seven."), mend("1 / 0"), say("I cannot."))
+    b = bench(run("7"), say("Seven."), fix("1 / 0"), say("I cannot."))
     await b.turn()
     await b.turn()
     cell = b.document.notebook["cells"][1]
@@ -221,7 +221,7 @@ async def test_markdown_with_remote_images_asks_in_every_mode(bench: Benches) ->
 
 
 async def test_a_markdown_cell_is_edited_and_not_run(bench: Benches, room: Room) -> None:
-    b = bench(call("add_markdown", source="Tpyo"), mend("Typo"), say("Done."))
+    b = bench(call("add_markdown", source="Tpyo"), fix("Typo"), say("Done."))
     await b.turn()
     cell = b.document.notebook["cells"][1]
     assert (cell["cell_type"], cell["source"]) == ("markdown", "Typo")

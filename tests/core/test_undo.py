@@ -31,7 +31,7 @@ from jupyter_codeinterp.core.history.review import review
 from tests.core.conftest import Room
 from tests.core.test_taking_up import killed
 from tests.reference_window import notebook
-from tests.scripted import Bench, call, last_cell, mend, run, say
+from tests.scripted import Bench, call, fix, last_cell, run, say
 
 Benches = Callable[..., Bench]
 
@@ -241,7 +241,7 @@ async def test_only_that_turn_is_taken_back(bench: Benches) -> None:
 
 
 async def test_it_works_after_a_restart_of_the_server(bench: Benches) -> None:
-    b = bench(run("a = 1"), mend("a = 2"), say("Done."))
+    b = bench(run("a = 1"), fix("a = 2"), say("Done."))
     await b.turn()
     b.restart_server()
     await b.session.reviews.undo(1)
@@ -410,7 +410,7 @@ async def test_why_a_cell_was_left_is_said(bench: Benches) -> None:
 
 
 async def test_what_a_later_turn_changed_is_undone_after_that(bench: Benches) -> None:
-    b = bench(run("a = 1"), say("One."), mend("a = 2"), say("Two."))
+    b = bench(run("a = 1"), say("One."), fix("a = 2"), say("Two."))
     (cell_id,) = (await b.turn()).added
     await b.turn()
     await b.session.reviews.undo(1)

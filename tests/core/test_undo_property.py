@@ -60,7 +60,7 @@ METADATA = st.sampled_from(
 )
 AGENT = st.lists(
     st.tuples(
-        st.sampled_from(["insert", "edit", "retype", "run", "finish", "delete", "mend"]),
+        st.sampled_from(["insert", "edit", "retype", "run", "finish", "delete", "fix"]),
         PLACES,
         SOURCES,
         TYPES,
@@ -158,7 +158,7 @@ class World:
                 9,
             ),
             "delete": Delete(cell_id, now),
-            "mend": self.ledger.undo_cell(turn, cell_id, none_kept),
+            "fix": self.ledger.undo_cell(turn, cell_id, none_kept),
         }
         return ops[kind]
 

@@ -67,7 +67,7 @@ async def test_a_text_has_the_model_reach_beyond_the_notebook(
     draft = await b.draft()
     assert draft.source == effect, "nothing asked before"
     assert "reads like an instruction" in draft.notices[0]
-    assert any(BEGINS in text for text in _sent(b)), "the model is told"
+    assert any(BEGINS in text for text in _sent(b)), "the model gets a label"
     b.decide(draft, "reject")
     await b.ended()
     assert effect not in await room.ran() and victim.read_text() == "a,b"

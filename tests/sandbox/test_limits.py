@@ -1,4 +1,4 @@
-"""What a sandboxed kernel may use in total, and what is said when it reaches a limit."""
+"""Total limits of a sandboxed kernel, and the sentences about limits that it reached."""
 
 from __future__ import annotations
 

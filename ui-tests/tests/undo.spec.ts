@@ -129,7 +129,7 @@ test(
   }
 );
 
-test('cells that the person has edited or run since are kept, and it is said', async ({
+test('undo keeps cells that the person has edited or run since, and names them', async ({
   model,
   notebook,
   panel

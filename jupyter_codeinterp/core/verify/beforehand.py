@@ -56,8 +56,8 @@ def _missing(cells: Sequence[CodeCell]) -> Iterator[Finding]:
 
 
 def only_live(cells: Sequence[CodeCell]) -> tuple[str, ...]:
-    """Names that the cells use and none of them defines, so that they can exist only in the live
-    kernel. Empty if what a cell defines is unknown."""
+    """Names that cells use but no cell defines: only the live kernel can have them. Empty if what
+    a cell defines is unknown."""
     each = [names_of(cell.source) for cell in cells]
     if not all(names.known for names in each):
         return ()

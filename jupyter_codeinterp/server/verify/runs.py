@@ -164,7 +164,7 @@ async def copied(folder: Path) -> Path:
     """A temporary copy of the folder. If it is cancelled, no copy is left when it ends. Raises
     CommandError ``in_folder``."""
     given_up = threading.Event()
-    # A thread goes on when its task is cancelled, so the task is not: it is told to stop.
+    # Cancelling the task would not stop the thread. So we set a flag that the thread reads.
     copying = asyncio.ensure_future(asyncio.to_thread(copy_of, folder, given_up.is_set))
     try:
         copy = await asyncio.shield(copying)

@@ -35,7 +35,7 @@ class OutputWidgets:
         self._outputs: dict[str, list[Output]] = {}
         self._captures: list[_Capture] = []
         self._changed: dict[str, dict[str, None]] = {}
-        """The widgets whose outputs a request of ours has changed, by its msg_id."""
+        """The output widgets that each of our requests has changed, by msg_id."""
 
     def handle(self, message: Message) -> None:
         """Take any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
