@@ -15,6 +15,8 @@ import pytest
 from jupyter_codeinterp.adapters.kernel_wire import Message
 from jupyter_codeinterp.adapters.kernels.zmq import run as run_module
 from jupyter_codeinterp.adapters.kernels.zmq.run import Run
+from jupyter_codeinterp.adapters.kernels.zmq.widgets import OutputWidgets
+from jupyter_codeinterp.core.document.ops import Output
 from jupyter_codeinterp.core.ports import (
     DisplayUpdated,
     ExecutionDone,
@@ -96,6 +98,50 @@ async def test_output_widgets_get_what_they_capture() -> None:
         assert text(done) == "['inside\\n', '5', 'more\\n']\n"
         _, done = await run(kernel, "print(g.widget.out.outputs[0]['text'])")
         assert text(done) == "n is 3\n\n"
+
+
+def test_late_echoes_of_outputs_do_not_bring_back_old_ones() -> None:
+    sent: list[list[Output]] = []
+
+    def send(comm_id: str, outputs: list[Output]) -> str:
+        sent.append(outputs)
+        return f"sent {len(sent)}"
+
+    widgets = OutputWidgets(lambda msg_id: msg_id == "run", send)
+
+    def told(msg_type: str, parent_id: str, **data: object) -> None:
+        content = {"comm_id": "out", "data": data}
+        widgets.handle(Message(msg_type, "", "", parent_id, "", None, content, 0))
+
+    def echo(parent_id: str, outputs: list[Output]) -> None:
+        told("comm_msg", parent_id, method="echo_update", state={"outputs": outputs})
+
+    def shown() -> list[str]:
+        return [output["text"] for output in widgets.finish("run")]
+
+    def of(words: str) -> Output:
+        return {"output_type": "stream", "name": "stdout", "text": words}
+
+    told("comm_open", "run", state={"_model_name": "OutputModel"})
+    for said in ("0", "1"):
+        told("comm_msg", "run", method="update", state={"msg_id": "run"})
+        collector = widgets.capturing("run")
+        assert collector is not None
+        collector.add("clear_output", {"wait": False}, 0)
+        collector.add("stream", {"name": "stdout", "text": said}, 0)
+        told("comm_msg", "run", method="update", state={"msg_id": ""})
+    assert len(sent) == 2
+    echo("sent 1", sent[0])
+    assert shown() == ["1"]
+    echo("a browser", [of("a browser's, which the kernel read before ours")])
+    echo("sent 2", sent[1])
+    told("comm_msg", "run", method="update", state={"layout": "wide", "msg_id": "run"})
+    widgets.capturing("run").add("stream", {"name": "stdout", "text": "2"}, 0)  # type: ignore[union-attr]
+    assert shown() == ["1", "2"]
+    echo("sent 3", sent[2])
+    echo("a browser", [of("its own")])
+    told("comm_msg", "run", method="update", state={"outputs": [of("the kernel's")]})
+    assert shown() == ["the kernel's"]
 
 
 async def test_payloads(tmp_path: Path) -> None:

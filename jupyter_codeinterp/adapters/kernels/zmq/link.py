@@ -290,9 +290,12 @@ class KernelLink:
     def _new_widgets(self) -> None:
         self.widgets = OutputWidgets(self.listeners.__contains__, self._send_outputs)
 
-    def _send_outputs(self, comm_id: str, outputs: list[Output]) -> None:
+    def _send_outputs(self, comm_id: str, outputs: list[Output]) -> str:
         data = {"method": "update", "state": {"outputs": outputs}, "buffer_paths": []}
-        self.spawn(self.wire.send("shell", "comm_msg", {"comm_id": comm_id, "data": data}))
+        content = {"comm_id": comm_id, "data": data}
+        msg_id = uuid.uuid4().hex
+        self.spawn(self.wire.send("shell", "comm_msg", content, msg_id=msg_id))
+        return msg_id
 
     # --- the connection and the process behind it ------------------------------------
 

@@ -23,12 +23,12 @@ class _Capture(NamedTuple):
 
 class OutputWidgets:
     """The output widgets of one kernel process. ``is_ours`` tells whether we sent a request;
-    ``send`` gives a widget its outputs."""
+    ``send`` gives a widget its outputs and returns the message's id."""
 
     def __init__(
         self,
         is_ours: Callable[[str], bool],
-        send: Callable[[str, list[Output]], None],
+        send: Callable[[str, list[Output]], str],
     ) -> None:
         self._is_ours = is_ours
         self._send = send
@@ -36,6 +36,8 @@ class OutputWidgets:
         self._captures: list[_Capture] = []
         self._changed: dict[str, dict[str, None]] = {}
         """The output widgets that each of our requests has changed, by msg_id."""
+        self._awaited: dict[str, str] = {}
+        """By comm_id: our last message with outputs, whose echo the kernel still owes."""
 
     def handle(self, message: Message) -> None:
         """Take any ``comm_open``, ``comm_msg`` or ``comm_close`` that the kernel publishes."""
@@ -46,12 +48,13 @@ class OutputWidgets:
         state: dict[str, Any] = data.get("state") or {}
         if message.msg_type == "comm_close":
             self._outputs.pop(comm_id, None)
+            self._awaited.pop(comm_id, None)
             return
         if message.msg_type == "comm_open":
             if state.get("_model_name") != "OutputModel":
                 return
             self._outputs[comm_id] = []
-        if comm_id in self._outputs and "outputs" in state:
+        if comm_id in self._outputs and "outputs" in state and not self._outdated(message):
             self._outputs[comm_id] = _listed(state["outputs"])
             self._note(message.parent_id, comm_id)
         if isinstance(state.get("msg_id"), str):
@@ -74,6 +77,18 @@ class OutputWidgets:
         changed = self._changed.pop(msg_id, {})
         return tuple(output for comm_id in changed for output in self._outputs.get(comm_id, ()))
 
+    def _outdated(self, message: Message) -> bool:
+        """Whether this is the echo of a message that the kernel read before our last one. Echoes
+        come after the cell, when we may know more than they say."""
+        content = message.content or {}
+        comm_id = content["comm_id"]
+        if content["data"].get("method") != "echo_update" or comm_id not in self._awaited:
+            return False
+        if self._awaited[comm_id] != message.parent_id:
+            return True
+        del self._awaited[comm_id]
+        return False
+
     def _note(self, msg_id: str, comm_id: str) -> None:
         if self._is_ours(msg_id):
             self._changed.setdefault(msg_id, {})[comm_id] = None
@@ -88,7 +103,7 @@ class OutputWidgets:
             outputs = [_saved(output) for output in capture.outputs.outputs]
             self._outputs[capture.comm_id] = outputs
             self._note(capture.msg_id, capture.comm_id)
-            self._send(capture.comm_id, outputs)
+            self._awaited[capture.comm_id] = self._send(capture.comm_id, outputs)
 
 
 def _listed(outputs: Any) -> list[Output]:
