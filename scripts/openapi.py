@@ -242,7 +242,9 @@ ROUTES = {
         query=("after",),
     ),
     "GET sessions/ID/export": Route(
-        "To take along: `format` is `markdown` or `recording`.", LOOK, query=("format",)
+        "To take along: `format` is `markdown`, `recording` or `agent-trace`.",
+        LOOK,
+        query=("format",),
     ),
     "GET sessions/ID/sent/N": Route("What was sent to the model in a step.", LOOK, answer=dict),
     "POST sessions/ID/messages": Route(

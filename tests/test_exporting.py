@@ -35,10 +35,10 @@ from jupyter_codeinterp.core.events import (
     TurnUndone,
     UsageChanged,
 )
+from jupyter_codeinterp.core.exports.markdown import markdown
+from jupyter_codeinterp.core.exports.recording import recording
 from jupyter_codeinterp.core.findings import Finding, Place
-from jupyter_codeinterp.core.history.exporting import markdown
 from jupyter_codeinterp.core.history.prose import plain
-from jupyter_codeinterp.core.history.recording import recording
 from jupyter_codeinterp.core.messages import Message, ToolUse, Usage, assistant
 
 INFO = SessionInfo("s", "work/sales.ipynb", "Growth", "m", "review", False, 1.7e9, 1.8e9)

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.commands import SessionInfo
-from jupyter_codeinterp.core.history.exporting import markdown
+from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.history.prose import _LANGUAGES
 from tests.attacks.shapes import SHAPES
 

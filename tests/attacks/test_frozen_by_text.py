@@ -55,10 +55,11 @@ from jupyter_codeinterp.core.document.ops import (
     shaped,
     weight,
 )
+from jupyter_codeinterp.core.exports import agent_trace, markdown, recording
 from jupyter_codeinterp.core.figures import checking
 from jupyter_codeinterp.core.figures.held import After, Variable
 from jupyter_codeinterp.core.figures.shown import Cell
-from jupyter_codeinterp.core.history import exporting, prose, recording, transcript
+from jupyter_codeinterp.core.history import prose, transcript
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
 from jupyter_codeinterp.core.hooks.hook import CellCode, CellOutputs
 from jupyter_codeinterp.core.injection import caution, signs
@@ -133,7 +134,7 @@ READERS = (
         "notebook_prompt",
         "apply",
         "ops",
-        "exporting",
+        *("agent_trace", "markdown"),
         "untrusted",
     ),
     *(
@@ -531,7 +532,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "prose.known_language": prose.known_language,
     "prose.plain": prose.plain,
     "prose.quoted": prose.quoted,
-    "exporting.markdown": lambda t: exporting.markdown(info(t), journal(t)),
+    "agent_trace.agent_trace": lambda t: agent_trace.agent_trace(
+        info(t), journal(t), [], json.dumps({"cells": [{"id": t, "source": [t]}]}), t, "1"
+    ),
+    "markdown.markdown": lambda t: markdown.markdown(info(t), journal(t)),
     "untrusted.Untrusted.inert": UNTRUSTED.inert,
     "untrusted.Untrusted.quoted": UNTRUSTED.quoted,
     "untrusted.Untrusted.shown": UNTRUSTED.shown,

@@ -11,9 +11,9 @@ from jupyter_codeinterp.adapters.plain_markdown import markdown_risks
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.document.ops import CellView
 from jupyter_codeinterp.core.errors import ModelError
+from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.figures import checking
 from jupyter_codeinterp.core.history.deferred_writes import DeferredWrites
-from jupyter_codeinterp.core.history.exporting import markdown
 from jupyter_codeinterp.core.loop import answer_check
 from jupyter_codeinterp.core.loop.conversation import Conversation
 from jupyter_codeinterp.core.turn.limits import Limits, Rules

@@ -12,7 +12,7 @@ import pytest
 from jupyter_codeinterp import demo
 from jupyter_codeinterp.adapters.providers.replay.model import ReplayModel
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.history.recording import recording
+from jupyter_codeinterp.core.exports.recording import recording
 from jupyter_codeinterp.core.messages import Text
 from jupyter_codeinterp.core.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest
 from tests.core.conftest import Room

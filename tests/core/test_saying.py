@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.core.errors import CommandError, ModelError
-from jupyter_codeinterp.core.history.exporting import markdown
+from jupyter_codeinterp.core.exports.markdown import markdown
 from jupyter_codeinterp.core.messages import Message, Text, ToolResult
 from jupyter_codeinterp.core.ports import ModelRequest
 from jupyter_codeinterp.core.session import queue

@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 
 from ..commands import SessionInfo
 from ..events import Cost, Event, UsageChanged
-from .prose import code, fenced, harmless, known_language, plain, quoted
-from .transcript import Card, Item, Line, ModelText, PersonMessage, turns
+from ..history.prose import code, fenced, harmless, known_language, plain, quoted
+from ..history.transcript import Card, Item, Line, ModelText, PersonMessage, turns
 
 
 def markdown(info: SessionInfo, events: Iterable[Event]) -> str:

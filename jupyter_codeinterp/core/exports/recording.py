@@ -12,9 +12,9 @@ import msgspec
 from ..commands import SessionInfo
 from ..errors import CommandError
 from ..events import Event
+from ..history.prose import quoted
+from ..history.transcript import Card, ModelText, PersonMessage, Step, turns, without_reports
 from ..messages import Message, Text, ToolUse, tool_uses
-from .prose import quoted
-from .transcript import Card, ModelText, PersonMessage, Step, turns, without_reports
 
 _REPEATED = ("run_cell", "edit_cell", "add_markdown", "delete_cell")
 """Calls that a recording repeats. Of reading calls it keeps only ``read_notebook``, which must come
