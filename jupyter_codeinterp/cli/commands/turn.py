@@ -6,29 +6,57 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import Coroutine, Iterator
-from typing import Any
-
-import msgspec
+from collections.abc import AsyncIterator, Sequence
 
 from ...core import events as e
 from ...core.errors import CodeInterpError, CommandError
-from ...core.history.transcript import in_no_output
 from ...core.ports import Model
+from ...core.session.service import SessionService
 from ...core.session.session import Session
 from ...core.turn.ending import Ending
 from ...core.visible import visible_line
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, UNPROVEN, USAGE, Problem
 from ..local.recovery import mark_unfinished
-from ..terminal.asking import InputClosed
-from ..terminal.fronts import Front
+from ..terminal.following import Following
+from ..terminal.fronts import Decision, Front
 from ..terminal.stopping import Stopping
 
-_decode = msgspec.json.Decoder(e.Event).decode
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
 STRICT = "Failed because of --strict."
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
+
+
+def exit_code(ended: e.TurnEnded, unproven: Sequence[str]) -> int:
+    """``unproven``: what fails a turn that ended well, and is then told."""
+    if ended.stop_reason == "end_turn" and unproven:
+        print(visible_line(" ".join((*unproven, STRICT))), file=sys.stderr, flush=True)
+        return UNPROVEN
+    return _CODES.get(ended.stop_reason, FAILED)
+
+
+class _LocalTalk:
+    def __init__(self, service: SessionService, session_id: str) -> None:
+        self._service = service
+        self._session_id = session_id
+
+    async def events(self) -> AsyncIterator[bytes]:
+        async for _, raw in self._service.follow(self._session_id):
+            yield raw
+
+    async def decide(self, draft: e.Draft, decision: Decision) -> None:
+        self._service.decide(
+            self._session_id,
+            draft.draft_id,
+            draft.nonce,
+            decision.action,
+            decision.source,
+            decision.run_all,
+            reason=decision.reason,
+        )
+
+    async def answer(self, call_id: str, text: str) -> None:
+        self._service.answer(self._session_id, call_id, text)
 
 
 class Turn:
@@ -49,19 +77,9 @@ class Turn:
         self._stopping = stopping
         self._timeout = timeout
         self._strict = strict
-        self._unproven: list[str] = []
-        """What no output has of the texts of the last step, which are the answer."""
         self._preloading: asyncio.Task[None] | None = None
         """Kept here, because the event loop holds tasks only weakly."""
-        self._asking: asyncio.Task[None] | None = None
-        self._waits_for = ""
-        """The id of the call in question."""
-        self._asked_for = 0.0
-        """Seconds spent on finished questions."""
-        self._since: float | None = None
         self._clock: asyncio.TimerHandle | None = None
-        self._closed = False
-        """Whether the output is closed."""
 
     async def play(self, path: str, kernel: str, text: str, mode: e.Mode, model: str) -> int:
         """Run the turn and return the exit code. Raises Problem."""
@@ -81,112 +99,30 @@ class Turn:
             except CommandError as error:
                 raise Problem(error.message, USAGE if error.code in _USAGE else FAILED) from None
         session_id = session.info.session_id
+        following = Following(_LocalTalk(service, session_id), self._front, self._stopping)
         with self._stopping.by(lambda: service.stop(session_id), kill):
-            self._watch(session, time.monotonic())
+            self._watch(session, following, time.monotonic())
             try:
-                ended = await self._follow(session_id)
+                ended = await following.to_the_end()
             finally:
                 if self._clock is not None:
                     self._clock.cancel()
-                self._forget_question()
-                self._front.pause()
         if ended.stop_reason != "end_turn":
             cells = {*ended.added, *ended.edited}
             await mark_unfinished(self._bench.contents, path, cells, ended.message)
-        elif self._strict and self._unproven:
-            print(visible_line(" ".join((*self._unproven, STRICT))), file=sys.stderr, flush=True)
-            return UNPROVEN
-        return _CODES.get(ended.stop_reason, FAILED)
+        return exit_code(ended, following.unproven if self._strict else ())
 
-    def _watch(self, session: Session, began: float) -> None:
+    def _watch(self, session: Session, following: Following, began: float) -> None:
         """Stop the turn at the time limit; otherwise check again later."""
         if self._timeout is None:
             return
-        left = self._timeout + self._attended() + began - time.monotonic()
+        left = self._timeout + following.attended + began - time.monotonic()
         if left > 0:
             loop = asyncio.get_running_loop()
-            self._clock = loop.call_later(left, self._watch, session, began)
+            self._clock = loop.call_later(left, self._watch, session, following, began)
         else:
             words = f"Stopped at the time limit of {self._timeout:g} seconds."
             session.halt(Ending("budget", "time_limit", words))
-
-    # --- events ----------------------------------------------------------------------
-
-    async def _follow(self, session_id: str) -> e.TurnEnded:
-        async for _, raw in self._bench.manager.service.follow(session_id):
-            event = _decode(raw)
-            self._show(event, raw)
-            if isinstance(event, e.StepStarted):
-                self._unproven.clear()
-            elif isinstance(event, e.AnswerChecked) and (words := in_no_output(event)):
-                self._unproven.append(words)
-            if isinstance(event, e.TurnEnded):
-                return event
-            if isinstance(event, e.DraftWaiting):
-                self._ask(event.draft.call_id, self._decide(session_id, event.draft))
-            elif isinstance(event, e.QuestionAsked):
-                self._ask(event.call_id, self._answer(session_id, event))
-            elif getattr(event, "call_id", "") == self._waits_for:
-                # Decided, answered or ended, possibly by another client.
-                self._forget_question()
-        raise AssertionError("following events never ends")
-
-    def _show(self, event: e.Event, raw: bytes) -> None:
-        if self._closed:
-            return
-        try:
-            self._front.show(event, raw)
-        except OSError:
-            # The pipe or terminal is closed.
-            self._closed = True
-            self._stopping.stop()
-
-    # --- questions -------------------------------------------------------------------
-
-    def _ask(self, call_id: str, question: Coroutine[Any, Any, None]) -> None:
-        self._forget_question()
-        self._waits_for = call_id
-        self._asking = asyncio.ensure_future(question)
-
-    def _forget_question(self) -> None:
-        if self._asking is not None and self._asking is not asyncio.current_task():
-            self._asking.cancel()
-        self._asking, self._waits_for = None, ""
-
-    async def _decide(self, session_id: str, draft: e.Draft) -> None:
-        with self._person():
-            word = await self._front.decide(draft)
-            with contextlib.suppress(CommandError):  # already decided
-                self._bench.manager.service.decide(
-                    session_id,
-                    draft.draft_id,
-                    draft.nonce,
-                    word.action,
-                    word.source,
-                    word.run_all,
-                    reason=word.reason,
-                )
-
-    async def _answer(self, session_id: str, question: e.QuestionAsked) -> None:
-        with self._person():
-            answer = await self._front.answer(question)
-            with contextlib.suppress(CommandError):
-                self._bench.manager.service.answer(session_id, question.call_id, answer)
-
-    @contextlib.contextmanager
-    def _person(self) -> Iterator[None]:
-        self._since = time.monotonic()
-        try:
-            yield
-        except (InputClosed, OSError):
-            self._stopping.stop()
-        finally:
-            self._asked_for += time.monotonic() - self._since
-            self._since = None
-
-    def _attended(self) -> float:
-        waiting = 0.0 if self._since is None else time.monotonic() - self._since
-        return self._asked_for + waiting
 
 
 async def _preload_model(model: Model, model_id: str) -> None:
