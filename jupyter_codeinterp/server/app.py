@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..adapters.storage.sqlite import SqliteStore
     from .files.file_ids import FileIds
     from .kernel_models.tokens import KernelTokens
+    from .mcp.endpoint import Endpoint
+    from .mcp.service import OutsideClients
+    from .mcp.tokens import Tokens
     from .models import Models
     from .session_manager import SessionManager
     from .workbench.workbench import Workbench
@@ -43,6 +46,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     name = "jupyter_codeinterp"
     app_name = "Code Interpreter"
     load_other_extensions = True
+    _mcp: Endpoint | None = None
+    """Made with the routes."""
 
     def initialize_settings(self) -> None:
         server = self._server
@@ -59,6 +64,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         from .tables.files import FileTables
 
         bench = self.workbench
+        self._mcp = self._make_mcp()
         completions = Completions(bench.models, bench.names, bench.scrub_data)
         self._server.web_app.settings.update(
             codeinterp_manager=bench.manager,
@@ -75,10 +81,31 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_untrusted_clicks=self.untrusted_clicks,
             codeinterp_version=__version__,
+            codeinterp_mcp=self._mcp,
             codeinterp_kernel_tokens=self.kernel_tokens,
             codeinterp_kernel_models=None
             if self.kernel_models is None
             else tuple(self.kernel_models),
+        )
+
+    def _make_mcp(self) -> Endpoint:
+        from .mcp.endpoint import Endpoint
+        from .mcp.tokens import Tokens
+
+        tokens = Tokens(self.folder)
+        return Endpoint(tokens, lambda: self._outside_clients(tokens), __version__)
+
+    def _outside_clients(self, tokens: Tokens) -> OutsideClients:
+        from .mcp.service import OutsideClients
+
+        bench = self.workbench
+        return OutsideClients(
+            tokens,
+            bench.clients,
+            bench.manager,
+            bench.notebook_kernels,
+            self._server.contents_manager,
+            self.mcp_runs_at_once,
         )
 
     @cached_property
@@ -147,6 +174,8 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         return ["a turn of the code interpreter"] if working else None
 
     async def stop_extension(self) -> None:
+        if self._mcp is not None:
+            await self._mcp.close()
         if self._in_use:
             await self.workbench.close()
 

@@ -35,6 +35,7 @@ _STATUS = {
     "unknown_turn": HTTPStatus.NOT_FOUND,
     "unknown_notebook": HTTPStatus.NOT_FOUND,
     "unknown_draft": HTTPStatus.NOT_FOUND,
+    "unknown_token": HTTPStatus.NOT_FOUND,
     "unknown_question": HTTPStatus.NOT_FOUND,
     "table_gone": HTTPStatus.NOT_FOUND,
     "table_restarted": HTTPStatus.NOT_FOUND,

@@ -6,11 +6,13 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from ..kernel_models.handler import KERNEL_ROUTES
+from ..mcp.handler import MCP_ROUTES
 from ..socket.handler import ChannelHandler
 from . import (
     completions,
     connections,
     events,
+    mcp,
     names,
     sessions,
     settings,
@@ -43,6 +45,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"verifications", verify.VerificationsHandler),
     (r"holdings", verify.HoldingsHandler),
     (r"orders", verify.OrdersHandler),
+    (r"mcp/tokens", mcp.TokensHandler),
+    (r"mcp/tokens/([0-9a-f]{16})", mcp.TokenHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),
@@ -71,5 +75,5 @@ UNKNOWN = r".*"
 
 def handlers(base_url: str) -> list[tuple[str, type[web.RequestHandler]]]:
     unknown: tuple[str, type[web.RequestHandler]] = (UNKNOWN, UnknownHandler)
-    served = (*ROUTES, *KERNEL_ROUTES, unknown)
+    served = (*ROUTES, *KERNEL_ROUTES, *MCP_ROUTES, unknown)
     return [(url_path_join(base_url, "codeinterp", "api", path), kind) for path, kind in served]

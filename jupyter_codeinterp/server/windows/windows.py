@@ -141,6 +141,11 @@ class Windows:
         known = self._known.get(_digest(secret))
         return 0 if known is None else known.number
 
+    def closed(self, secret: str) -> bool:
+        """Whether another window has closed the window or client with this secret."""
+        known = self._known.get(_digest(secret))
+        return known is not None and known.number == 0
+
     def is_open(self, number: int) -> bool:
         return any(known.number == number for known in self._known.values())
 

@@ -183,6 +183,11 @@ class CodeInterpSettings(Configurable):
         "change modes and keys. Code in a kernel can read that token. Needed only if "
         "another host serves the page.",
     ).tag(config=True)
+    mcp_runs_at_once = Bool(
+        False,
+        help="Let code of outside agents (MCP) run without asking, if their token has the scope "
+        "run. Limits as in Auto: highest_mode, auto_needs_sandbox, cell_timeout.",
+    ).tag(config=True)
     wait_keeps_kernel = Float(
         3600.0,
         min=0,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...adapters.documents.live import FileWriter, LiveNotebook
 from ...adapters.storage.sqlite import SqliteStore
 from ...core.commands import OpReceipt, SnapshotTaken
-from ...core.ports import Kernel, NewNotebooks
+from ...core.ports import Kernel, Model, NewNotebooks
 from ...core.redaction.found_secrets import without_secrets
 from ...core.redaction.secrets import Secrets
 from ...core.turn.limits import Rules
@@ -26,6 +26,7 @@ from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
+from ..mcp.clients import Clients
 from ..models.spending import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
@@ -84,6 +85,7 @@ class Workbench:
         self._kernel_manager = kernels
         self.secrets = Secrets()
         self.models = make_models(settings, self.secrets, recording)
+        self.clients = Clients()
         self._know_keys = cache(self.models.learn_secrets)
         self.notebook_kernels = NotebookKernels(sessions, contents)
         self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
@@ -97,7 +99,7 @@ class Workbench:
         self._all_checks = cache(self._extensions.checks)
         self.manager = SessionManager(
             self.store,
-            model=self.models.get,
+            model=self._model,
             default_model=self.models.default_for,
             make_kernel=self._make_kernel,
             files=self._files,
@@ -146,6 +148,10 @@ class Workbench:
         )
         self.holder = Holder(self.verifier, self._kernel_at)
         self.file_ids = FileIds(file_ids, self.manager.file_tracker.found)
+
+    def _model(self, name: str) -> Model:
+        """The model of this name, or the outside client. Raises ModelError."""
+        return self.clients.get(name) or self.models.get(name)
 
     def _tools(self) -> ToolRegistry:
         return self._all_tools()[0]

@@ -1,0 +1,155 @@
+"""``/codeinterp/api/mcp``: from tornado's requests to the package's ASGI application.
+
+Only a token of an outside client counts here. Cookies, the server's token and URL parameters do
+not, so no web page can be tricked into a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyter_server.base.handlers import JupyterHandler
+from tornado import web
+from tornado.iostream import StreamClosedError
+
+from ...core.errors import CodeInterpError, CommandError
+from .endpoint import Endpoint
+from .tokens import Token
+
+_STATUS = {
+    "no_token": HTTPStatus.UNAUTHORIZED,
+    "wrong_origin": HTTPStatus.FORBIDDEN,
+    "not_installed": HTTPStatus.NOT_IMPLEMENTED,
+}
+WRONG_ORIGIN = "Web pages of other sites cannot use this server."
+
+
+class McpHandler(JupyterHandler):
+    """Uses the setting ``codeinterp_mcp``. The server itself checks ``Host``."""
+
+    def check_xsrf_cookie(self) -> None:
+        """Skip the check, because cookies do not count here."""
+
+    @property
+    def _endpoint(self) -> Endpoint:
+        endpoint: Endpoint = self.settings["codeinterp_mcp"]
+        return endpoint
+
+    @allow_unauthenticated
+    async def post(self) -> None:
+        await self._serve()
+
+    @allow_unauthenticated
+    async def get(self) -> None:
+        await self._serve()
+
+    @allow_unauthenticated
+    async def delete(self) -> None:
+        await self._serve()
+
+    async def _serve(self) -> None:
+        self._gone = asyncio.Event()
+        try:
+            token = self._token()
+            sessions = await self._endpoint.sessions()
+        except CodeInterpError as error:
+            self._refuse(error)
+            return
+        self.clear_header("Content-Type")
+        await sessions.handle_request(self._scope(token), self._receiver(), self._send)
+        if not self._finished:
+            with suppress(StreamClosedError):
+                await self.finish()
+
+    def _token(self) -> Token:
+        """Raises CommandError ``wrong_origin`` or ``no_token``."""
+        if not self.check_origin():
+            raise CommandError("wrong_origin", WRONG_ORIGIN)
+        kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
+        return self._endpoint.tokens.find(secret.strip() if kind.lower() == "bearer" else "")
+
+    def _refuse(self, error: CodeInterpError) -> None:
+        status = _STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
+        self.set_status(status)
+        if status == HTTPStatus.UNAUTHORIZED:
+            self.set_header("WWW-Authenticate", "Bearer")
+        self.set_header("Content-Type", "application/json")
+        self.finish(msgspec.json.encode({"code": error.code, "message": error.message}))
+
+    # --- ASGI ------------------------------------------------------------------------
+
+    def _scope(self, token: Token) -> dict[str, Any]:
+        from .server import user_of  # see ``Endpoint.sessions``
+
+        request = self.request
+        headers = [
+            (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
+            for name, value in request.headers.get_all()
+            if name.lower() not in ("authorization", "cookie")
+        ]
+        return {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.protocol,
+            "path": request.path,
+            "raw_path": request.path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": headers,
+            "client": (request.remote_ip or "", 0),
+            "server": (request.host_name, None),
+            "user": user_of(token),
+        }
+
+    def _receiver(self) -> Any:
+        body = {"type": "http.request", "body": self.request.body, "more_body": False}
+        first = [body]
+
+        async def receive() -> dict[str, Any]:
+            if first:
+                return first.pop()
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+
+        return receive
+
+    async def _send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.set_status(message["status"])
+            for name, value in message["headers"]:
+                if name.lower() != b"content-length":
+                    self.add_header(name.decode("latin-1"), value.decode("latin-1"))
+        elif message["type"] == "http.response.body":
+            self.write(message.get("body", b""))
+            if message.get("more_body", False):
+                # A client that is gone is told of by ``receive``.
+                with suppress(StreamClosedError):
+                    await self.flush()
+
+    def on_connection_close(self) -> None:
+        super().on_connection_close()
+        if hasattr(self, "_gone"):
+            self._gone.set()
+
+
+class NoDiscoveryHandler(JupyterHandler):
+    """There is no OAuth here. Clients that find some ignore a token in their settings."""
+
+    @allow_unauthenticated
+    async def get(self) -> None:
+        raise web.HTTPError(HTTPStatus.NOT_FOUND)
+
+
+MCP_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = (
+    (r"mcp", McpHandler),
+    (r"mcp/(?:.*/)?\.well-known/.*", NoDiscoveryHandler),
+    (r"\.well-known/.*", NoDiscoveryHandler),
+)
+"""Routes under ``/codeinterp/api/`` that need a client's token instead of a login."""

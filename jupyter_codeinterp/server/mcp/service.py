@@ -1,0 +1,141 @@
+"""Carries out the calls of outside clients, with the rights of their tokens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+from ...core.approval.modes import ASKING, RUN_ALL
+from ...core.errors import CodeInterpError, CommandError
+from ...core.messages import Image, Text
+from ...core.visible import visible_line
+from ..windows.windows import Bearer
+from . import notebooks
+from .clients import MODELS, Clients
+from .conversations import Conversation, Tell
+from .delegation import ask
+from .tokens import NO_TOKEN, Token, Tokens
+from .tools import LOOKS, OFFERED, offered
+
+if TYPE_CHECKING:
+    from ..notebook_kernels import NotebookKernels
+    from ..session_manager import SessionManager
+
+CLOSED = "A person closed this client with “Not me”, so its token is revoked. Ask for another one."
+LOOKS_ONLY = "This token may only look. Ask the person for one with the scope “run”."
+LONGEST_CLIENT = 60
+"""Characters of a client's name."""
+MOST_CONVERSATIONS = 500
+"""Remembered conversations; one more forgets the oldest that is at rest."""
+
+
+class Result(NamedTuple):
+    content: tuple[Union[Text, Image], ...]
+    is_error: bool = False
+
+
+class OutsideClients:
+    def __init__(
+        self,
+        tokens: Tokens,
+        clients: Clients,
+        manager: SessionManager,
+        kernels: NotebookKernels,
+        contents: Any,
+        at_once: bool,
+    ) -> None:
+        """``at_once``: an admin lets code of tokens with the scope ``run`` run unasked."""
+        self.tokens = tokens
+        self._clients = clients
+        self._manager = manager
+        self._kernels = kernels
+        self._contents = contents
+        self._at_once = at_once
+        self._windows: dict[str, tuple[int, str]] = {}
+        """Number and secret of each token's client among the windows, by the token's id."""
+        self._conversations: dict[tuple[str, str], Conversation] = {}
+
+    async def call(
+        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell
+    ) -> Result:
+        """The result of a tool call; words if it could not be carried out. Cancelling it stops
+        what it does."""
+        try:
+            return await self._call(token_id, client, name, given, tell)
+        except CodeInterpError as error:
+            return Result((Text(error.message),), True)
+
+    async def _call(
+        self, token_id: str, client: str, name: str, given: dict[str, Any], tell: Tell
+    ) -> Result:
+        token = next((one for one in self.tokens.all() if one.id == token_id), None)
+        if token is None:
+            raise CommandError("no_token", NO_TOKEN)
+        if name not in {tool.name for tool in OFFERED}:
+            raise CommandError("unknown_tool", f"There is no tool {name!r}.")
+        if name not in {tool.name for tool in offered(token.scope)}:
+            raise CommandError("not_allowed", LOOKS_ONLY)
+        by = self._number(token)
+        if name == "list_notebooks":
+            has = self._manager.has_window
+            return Result(
+                (Text(await notebooks.listed(self._contents, _text(given, "folder"), has)),)
+            )
+        path = await notebooks.need(self._contents, _text(given, "notebook"))
+        rest = {key: value for key, value in given.items() if key != "notebook"}
+        if name == "ask":
+            return await self._ask(path, rest, by, tell)
+        conversation = self._conversation(token, client, path)
+        if name == "interrupt":
+            if conversation.at_work:
+                conversation.stop(by)
+                return Result((Text("Stopped your call in this notebook."),))
+            name, rest = "kernel", {"action": "interrupt"}
+        if name not in LOOKS:
+            await self._kernels.ready(path)
+        return Result(*await conversation.call(name, rest, token.scope, by, tell))
+
+    async def _ask(self, path: str, given: dict[str, Any], by: int, tell: Tell) -> Result:
+        session_id = _text(given, "conversation")
+        where = {"session_id": session_id} if session_id else {"notebook": path}
+        if session_id:
+            info = self._manager.session(session_id).info
+            if info.notebook != path or info.model.startswith(MODELS):
+                raise CommandError("unknown_session", "The agent has no such conversation there.")
+        await self._kernels.ready(path)
+        mode = RUN_ALL if self._at_once else ASKING
+        content, failed = await ask(self._manager, _text(given, "text"), where, mode, by, tell)
+        return Result(tuple(content), failed)
+
+    def _conversation(self, token: Token, client: str, path: str) -> Conversation:
+        key = (token.id, path)
+        if key not in self._conversations:
+            name = visible_line(client)[:LONGEST_CLIENT].strip() or token.name
+            self._conversations[key] = Conversation(
+                self._manager, self._clients, name, path, self._at_once
+            )
+            for old, one in list(self._conversations.items())[:-MOST_CONVERSATIONS]:
+                if not one.at_work:
+                    self._clients.remove(self._conversations.pop(old).model)
+        return self._conversations[key]
+
+    def _number(self, token: Token) -> int:
+        """The client's number among the windows, which hear of what it does and may close it.
+
+        Raises CommandError ``closed_window`` or ``too_many_windows``.
+        """
+        windows = self._manager.windows
+        number, secret = self._windows.get(token.id, (0, ""))
+        if number and windows.closed(secret):
+            self.tokens.revoke(token.id)
+            raise CommandError("closed_window", CLOSED)
+        if not number or not windows.number(secret):
+            self._windows[token.id] = windows.admit(Bearer(f"mcp {token.id}", False))
+        return self._windows[token.id][0]
+
+
+def _text(given: dict[str, Any], name: str) -> str:
+    """Raises CommandError ``malformed``."""
+    value = given.get(name, "")
+    if not isinstance(value, str):
+        raise CommandError("malformed", f"“{name}” must be a string.")
+    return value

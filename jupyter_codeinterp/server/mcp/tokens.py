@@ -1,0 +1,129 @@
+"""``mcp.json``: the tokens of outside clients, as digests, in a file that only its owner can read.
+
+The command line and several servers change the file; each reads it again when it has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Literal, Union
+
+import msgspec
+
+from ...core.errors import CommandError
+from ...core.visible import visible_line
+
+Scope = Literal["look", "run"]
+"""``look``: read notebooks and variables. ``run``: also change them and run code, by review."""
+PREFIX = "cimcp_"
+"""Begins each token, so that people and scanners recognize one."""
+NO_TOKEN = "The token is not known here, or somebody has revoked it."
+LONGEST_NAME = 60
+"""Characters."""
+MOST = 100
+"""Tokens of a server."""
+
+
+class Token(msgspec.Struct, frozen=True):
+    """A token without its secret. ``made``: seconds since 1970."""
+
+    id: str
+    name: str
+    scope: Scope
+    made: float
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    token: Token
+    digest: str
+
+
+class _Content(msgspec.Struct, frozen=True):
+    version: Literal[1] = 1
+    tokens: tuple[_Kept, ...] = ()
+
+
+class Tokens:
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "mcp.json"
+        self._read_at: Union[tuple[int, int], None] = None
+        self._content = _Content()
+
+    def all(self) -> tuple[Token, ...]:
+        """The oldest first. Raises CommandError ``not_kept``."""
+        return tuple(kept.token for kept in self._now().tokens)
+
+    def make(self, name: str, scope: Scope) -> tuple[Token, str]:
+        """A new token, and its secret, which nobody can read again.
+
+        Raises CommandError ``bad_name``, ``too_many_tokens`` or ``not_kept``.
+        """
+        name = visible_line(name.strip())
+        if not name or len(name) > LONGEST_NAME:
+            raise CommandError("bad_name", f"A name has 1 to {LONGEST_NAME} characters.")
+        now = self._now()
+        if len(now.tokens) >= MOST:
+            words = f"There are {MOST} tokens. Revoke one that nobody needs."
+            raise CommandError("too_many_tokens", words)
+        secret = PREFIX + secrets.token_urlsafe(32)
+        token = Token(secrets.token_hex(8), name, scope, time.time())
+        self._write(_Content(tokens=(*now.tokens, _Kept(token, _digest(secret)))))
+        return token, secret
+
+    def revoke(self, token_id: str) -> Token:
+        """Raises CommandError ``unknown_token`` or ``not_kept``."""
+        now = self._now()
+        found = next((one.token for one in now.tokens if one.token.id == token_id), None)
+        if found is None:
+            raise CommandError("unknown_token", "This token does not exist.")
+        left = tuple(one for one in now.tokens if one.token.id != token_id)
+        self._write(_Content(tokens=left))
+        return found
+
+    def find(self, secret: str) -> Token:
+        """The token with this secret. Raises CommandError ``no_token`` or ``not_kept``."""
+        digest = _digest(secret)
+        found = None
+        for kept in self._now().tokens:
+            if hmac.compare_digest(kept.digest, digest):
+                found = kept.token
+        if found is None:
+            raise CommandError("no_token", NO_TOKEN)
+        return found
+
+    def _now(self) -> _Content:
+        try:
+            stat = self._file.stat()
+            seen = (stat.st_mtime_ns, stat.st_ino)
+            if seen != self._read_at:
+                self._content = msgspec.json.decode(self._file.read_bytes(), type=_Content)
+                self._read_at = seen
+        except FileNotFoundError:
+            self._content, self._read_at = _Content(), None
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            words = f"Cannot read {self._file.name}, the list of tokens: {error}"
+            raise CommandError("not_kept", words) from None
+        return self._content
+
+    def _write(self, content: _Content) -> None:
+        """Replace the file atomically. Only its owner can read file and folder."""
+        new = self._file.with_name(f"{self._file.name}.new")
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            new.unlink(missing_ok=True)
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(msgspec.json.encode(content))
+            new.replace(self._file)
+        except OSError as error:
+            new.unlink(missing_ok=True)
+            words = f"Nothing saved: cannot write {self._file} ({error.strerror})."
+            raise CommandError("not_kept", words) from None
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
