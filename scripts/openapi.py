@@ -17,9 +17,18 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
+from jupyter_codeinterp.server.mcp.tokens import Token
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
-from jupyter_codeinterp.server.rest import completions, names, routes, sessions, turns, verify
+from jupyter_codeinterp.server.rest import (
+    completions,
+    names,
+    routes,
+    sessions,
+    turns,
+    verify,
+    windows,
+)
 from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
@@ -93,6 +102,10 @@ class DemoCopied(msgspec.Struct):
 
 class Found(msgspec.Struct):
     sessions: list[SessionInfo]
+
+
+class Tokens(msgspec.Struct):
+    tokens: list[Token]
 
 
 class Models(msgspec.Struct):
@@ -216,6 +229,11 @@ ROUTES = {
         verify.OrderAsked,
         Proposal,
     ),
+    "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", LOOK, answer=Tokens),
+    "POST mcp/tokens": Route(
+        "Make one. The answer alone has its secret.", BOTH, windows.NewToken, windows.MadeToken, 201
+    ),
+    "DELETE mcp/tokens/TOKEN": Route("Revoke one.", BOTH, status=204),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),
@@ -297,7 +315,7 @@ def served() -> dict[str, bool]:
     found = {}
     for pattern, handler in routes.ROUTES:
         path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
-        path = path.replace(routes.PROVIDER, "NAME")
+        path = path.replace(routes.PROVIDER, "NAME").replace(routes.TOKEN, "TOKEN")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
@@ -321,6 +339,7 @@ def document() -> str:
         method, path = key.split(" ")
         at = PREFIX + path.replace("/ID", "/{session_id}")
         at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
+        at = at.replace("/TOKEN", "/{token}")
         paths.setdefault(at, {})[method.lower()] = _operation(at, route, known, found[key])
     whole = {
         "openapi": "3.1.0",
@@ -340,6 +359,7 @@ def _operation(
             ("session_id", "string"),
             ("provider", "string"),
             ("number", "integer"),
+            ("token", "string"),
         )
         if f"{{{name}}}" in path
     ]

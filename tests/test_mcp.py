@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from jupyter_codeinterp.core.events import DraftWaiting
+from jupyter_codeinterp.core import commands as c
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
@@ -56,30 +58,346 @@ def texts(result: Any) -> str:
     return "\n".join(part.text for part in result.content if part.type == "text")
 
 
-async def test_a_client_reads(site: Site, file: Path) -> None:
+def sources(file: Path) -> list[str]:
+    return [cell.source for cell in nbformat.read(file, as_version=4).cells]
+
+
+async def begun(site: Site) -> str:
+    """The id of the one conversation, once there is one."""
+    await site.until(lambda: site.extension.manager.live_sessions)
+    (session,) = site.extension.manager.live_sessions
+    return str(session.info.session_id)
+
+
+@asynccontextmanager
+async def drafted(
+    site: Site, rest: RestClient, client: Client, **given: Any
+) -> AsyncIterator[tuple[asyncio.Future[Any], str, dict[str, Any]]]:
+    """A call of ``run_cell`` whose draft waits."""
+    progress = given.pop("progress", None)
+    call = client.call_tool("run_cell", {"notebook": PATH, **given}, progress_callback=progress)
+    calling = asyncio.ensure_future(call)
+    session_id = await begun(site)
+    async with rest.follow(session_id) as stream:
+        draft = (await stream.event("draft_waiting"))["draft"]
+    assert not calling.done()
+    yield calling, session_id, draft
+
+
+ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
+
+
+@ERAS
+async def test_a_client_that_may_look_reads_and_changes_nothing(
+    site: Site, file: Path, mode: str
+) -> None:
     rest = await rest_client(site)
-    async with outside(site, await token(rest, "look")) as client:
+    before = sources(file)
+    async with outside(site, await token(rest, "look"), mode=mode) as client:
+        assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         tools = [tool.name for tool in (await client.list_tools()).tools]
         assert tools == ["list_notebooks", "read_notebook", "read_output", "inspect_variables"]
         listed = json.loads(texts(await client.call_tool("list_notebooks", {"folder": "work"})))
         assert listed["notebooks"] == [{"path": PATH, "open": False}]
         read = await client.call_tool("read_notebook", {"notebook": PATH})
         assert "import math" in texts(read) and not read.is_error
-        refused = await client.call_tool("run_cell", {"notebook": PATH, "source": "1"})
-        assert refused.is_error and "only look" in texts(refused)
+        looked = await client.call_tool("inspect_variables", {"notebook": PATH})
+        assert looked.is_error and "kernel" in texts(looked), "and none is started for it"
+        for name in ("run_cell", "edit_cell", "add_markdown", "delete_cell", "interrupt", "ask"):
+            refused = await client.call_tool(name, {"notebook": PATH, "source": "1"})
+            assert refused.is_error and "only look" in texts(refused), name
+        lost = await client.call_tool("read_notebook", {"notebook": "../other.ipynb"})
+        assert lost.is_error and "No notebook" in texts(lost)
+    assert sources(file) == before
+    (session,) = site.extension.manager.live_sessions
+    assert session.info.mode == "plan" and session.info.title.startswith("By ")
 
 
-async def test_a_run_waits_for_a_person(site: Site, file: Path) -> None:
+@ERAS
+async def test_a_run_waits_for_a_person(site: Site, file: Path, mode: str) -> None:
+    rest = await rest_client(site)
+    told: list[str] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    async with outside(site, await token(rest), mode=mode) as client:
+        given = {"source": "print(6 * 7)", "progress": progress}
+        async with drafted(site, rest, client, **given) as (calling, session_id, draft):
+            await site.until(lambda: told)
+            await rest.decide(session_id, draft)
+            result = await calling
+        assert "42" in texts(result) and not result.is_error
+        assert told[0] == "Waiting for a person to decide in JupyterLab."
+        # The next call is a step of the same turn, and needs its own decision.
+        async with drafted(site, rest, client, source="1 / 0") as (calling, session_id, draft):
+            draft = await second(rest, session_id)
+            await rest.decide(session_id, draft)
+            assert "ZeroDivisionError" in texts(await calling)
+        (session,) = site.extension.manager.live_sessions
+        assert session.turn == 1 and session.running
+        await rest.post("sessions", session_id, "stop")
+    assert sources(file) == ["import math", "print(6 * 7)", "1 / 0"]
+    listed = (await site.get("sessions"))["sessions"]
+    assert [one["model"].startswith("mcp/") for one in listed] == [True]
+
+
+async def second(rest: RestClient, session_id: str) -> dict[str, Any]:
+    async with rest.follow(session_id) as stream:
+        return dict((await stream.event("draft_waiting", 2))["draft"])
+
+
+async def test_a_rejected_run_is_told_in_words(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        async with drafted(site, rest, client, source="print(1)") as (calling, session_id, draft):
+            word = {name: draft[name] for name in ("draft_id", "nonce", "source")}
+            given = {**word, "action": "reject", "reason": "Not on a Friday"}
+            await rest.post("sessions", session_id, "decisions", **given)
+            result = await calling
+        assert "Not on a Friday" in texts(result)
+        await site.until(lambda: sources(file) == ["import math"])
+
+
+async def test_a_person_stops_a_client_and_the_next_call_begins_anew(
+    site: Site, file: Path
+) -> None:
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        async with drafted(site, rest, client, source="print(1)") as (calling, session_id, _):
+            await rest.post("sessions", session_id, "stop")
+            stopped = await calling
+            assert stopped.is_error and texts(stopped)
+        read = await client.call_tool("read_notebook", {"notebook": PATH})
+        assert not read.is_error
+        (session,) = site.extension.manager.live_sessions
+        assert session.turn == 2 and session.info.session_id == session_id
+
+
+@ERAS
+async def test_a_cancelled_call_interrupts_the_kernel(site: Site, file: Path, mode: str) -> None:
+    rest = await rest_client(site)
+    async with outside(site, await token(rest), mode=mode) as client:
+        source = "import time\nprint('on', flush=True)\ntime.sleep(600)"
+        async with (
+            drafted(site, rest, client, source=source) as (calling, session_id, draft),
+            rest.follow(session_id) as stream,
+        ):
+            await rest.decide(session_id, draft)
+            await stream.event("run_started")
+            await asyncio.sleep(0.5)
+            calling.cancel()
+            ended = await stream.event("turn_ended")
+            assert ended["stop_reason"] == "cancelled"
+        watch = await site.watch(await site.kernel_of(PATH))
+        assert await watch.run("print(5)") == "5\n"
+
+
+async def test_interrupt_stops_the_clients_own_run(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        source = "import time\ntime.sleep(600)"
+        async with drafted(site, rest, client, source=source) as (calling, session_id, draft):
+            async with rest.follow(session_id) as stream:
+                await rest.decide(session_id, draft)
+                await stream.event("run_started")
+            done = await client.call_tool("interrupt", {"notebook": PATH})
+            assert "Stopped" in texts(done)
+            assert (await calling).is_error
+
+
+async def test_words_of_the_person_reach_the_client(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        async with drafted(site, rest, client, source="print(1)") as (calling, session_id, draft):
+            await rest.post("sessions", session_id, "messages", text="Use the other file")
+            await rest.decide(session_id, draft)
+            await calling
+        read = await client.call_tool("read_notebook", {"notebook": PATH})
+        assert "Use the other file" in texts(read) or "Use the other file" in texts(await calling)
+
+
+async def test_figures_are_images(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    png = (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5E"
+        "rkJggg=="
+    )
+    source = f"from IPython.display import Image\nimport base64\nImage(base64.b64decode('{png}'))"
+    async with outside(site, await token(rest)) as client:
+        async with drafted(site, rest, client, source=source) as (calling, session_id, draft):
+            await rest.decide(session_id, draft)
+            result = await calling
+        (image,) = [part for part in result.content if part.type == "image"]
+        assert image.mime_type == "image/png"
+
+
+async def test_a_long_output_is_bounded_and_paged(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    source = "for i in range(100_000): print(i)"
+    async with outside(site, await token(rest)) as client:
+        async with drafted(site, rest, client, source=source) as (calling, session_id, draft):
+            await rest.decide(session_id, draft)
+            assert len(texts(await calling)) < 20_000
+        cell_id = nbformat.read(file, as_version=4).cells[1].id
+        given = {"notebook": PATH, "cell_id": cell_id, "start": 10_000, "length": 100}
+        page = texts(await client.call_tool("read_output", given))
+        assert len(page) < 1_000 and "\n22" in page
+
+
+async def test_ask_is_a_whole_turn_of_the_agent(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(in_order([answer(run_cell("print(6 * 7)")), answer(text("It is 42."))]))
     rest = await rest_client(site)
     async with outside(site, await token(rest)) as client:
         calling = asyncio.ensure_future(
-            client.call_tool("run_cell", {"notebook": PATH, "source": "print(6 * 7)"})
+            client.call_tool("ask", {"notebook": PATH, "text": "What is it?"})
         )
-        await site.until(lambda: site.extension.manager.live_sessions)
-        (session,) = site.extension.manager.live_sessions
-        async with rest.follow(session.info.session_id) as stream:
-            draft = (await stream.event("draft_waiting"))["draft"]
-            assert not calling.done()
-            await rest.decide(session.info.session_id, draft)
-            result = await calling
-    assert "42" in texts(result) and not result.is_error
+        session_id = await begun(site)
+        async with rest.follow(session_id) as stream:
+            await rest.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        result = await calling
+    assert texts(result).startswith("It is 42.") and not result.is_error
+    assert f"conversation: {session_id}" in texts(result) and "added cells: " in texts(result)
+
+
+# --- who may -------------------------------------------------------------------------------------
+
+
+async def raw(
+    site: Site, token: str = "", method: str = "POST", path: str = "mcp", **more: str
+) -> Any:
+    headers = {"Authorization": f"Bearer {token}", **more}
+    return await site.request(method, *path.split("/"), headers=headers)
+
+
+async def test_only_a_token_of_its_own_counts(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    made = await rest.post("mcp", "tokens", name="Mine", scope="run")
+    server_token = site.app.identity_provider.token
+    for wrong in ("", "x", server_token, made["id"]):
+        refused = await raw(site, wrong)
+        assert refused.code == 401 and refused.headers["WWW-Authenticate"] == "Bearer", wrong
+    login = await site.login()
+    cookies = {**login.headers, "Authorization": "none", "Host": login.url.split("/")[2]}
+    assert (await site.request("POST", "mcp", headers=cookies)).code == 401
+    # The server's token makes no other: code in a kernel can read it.
+    wanted = {"name": "Mine", "scope": "run"}
+    assert (await site.request("POST", "mcp", "tokens", json_body=wanted)).code == 403
+    assert (await site.request("DELETE", "mcp", "tokens", made["id"])).code == 403
+    listed = await site.get("mcp", "tokens")
+    assert [one["name"] for one in listed["tokens"]] == ["Mine"]
+    assert made["token"] not in json.dumps(listed)
+
+
+async def test_a_token_is_kept_as_a_digest_alone(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    secret = await token(rest)
+    async with outside(site, secret) as client:
+        await client.call_tool("read_notebook", {"notebook": PATH})
+    kept = site.extension.folder / "mcp.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    for found in site.extension.folder.rglob("*"):
+        if found.is_file():
+            assert secret.encode() not in found.read_bytes(), found.name
+    assert secret not in "".join(sources(file))
+
+
+async def test_a_revoked_token_ends_at_once(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    made = await rest.post("mcp", "tokens", name="Mine", scope="look")
+    async with outside(site, made["token"]) as client:
+        assert not (await client.call_tool("list_notebooks", {})).is_error
+        revoked = await site.as_page("DELETE", "mcp", "tokens", made["id"])
+        assert revoked.code == 204
+        assert (await raw(site, made["token"])).code == 401
+    assert (await rest.send("DELETE", "mcp", "tokens", made["id"]))[0] == 404
+
+
+async def test_not_me_revokes_the_tokens_of_clients_at_work(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    w = await site.window(PATH, notebook("import math"))
+    async with outside(site, await token(rest)) as client:
+        assert not (await client.call_tool("list_notebooks", {})).is_error
+        await w.send(c.NotMe())
+        refused = await client.call_tool("list_notebooks", {})
+        assert refused.is_error and "Not me" in texts(refused)
+    assert site.extension.manager.service and not (await site.get("mcp", "tokens"))["tokens"]
+
+
+async def test_web_pages_of_other_sites_are_refused(site: Site, file: Path) -> None:
+    secret = await token(await rest_client(site))
+    refused = await raw(site, secret, Origin="https://evil.example")
+    assert refused.code == 403
+    rebound = await raw(site, secret, Host="evil.example")
+    assert rebound.code == 403
+
+
+async def test_there_is_no_oauth_to_find(site: Site) -> None:
+    for path in (
+        "mcp/.well-known/oauth-protected-resource",
+        "mcp/.well-known/openid-configuration",
+        ".well-known/oauth-authorization-server",
+    ):
+        assert (await raw(site, method="GET", path=path)).code == 404, path
+
+
+async def test_without_the_package_the_server_says_what_to_install(
+    site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = await token(await rest_client(site))
+    monkeypatch.setitem(sys.modules, "mcp.server.lowlevel.server", None)
+    refused = await raw(site, secret)
+    assert refused.code == 501
+    assert "pip install 'jupyter_codeinterp[mcp]'" in json.loads(refused.body)["message"]
+
+
+def test_the_server_starts_without_the_package() -> None:
+    script = (
+        "import sys; import jupyter_codeinterp.server.rest.routes; "
+        "import jupyter_codeinterp.server.mcp.handler; "
+        "import jupyter_codeinterp.server.workbench.workbench; "
+        "assert not {'mcp', 'starlette', 'pydantic'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+# --- with an admin's leave -----------------------------------------------------------------------
+
+
+class TestAtOnce:
+    @pytest.fixture
+    def codeinterp_config(self) -> dict[str, Any]:
+        return {"mcp_runs_at_once": True}
+
+    async def test_code_runs_at_once(self, site: Site, file: Path) -> None:
+        rest = await rest_client(site)
+        async with outside(site, await token(rest)) as client:
+            result = await client.call_tool("run_cell", {"notebook": PATH, "source": "print(6*7)"})
+            assert "42" in texts(result)
+            # What asks in every mode still asks.
+            installs = {"notebook": PATH, "source": "%pip install x"}
+            calling = asyncio.ensure_future(client.call_tool("run_cell", installs))
+            session_id = await begun(site)
+            async with rest.follow(session_id) as stream:
+                await stream.event("draft_waiting")
+            calling.cancel()
+
+    async def test_a_token_that_may_look_still_only_looks(self, site: Site, file: Path) -> None:
+        rest = await rest_client(site)
+        async with outside(site, await token(rest, "look")) as client:
+            refused = await client.call_tool("run_cell", {"notebook": PATH, "source": "1"})
+            assert refused.is_error and "only look" in texts(refused)
+
+
+class TestAtOnceInSandboxes:
+    @pytest.fixture
+    def codeinterp_config(self) -> dict[str, Any]:
+        return {"mcp_runs_at_once": True, "auto_needs_sandbox": True}
+
+    async def test_another_kernel_asks(self, site: Site, file: Path) -> None:
+        rest = await rest_client(site)
+        async with (
+            outside(site, await token(rest)) as client,
+            drafted(site, rest, client, source="print(1)") as (calling, _, __),
+        ):
+            calling.cancel()

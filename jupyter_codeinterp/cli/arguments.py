@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     _sessions(_command(commands, "sessions", "list conversations, newest first"))
     _export(_command(commands, "export", "write a conversation to standard output"))
     _key(_command(commands, "key", "set, delete or list API keys; keys are never shown"))
+    _mcp(_command(commands, "mcp", "let other agents use a running server; make their tokens"))
     _command(commands, "doctor", "check the installation and suggest fixes")
     _sandbox(_command(commands, "sandbox", "install a sandboxed kernel, or check that one can run"))
     return whole
@@ -184,6 +185,20 @@ def _key(key: argparse.ArgumentParser) -> None:
             help="the provider of the key, as in its model ids (default: the default provider)",
         )
     what.add_parser("list", help="show where keys come from and where they are sent")
+
+
+def _mcp(mcp: argparse.ArgumentParser) -> None:
+    what = mcp.add_subparsers(dest="what", metavar="make|list|revoke", required=True)
+    making = what.add_parser("make", help="make a token for an agent and print it, once")
+    making.add_argument("name", metavar="NAME", help="the agent's name, for you")
+    making.add_argument(
+        "--run",
+        action="store_true",
+        help="let it change notebooks and run code, which you review (default: only look)",
+    )
+    what.add_parser("list", help="list the tokens, without their secrets")
+    revoking = what.add_parser("revoke", help="revoke a token; it ends at once")
+    revoking.add_argument("id", metavar="ID", help="the token's id, as in list")
 
 
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:

@@ -29,6 +29,7 @@ COMMANDS = {
     "sessions": "conversations",
     "export": "conversations",
     "key": "keys",
+    "mcp": "mcp",
     "doctor": "doctor",
     "sandbox": "sandbox",
 }

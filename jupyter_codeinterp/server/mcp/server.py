@@ -97,9 +97,11 @@ async def _kept_alive(
     try:
         while not work.done():
             coming = asyncio.ensure_future(news.wait())
-            both: set[asyncio.Future[Any]] = {work, coming}
-            await asyncio.wait(both, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
-            coming.cancel()
+            try:
+                both: set[asyncio.Future[Any]] = {work, coming}
+                await asyncio.wait(both, timeout=KEEP_ALIVE, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                coming.cancel()
             news.clear()
             if not work.done():
                 count += 1

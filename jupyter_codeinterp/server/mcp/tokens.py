@@ -68,7 +68,7 @@ class Tokens:
             raise CommandError("bad_name", f"A name has 1 to {LONGEST_NAME} characters.")
         now = self._now()
         if len(now.tokens) >= MOST:
-            words = f"There are {MOST} tokens. Revoke one that nobody needs."
+            words = f"There are {MOST} tokens. Revoke one that is not needed."
             raise CommandError("too_many_tokens", words)
         secret = PREFIX + secrets.token_urlsafe(32)
         token = Token(secrets.token_hex(8), name, scope, time.time())

@@ -21,7 +21,7 @@ _DESCRIBED = {
     "inspect_variables": "Types, shapes, columns and short values of variables in the kernel.",
     "run_cell": f"Insert a code cell, by default after your last one, and run it. {REVIEWED}",
     "edit_cell": f"Replace the source of a code cell and run it. {REVIEWED}",
-    "add_markdown": f"Insert a Markdown cell. {REVIEWED}",
+    "add_markdown": "Insert a Markdown cell. What is more than plain Markdown waits for a person.",
     "delete_cell": f"Delete a cell. {REVIEWED}",
 }
 LOOKS = ("read_notebook", "read_output", "inspect_variables")

@@ -12,7 +12,6 @@ from . import (
     completions,
     connections,
     events,
-    mcp,
     names,
     sessions,
     settings,
@@ -25,6 +24,7 @@ from .base import UnknownHandler
 
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
+TOKEN = r"([0-9a-f]{16})"
 _NUMBER = events.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
@@ -45,8 +45,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"verifications", verify.VerificationsHandler),
     (r"holdings", verify.HoldingsHandler),
     (r"orders", verify.OrdersHandler),
-    (r"mcp/tokens", mcp.TokensHandler),
-    (r"mcp/tokens/([0-9a-f]{16})", mcp.TokenHandler),
+    (r"mcp/tokens", windows.McpTokensHandler),
+    (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),
