@@ -188,7 +188,13 @@ def _key(key: argparse.ArgumentParser) -> None:
 
 
 def _mcp(mcp: argparse.ArgumentParser) -> None:
-    what = mcp.add_subparsers(dest="what", metavar="make|list|revoke", required=True)
+    what = mcp.add_subparsers(dest="what", metavar="serve|make|list|revoke", required=True)
+    serving = what.add_parser(
+        "serve", help="connect an agent, on standard input and output, to a running server"
+    )
+    serving.add_argument(
+        "--url", metavar="URL", default="", help="the server's address (default: look for it)"
+    )
     making = what.add_parser("make", help="make a token for an agent and print it, once")
     making.add_argument("name", metavar="NAME", help="the agent's name, for you")
     making.add_argument(

@@ -1,14 +1,21 @@
-"""``mcp``: makes, lists and revokes the tokens of outside agents."""
+"""``mcp``: connects an outside agent to a running server; makes, lists and revokes tokens.
+
+A token comes from the environment, never from an argument, which other users could read.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import urllib.error
+import urllib.request
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ...core.visible import visible_line
 from ...server.mcp.tokens import Tokens
 from ...server.workbench import config as config_files
-from ..local.problems import DONE
+from ..local.problems import DONE, USAGE, Problem
 
 if TYPE_CHECKING:
     import argparse
@@ -16,7 +23,18 @@ if TYPE_CHECKING:
     from ..terminal.stopping import Stopping
 
 
+TOKEN = "CODEINTERP_MCP_TOKEN"
+API = "codeinterp/api/mcp"
+TIMEOUT = 10.0
+"""Seconds that a server has to answer."""
+NO_TOKEN = f"Set {TOKEN} to a token. To make one: jupyter codeinterp mcp make NAME"
+NO_SERVER = "No running Jupyter server of yours accepts the token. Start one, or give its --url."
+NOT_INSTALLED = "A package is missing: pip install 'jupyter_codeinterp[mcp]'"
+
+
 def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
+    if options.what == "serve":
+        return _serve(options.url)
     tokens = Tokens(config_files.settings(config_files.load()).folder)
     if options.what == "make":
         token, secret = tokens.make(options.name, "run" if options.run else "look")
@@ -29,3 +47,40 @@ def mcp(options: argparse.Namespace, stopping: Stopping) -> int:
             made = datetime.fromtimestamp(token.made)
             print(f"{token.id}  {token.scope:4}  {made:%Y-%m-%d}  {visible_line(token.name)}")
     return DONE
+
+
+def _serve(url: str) -> int:
+    token = os.environ.get(TOKEN, "").strip()
+    if not token:
+        raise Problem(NO_TOKEN, USAGE)
+    try:
+        from ..local.mcp_bridge import bridge
+    except ImportError:
+        raise Problem(NOT_INSTALLED, USAGE) from None
+    address = f"{url.rstrip('/')}/{API}" if url else _found(token)
+    asyncio.run(bridge(address, token))
+    return DONE
+
+
+def _found(token: str) -> str:
+    """The address of a running server that knows the token. Raises Problem."""
+    from jupyter_server.serverapp import list_running_servers  # imports a whole server
+
+    for info in list_running_servers(log=None):
+        address = f"{info['url']}{API}"
+        if _accepts(address, token):
+            return address
+    raise Problem(NO_SERVER)
+
+
+def _accepts(address: str, token: str) -> bool:
+    headers = {"Authorization": f"Bearer {token}"}
+    request = urllib.request.Request(address, data=b"", headers=headers)
+    try:
+        urllib.request.urlopen(request, timeout=TIMEOUT).close()
+    except urllib.error.HTTPError as error:
+        # With a good token it lacks a message.
+        return error.code not in (401, 403, 404)
+    except (OSError, ValueError):
+        return False
+    return True

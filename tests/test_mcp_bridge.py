@@ -1,0 +1,75 @@
+"""``jupyter codeinterp mcp serve``: the official client over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.reference_window import notebook
+from tests.rest_client import rest_client
+from tests.site import Site
+from tests.test_mcp import PATH, begun, texts, token
+
+SERVE = ("-m", "jupyter_codeinterp.cli", "mcp", "serve")
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    (jp_root_dir / "work").mkdir()
+    path = jp_root_dir / "work" / "a.ipynb"
+    path.write_text(json.dumps(notebook("import math")))
+    return path
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_on_standard_input_runs_a_cell(site: Site, file: Path, mode: str) -> None:
+    rest = await rest_client(site)
+    environment = {**os.environ, "CODEINTERP_MCP_TOKEN": await token(rest)}
+    program = StdioServerParameters(
+        command=sys.executable, args=[*SERVE, "--url", site.url], env=environment
+    )
+    async with Client(program, mode=mode) as client:
+        assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
+        given = {"notebook": PATH, "source": "print(6 * 7)"}
+        calling = asyncio.ensure_future(client.call_tool("run_cell", given))
+        session_id = await begun(site)
+        async with rest.follow(session_id) as stream:
+            await rest.decide(session_id, (await stream.event("draft_waiting"))["draft"])
+        assert "42" in texts(await calling)
+        calling = asyncio.ensure_future(client.call_tool("run_cell", given))
+        async with rest.follow(session_id) as stream:
+            await stream.event("draft_waiting", 2)
+            calling.cancel()
+            ended = await stream.event("turn_ended")
+        assert ended["stop_reason"] == "cancelled"
+
+
+async def test_a_running_server_is_found(site: Site, file: Path, jp_runtime_dir: Path) -> None:
+    rest = await rest_client(site)
+    info = {"url": f"{site.url}/", "pid": os.getpid(), "token": "", "root_dir": ""}
+    (jp_runtime_dir / "jpserver-1.json").write_text(json.dumps(info))
+    environment = {
+        **os.environ,
+        "CODEINTERP_MCP_TOKEN": await token(rest, "look"),
+        "JUPYTER_RUNTIME_DIR": str(jp_runtime_dir),
+    }
+    program = StdioServerParameters(command=sys.executable, args=[*SERVE], env=environment)
+    async with Client(program) as client:
+        read = await client.call_tool("read_notebook", {"notebook": PATH})
+        assert "import math" in texts(read)
+
+
+def test_without_a_token_it_says_how_to_make_one() -> None:
+    environment = {name: v for name, v in os.environ.items() if name != "CODEINTERP_MCP_TOKEN"}
+    ran = subprocess.run(
+        [sys.executable, *SERVE], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2 and "jupyter codeinterp mcp make" in ran.stderr
