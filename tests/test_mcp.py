@@ -217,6 +217,42 @@ async def test_words_of_the_person_reach_the_client(site: Site, file: Path) -> N
         assert "Use the other file" in texts(read) or "Use the other file" in texts(await calling)
 
 
+async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
+    site: Site, api: FakeAnthropic, file: Path
+) -> None:
+    api.play(in_order([answer(text("Done."))]))
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        await client.call_tool("read_notebook", {"notebook": PATH})
+        session_id = await begun(site)
+        await rest.post("sessions", session_id, "stop")
+        # Without a model, nobody answers but the client.
+        await rest.post("sessions", session_id, "messages", text="And you?")
+        async with rest.follow(session_id) as stream:
+            await stream.event("turn_ended", 2)
+            said = [event["text"] for event in stream.of("text_done")]
+            assert "Only the program" in said[-1]
+            model = "claude-sonnet-5-5"
+            await rest.post("sessions", session_id, "messages", text="And you?", model=model)
+            await stream.event("turn_ended", 3)
+        assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
+    assert len(site.extension.manager.live_sessions) == 2
+
+
+async def test_another_conversation_does_not_get_the_clients_calls(site: Site, file: Path) -> None:
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        await client.call_tool("read_notebook", {"notebook": PATH})
+        (session,) = site.extension.manager.live_sessions
+        model = session.info.model
+        other = await rest.post("sessions", notebook=PATH, model=model)
+        await rest.post("sessions", other["session_id"], "messages", text="Go")
+        async with rest.follow(other["session_id"]) as stream:
+            assert (await stream.event("turn_ended"))["stop_reason"] == "end_turn"
+        assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
+        assert session.running and session.turn == 1
+
+
 async def test_figures_are_images(site: Site, file: Path) -> None:
     rest = await rest_client(site)
     png = (

@@ -27,6 +27,7 @@ class Desk:
         self.begins = True
         """Whether the turn begins. Its opening describes the notebook for a model, and is not for
         the client, which reads what it wants."""
+        self._free = False
         self._queue: deque[ToolUse] = deque()
         self._answers: dict[str, asyncio.Future[Answer]] = {}
         self._news = asyncio.Event()
@@ -34,7 +35,12 @@ class Desk:
 
     def begin(self) -> None:
         """A turn of the client's begins."""
-        self.open = self.begins = True
+        self.open = self.begins = self._free = True
+
+    def taken(self) -> bool:
+        """Take the place of the model in the client's turn. False if it is taken."""
+        free, self._free = self._free, False
+        return free
 
     def put(self, call: ToolUse) -> asyncio.Future[Answer]:
         """Queue a call. The future gets its result."""

@@ -30,10 +30,14 @@ NOT_THEIRS = (
 
 
 class OutsideModel:
+    """Make one for each turn. The first after ``Desk.begin`` has the client's calls. Any other
+    belongs to a turn that a person has begun, and says that only the client can continue."""
+
     always_ask = False
 
     def __init__(self, desk: Desk, patience: float = PATIENCE) -> None:
         self._desk = desk
+        self._theirs = desk.taken()
         self._patience = patience
 
     async def info(self, model: str) -> ModelInfo:
@@ -43,14 +47,19 @@ class OutsideModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         desk = self._desk
+        if not self._theirs:
+            words = NOT_THEIRS.format(client=desk.client)
+            yield ModelText(0, words)
+            yield ModelDone(assistant(Text(words)), "end_turn", Usage())
+            return
         self._deliver(request.messages)
-        call = await desk.take(self._patience) if desk.open else None
+        call = await desk.take(self._patience)
         if call is not None:
             yield ModelToolInput(0, call.id, call.name, {})
             yield ModelToolInput(0, call.id, call.name, call.input)
             yield ModelDone(assistant(call), "tool_use", Usage())
             return
-        words = (IDLE if desk.open else NOT_THEIRS).format(client=desk.client)
+        words = IDLE.format(client=desk.client)
         desk.open = False
         yield ModelText(0, words)
         yield ModelDone(assistant(Text(words)), "end_turn", Usage())
