@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .folders import Folders
+from .network.gate import SOCKET
 
 ETC = (
     "alternatives", "ca-certificates", "ca-certificates.conf", "debian_version", "fonts",
@@ -26,7 +27,7 @@ INSIDE = "/run/kernel"
 class Sandbox(NamedTuple):
     """``links``: symbolic links to make; ``sockets``: the folder that becomes ``INSIDE``;
     ``files``: paths in the sandbox and the open descriptors that their content comes from;
-    ``scratch``: bytes of each temporary file system."""
+    ``scratch``: bytes of each temporary file system; ``proxy``: its socket, or None."""
 
     folders: Folders
     home: Path
@@ -39,6 +40,7 @@ class Sandbox(NamedTuple):
     info: int
     block: int
     filter: int
+    proxy: Path | None = None
 
 
 def arguments(box: Sandbox) -> list[str]:
@@ -50,6 +52,7 @@ def arguments(box: Sandbox) -> list[str]:
         *_folders(box),
         *(part for path, number in box.files.items() for part in _file(path, number)),
         *("--bind", str(box.sockets), INSIDE),
+        *(("--ro-bind", str(box.proxy), SOCKET) if box.proxy is not None else ()),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--clearenv",),
         *(part for name, value in box.environment.items() for part in ("--setenv", name, value)),

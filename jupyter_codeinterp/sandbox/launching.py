@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import groups, limits
+from .network.gate import Gate
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: ``--die-with-parent`` kills the sandbox when the
@@ -27,16 +28,23 @@ class LaunchError(RuntimeError):
 
 class Process:
     """``popen`` is bubblewrap; ``init`` is the pid of the sandbox's first process; ``group`` holds
-    the limits that all its processes share, or is None."""
+    the limits that all its processes share, or is None, as is ``gate`` without a network."""
 
     def __init__(
-        self, popen: subprocess.Popen[bytes], init: int, group: groups.Group | None
+        self,
+        popen: subprocess.Popen[bytes],
+        init: int,
+        group: groups.Group | None,
+        gate: Gate | None,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
+        self.gate = gate
         self.said = b""
         self._handle = os.pidfd_open(init)
+        if gate is not None:
+            gate.start(self._handle)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, number: int) -> None:
@@ -52,11 +60,15 @@ class Process:
             signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         with suppress(OSError):
             self.popen.kill()
+        if self.gate is not None:
+            self.gate.close()
 
     def close(self) -> None:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+            if self.gate is not None:
+                self.gate.close()
             if self.group is not None:
                 self.group.remove()
 
@@ -71,7 +83,11 @@ class Process:
 
 
 def launch(
-    program: str, made: Callable[[int, int], list[str]], inherited: list[int], bounds: limits.Limits
+    program: str,
+    made: Callable[[int, int], list[str]],
+    inherited: list[int],
+    bounds: limits.Limits,
+    gate: Gate | None = None,
 ) -> Process:
     """``made`` gives the arguments for two descriptors, of ``--info-fd`` and ``--block-fd``. Closes
     ``inherited``. Raises LaunchError with what bubblewrap said."""
@@ -98,7 +114,7 @@ def launch(
             init = int(json.loads(text)["child-pid"])
             limits.apply(init, bounds)
             group = groups.join(init, bounds.memory, bounds.processes)
-            process = Process(popen, init, group)
+            process = Process(popen, init, group, gate)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

@@ -19,6 +19,7 @@ from . import folders, interpreter, seccomp
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LAUNCHER, LaunchError, Process, launch
 from .limits import Limits, what_was_hit, why_ended
+from .network import gate, refusals
 from .place import Place, sweep
 
 GIB = 1024**3
@@ -37,6 +38,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
+    allow = List(Unicode(), config=True, help="What it may connect to: each a host:port.")
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
@@ -127,6 +129,12 @@ class SandboxProvisioner(LocalProvisioner):
             # The kernel would listen where nobody connects.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
         command = [python, *(one.replace(outside, CONNECTION) for one in cmd[1:])]
+        inside = self._inside(environment, python)
+        way = self._way(place)
+        if way is not None:
+            files[gate.FIRST] = _data(gate.first())
+            command = gate.command(python, command)
+            inside |= gate.variables(self.allow)
 
         def made(info: int, block: int) -> list[str]:
             return arguments(
@@ -136,21 +144,40 @@ class SandboxProvisioner(LocalProvisioner):
                     links=interpreter.links(python),
                     sockets=place.inner,
                     files=files,
-                    environment=self._inside(environment, python),
+                    environment=inside,
                     scratch=self.scratch,
                     command=command,
                     info=info,
                     block=block,
                     filter=filtered,
+                    proxy=way.path if way is not None else None,
                 )
             )
 
-        return launch(program, made, [*files.values(), filtered], self._limits)
+        try:
+            return launch(program, made, [*files.values(), filtered], self._limits, way)
+        except BaseException:
+            if way is not None:
+                way.close()
+            raise
 
-    def hit(self, error: str) -> str:
-        """A sentence on the limit that made a cell fail, while the kernel goes on; "" if none did.
-        ``error`` is the exception's name and text."""
-        return what_was_hit(error, self._limits, self._out_of_memory)
+    def _way(self, place: Place) -> gate.Gate | None:
+        """To the hosts of the list; None for none."""
+        if not self.allow:
+            return None
+        try:
+            return gate.Gate(place.path / "network", self.allow)
+        except (ValueError, OSError) as error:
+            raise LaunchError(str(error)) from None
+
+    def hit(self, error: str, since: float) -> str:
+        """What the sandbox held back in a run, while the kernel goes on: the limit that made it
+        fail, and connections since this time of ``time.monotonic``. "" for nothing. ``error`` is
+        the exception's name and text."""
+        limit = what_was_hit(error, self._limits, self._out_of_memory)
+        way = self._sandbox.gate if self._sandbox is not None else None
+        refused = refusals.sentence(way.refused(since)) if way is not None else ""
+        return " ".join(filter(None, (limit, refused)))
 
     @property
     def _out_of_memory(self) -> bool:

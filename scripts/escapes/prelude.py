@@ -10,6 +10,7 @@ HELPERS = """
 import ctypes, errno, glob, os, pathlib, signal, socket, stat, subprocess, sys, time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+PROXIED = os.path.exists("/run/network")
 HELD = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ESRCH)
 
 def number(value):
@@ -36,6 +37,39 @@ def answers(family, address):
         one.settimeout(1)
         one.connect(address)
         assert one.recv(5) == b"hello"
+
+def way(host, port):
+    '''A connection to the proxy where there is one, and to the host where there is none.'''
+    if not PROXIED:
+        return socket.create_connection((host, port), 5)
+    name, _, at = os.environ["HTTP_PROXY"].rpartition("/")[2].partition(":")
+    return socket.create_connection((name, int(at)), 5)
+
+def tunnel(host, port):
+    '''Raises if the proxy does not lead there.'''
+    one = way(host, port)
+    if PROXIED:
+        name = f"[{host}]" if ":" in host else host
+        one.sendall(f"CONNECT {name}:{port} HTTP/1.1\\r\\nHost: {name}\\r\\n\\r\\n".encode())
+        said = one.recv(4096)
+        assert said.startswith(b"HTTP/1.1 200"), said
+    return one
+
+def tunnel_answers(host, port):
+    with tunnel(host, port) as one:
+        assert one.recv(5) == b"hello"
+
+def listed_says(text):
+    '''Sends this to the server of the list. Raises if its inner host does not greet. AT becomes
+    its address where a proxy must know it.'''
+    with way("127.0.0.1", LISTED) as one:
+        at = f"http://127.0.0.1:{LISTED}" if PROXIED else ""
+        one.sendall(text.replace("AT", at).encode())
+        said = b""
+        while b"hello" not in said:
+            more = one.recv(4096)
+            assert more, said
+            said += more
 
 def append(path, text=None):
     with open(path, "a") as file:

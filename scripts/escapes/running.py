@@ -15,7 +15,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_codeinterp.sandbox import groups
 
 from .attempt import Attempt, Control, Groups
-from .attempts import AREAS
+from .attempts import AREAS, KERNELS
 from .attempts.processes import STAYS
 from .outside import marked
 from .world import World, connection_file, end_kernel, start_kernel, world
@@ -117,7 +117,7 @@ async def results(areas: Iterable[str] = AREAS, *, controls: bool = True) -> lis
     async with world() as made:
         for area in areas:
             attempts = [one for one in AREAS[area] if is_possible(one)]
-            spec = "small" if area == "limits" else "sandboxed"
+            spec = KERNELS.get(area, "sandboxed")
             held = await tried(made, spec, spec, attempts)
             compared = [one for one in attempts if controls and is_compared(one)]
             free = await tried(made, "python3", "plain", compared) if compared else {}

@@ -24,6 +24,7 @@ from tests.login import log_in
 from tests.reference_window import ReferenceWindow, notebook
 
 from .attempts.bounds import SMALL
+from .attempts.listed import allowed
 from .attempts.processes import STAYS
 from .outside import Outside, marked, outside
 from .prelude import prelude
@@ -38,7 +39,7 @@ FOLDER_FILES = (
     ".git/config", ".git/description", ".git/hooks/pre-commit", "deep/er/.git/hooks/pre-commit",
     ".ipynb_checkpoints/a-checkpoint.ipynb", ".vscode/tasks.json", ".envrc",
 )  # fmt: skip
-FOLDERS = ("plain", "sandboxed", "small", "other")
+FOLDERS = ("plain", "sandboxed", "small", "listed", "other")
 """Of notebooks, one for each kernel."""
 
 
@@ -84,14 +85,14 @@ async def world() -> AsyncIterator[World]:
             jupyter_server(extensions=extensions, environment=variables, at_home=True)
         )
         made = await stack.enter_async_context(outside(server.folder, server.pid))
-        _fill(server.folder, made.owned_by_another)
+        _fill(server.folder, made.owned_by_another, allowed(made.names))
         other = await start_kernel(server, "sandboxed", "other")
         window, decision = await _conversation(server, model.url)
         stack.push_async_callback(window.close)
         yield World(server, window, made, {**_places(server), **_of(server, other), **decision})
 
 
-def _fill(home: Path, by_another: bool) -> None:
+def _fill(home: Path, by_another: bool, allow: list[str]) -> None:
     for name in HOME_FILES:
         _write(home / name, f"a secret in {name}\n")
     for folder in FOLDERS:
@@ -103,7 +104,12 @@ def _fill(home: Path, by_another: bool) -> None:
         if by_another:
             shutil.chown(tool, 65534)
         Path(tool).chmod(0o4755)
-    for name, traits in (("sandboxed", {}), ("small", SMALL)):
+    kernels: dict[str, dict[str, Any]] = {
+        "sandboxed": {},
+        "small": SMALL,
+        "listed": {"allow": allow},
+    }
+    for name, traits in kernels.items():
         provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
         spec = {
             "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],

@@ -202,8 +202,9 @@ class Process(Protocol):
     def gone(self) -> str:
         """What to say of a kernel that died."""
 
-    def limit_hit(self, error: str) -> str:
-        """Which limit made the code fail; "" for none. ``error``: name and text."""
+    def limit_hit(self, error: str, since: float) -> str:
+        """Which limit made the code fail, and which connections were refused since this time of
+        ``time.monotonic``; "" for none. ``error``: name and text."""
 
     async def spec(self) -> Spec | None: ...
 

@@ -8,6 +8,7 @@ from .bounds import BOUNDS
 from .calls import CALLS
 from .files import FILES
 from .folder import FOLDER
+from .listed import LISTED
 from .network import NETWORK
 from .processes import PROCESSES
 from .server import SERVER
@@ -20,7 +21,10 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "other processes": PROCESSES,
     "system calls": CALLS,
     "the network": NETWORK,
+    "the allow list": LISTED,
     "the notebook's folder": FOLDER,
     "limits": BOUNDS,
 }
-"""``limits`` are tried in a kernel of their own, whose limits are small."""
+KERNELS = {"limits": "small", "the allow list": "listed"}
+"""Areas that are tried in a kernel of their own: one with small limits, and one that may connect to
+a server of this machine."""

@@ -56,7 +56,7 @@ class GatewayProcess:
     def gone(self) -> str:
         return self._ended or GONE
 
-    def limit_hit(self, error: str) -> str:
+    def limit_hit(self, error: str, since: float) -> str:
         return ""
 
     async def spec(self) -> Spec | None:

@@ -328,9 +328,9 @@ class KernelLink:
         """What to say of a kernel that died."""
         return self._process.gone
 
-    def hit(self, error: str) -> str:
-        """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
-        return self._process.limit_hit(error)
+    def hit(self, error: str, since: float) -> str:
+        """What a sandbox held back (``Process.limit_hit``); "" for nothing."""
+        return self._process.limit_hit(error, since)
 
     async def interrupt(self) -> None:
         if not self.closed:

@@ -63,9 +63,9 @@ class LocalProcess:
         why = getattr(self._km.provisioner, "why_ended", "")
         return f"{why} {GONE}" if isinstance(why, str) and why else GONE
 
-    def limit_hit(self, error: str) -> str:
+    def limit_hit(self, error: str, since: float) -> str:
         hit: Any = getattr(self._km.provisioner, "hit", None)
-        return str(hit(error)) if hit is not None and self.is_sandboxed else ""
+        return str(hit(error, since)) if hit is not None and self.is_sandboxed else ""
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec

@@ -358,7 +358,8 @@ class Run:
         if self._cause == "dead":
             return
         failed = reply.get("status") == "error"
-        limit = self._link.hit(f"{reply.get('ename')}: {reply.get('evalue')}" if failed else "")
+        error = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
+        limit = self._link.hit(error, self._sent_at)
         if limit:
             yield limit
         if self._was_aborted():

@@ -1,0 +1,94 @@
+"""Starts the proxy of one sandboxed kernel, and ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .refusals import Book, Refusal
+from .rules import Rules
+
+SOCKET = "/run/network"
+"""The proxy's, in the sandbox."""
+FIRST = "/run/first.py"
+"""What runs in the sandbox before the kernel."""
+_ROOT = Path(__file__).parents[3]
+_START = (
+    "import sys; sys.path.append(sys.argv.pop(1));"
+    " from jupyter_codeinterp.sandbox.network import proxy; proxy.main()"
+)
+WAITING = 64
+
+
+class Gate:
+    """``path``: of the Unix socket, which is there at once. Raises ValueError for a list that
+    cannot be read, and OSError."""
+
+    def __init__(self, path: Path, allow: Sequence[str]) -> None:
+        self._allow = [str(one) for one in Rules(allow).targets]
+        self.path = path
+        path.unlink(missing_ok=True)
+        self._listener: socket.socket | None = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen(WAITING)
+        self._book = Book(os.memfd_create("refusals", os.MFD_CLOEXEC))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, sandbox: int) -> None:
+        """``sandbox``: a pidfd of its first process, with which the proxy ends. Raises OSError."""
+        if self._listener is None:
+            raise OSError("the proxy was closed")
+        given = (self._listener.fileno(), sandbox, self._book.number)
+        command = [sys.executable, "-I", "-S", "-c", _START, str(_ROOT)]
+        self._process = subprocess.Popen(
+            [*command, *map(str, given), json.dumps(self._allow)],
+            # It reads what the kernel sends, so it holds nothing of the server.
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=given,
+            start_new_session=True,
+        )
+        self._listener.close()
+        self._listener = None
+
+    def refused(self, since: float) -> list[Refusal]:
+        """Since this time of ``time.monotonic``."""
+        return self._book.since(since) if self._book.number >= 0 else []
+
+    def close(self) -> None:
+        """End the proxy. May be called again."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        if self._book.number >= 0:
+            os.close(self._book.number)
+            self._book.number = -1
+
+
+def variables(allow: Sequence[str]) -> dict[str, str]:
+    """For the kernel, beside the proxy's address: a loopback host of the list is outside, any other
+    is the sandbox's own."""
+    named = {one.host for one in Rules(allow).targets}
+    own = ",".join(one for one in ("localhost", "127.0.0.1", "::1") if one not in named)
+    return {"NO_PROXY": own, "no_proxy": own}
+
+
+def command(python: str, inner: Sequence[str]) -> list[str]:
+    """Runs ``inner`` with the way to the proxy open. For the sandbox, where ``FIRST`` is there."""
+    return [python, "-I", "-S", FIRST, SOCKET, *inner]
+
+
+def first() -> bytes:
+    """The content of ``FIRST``."""
+    return Path(__file__).with_name("first.py").read_bytes()

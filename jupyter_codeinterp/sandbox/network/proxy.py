@@ -1,0 +1,270 @@
+"""The proxy of one sandboxed kernel: a process outside of the sandbox that ends with it.
+
+It takes CONNECT and requests of plain HTTP on a Unix socket. It looks a name up once, and connects
+to an address that it has checked. Standard library only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import socket
+import sys
+import time
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import TypeVar
+
+from . import refusals
+from .heads import LARGEST, BadRequest, Head, head
+from .rules import Rules, Target
+
+MOST = 64
+"""Connections at once."""
+HEAD_SECONDS = 10.0
+LOOK_UP_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
+IDLE_SECONDS = 900.0
+ADDRESSES = 4
+"""Of a name, that are tried."""
+PIECE = 65_536
+_KEEPS = (b"connection:", b"keep-alive:")
+T = TypeVar("T")
+Task = asyncio.Future[None]
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Refused(Exception):
+    """``status`` and words for the program in the sandbox; ``told``: also for the person and the
+    model, of this target."""
+
+    def __init__(self, status: int, words: str, told: Target | None = None) -> None:
+        super().__init__(words)
+        self.status = status
+        self.told = told
+
+
+class Proxy:
+    def __init__(self, rules: Rules, refused: refusals.Book) -> None:
+        self._rules = rules
+        self._refused = refused
+        self._open = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, to its end."""
+        self._open += 1
+        try:
+            await self._answer(reader, writer)
+        except Refused as error:
+            if error.told is not None:
+                # First, so that it is there when the program learns of it.
+                self._refused.write(error.told, str(error))
+            await _say(writer, error.status, str(error))
+        except (OSError, asyncio.IncompleteReadError):
+            pass  # one of the two sides has gone
+        finally:
+            self._open -= 1
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._open > MOST:
+            raise Refused(503, "too many connections at once")
+        request = await _head(reader)
+        far_reader, far = await self._connect(request.target)
+        try:
+            if request.is_tunnel:
+                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                await _both(_Flow(), (reader, writer), (far_reader, far))
+            else:
+                await _one_request(request, (reader, writer), (far_reader, far))
+        finally:
+            far.close()
+
+    async def _connect(self, asked: Target) -> Streams:
+        if not self._rules.allows(asked):
+            raise Refused(403, "not on the list of allowed hosts", asked)
+        try:
+            found = await _within(
+                LOOK_UP_SECONDS,
+                asyncio.get_running_loop().getaddrinfo(
+                    asked.host, asked.port, type=socket.SOCK_STREAM
+                ),
+            )
+        except (OSError, UnicodeError):
+            raise Refused(502, f"{asked.host} has no address") from None
+        addresses = dict.fromkeys(str(one[4][0]) for one in found)
+        allowed = [one for one in addresses if self._rules.may_connect(one, asked.port)]
+        if not allowed:
+            raise Refused(403, "its address is not public and not on the list", asked)
+        for address in allowed[:ADDRESSES]:
+            with suppress(OSError):
+                # An address, so nothing is looked up again.
+                return await _within(
+                    CONNECT_SECONDS, asyncio.open_connection(address, asked.port, limit=LARGEST)
+                )
+        raise Refused(502, f"{asked} does not answer")
+
+
+async def _within(seconds: float, what: Awaitable[T]) -> T:
+    """Raises OSError after these seconds."""
+    try:
+        return await asyncio.wait_for(what, seconds)
+    except asyncio.TimeoutError:
+        raise TimeoutError("it took too long") from None
+
+
+async def _head(reader: asyncio.StreamReader) -> Head:
+    try:
+        return head(await _within(HEAD_SECONDS, reader.readuntil(b"\r\n\r\n")))
+    except BadRequest as error:
+        raise Refused(400, str(error)) from None
+    except asyncio.LimitOverrunError:
+        raise Refused(431, "headers that are too large") from None
+    except TimeoutError:
+        raise Refused(408, "headers that come too slowly") from None
+
+
+async def _say(writer: asyncio.StreamWriter, status: int, words: str) -> None:
+    body = f"The sandbox refused this connection: {words}.\n".encode()
+    first = f"HTTP/1.1 {status} Refused by the sandbox: {words}"
+    lines = (first, "Content-Type: text/plain", f"Content-Length: {len(body)}", "Connection: close")
+    writer.write("\r\n".join([*lines, "", ""]).encode("ascii", "replace") + body)
+    with suppress(OSError):
+        await _within(HEAD_SECONDS, writer.drain())
+
+
+class _Flow:
+    """When something last passed, either way."""
+
+    def __init__(self) -> None:
+        self.last = time.monotonic()
+
+    async def send(self, data: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+        await writer.drain()
+        self.last = time.monotonic()
+
+    async def is_idle(self) -> None:
+        """Returns when nothing has passed for long."""
+        while True:
+            left = self.last + IDLE_SECONDS - time.monotonic()
+            if left <= 0:
+                return
+            await asyncio.sleep(left)
+
+
+async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
+    """Until both sides have ended, or nothing passes for long."""
+    out = asyncio.ensure_future(_all(flow, near[0], far[1]))
+    back = asyncio.ensure_future(_all(flow, far[0], near[1]))
+    await _until(flow, {out, back}, {out, back})
+
+
+async def _one_request(request: Head, near: Streams, far: Streams) -> None:
+    """No second one follows on this connection, so none can be hidden behind the first."""
+    flow = _Flow()
+    await flow.send(request.forwarded(), far[1])
+    out = asyncio.ensure_future(_body(flow, request.length, near[0], far[1]))
+    back = asyncio.ensure_future(_reply(flow, far[0], near[1]))
+    await _until(flow, {back}, {out, back})
+
+
+async def _until(flow: _Flow, ended: set[Task], tasks: set[Task]) -> None:
+    """Until these have ended, one has failed, or nothing passes for long. Then none is left."""
+    idle = asyncio.ensure_future(flow.is_idle())
+    waiting = {idle, *tasks}
+    try:
+        while not idle.done() and not all(one.done() for one in ended):
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if any(one.exception() is not None for one in done):
+                break
+    finally:
+        for one in (idle, *tasks):
+            one.cancel()
+        await asyncio.gather(idle, *tasks, return_exceptions=True)
+
+
+async def _reply(flow: _Flow, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The host may mean to keep the connection. The program must not send a second request on it,
+    so it learns that it ends."""
+    while True:
+        try:
+            lines = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[:-2]
+        except asyncio.LimitOverrunError:
+            raise ConnectionError("an answer that cannot be read") from None
+        more = lines[0].split(b" ")[1:2] == [b"100"]
+        kept = [one for one in lines if not one.lower().startswith(_KEEPS)]
+        closing = [] if more else [b"Connection: close"]
+        await flow.send(b"\r\n".join([*kept, *closing, b"", b""]), writer)
+        if not more:
+            return await _all(flow, reader, writer)
+
+
+async def _all(flow: _Flow, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(PIECE):
+        await flow.send(data, writer)
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+async def _body(
+    flow: _Flow, length: int | None, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Exactly the body, or an error of OSError's."""
+    if length is not None:
+        await _bytes(flow, length, reader, writer)
+        return
+    while size := await _size(reader):
+        await flow.send(b"%x\r\n" % size, writer)
+        await _bytes(flow, size, reader, writer)
+        if await reader.readexactly(2) != b"\r\n":
+            raise ConnectionError("a chunk that cannot be read")
+        await flow.send(b"\r\n", writer)
+    # What may follow the last chunk is dropped.
+    await flow.send(b"0\r\n\r\n", writer)
+
+
+async def _size(reader: asyncio.StreamReader) -> int:
+    try:
+        line = await reader.readuntil(b"\r\n")
+    except asyncio.LimitOverrunError:
+        raise ConnectionError("a chunk that cannot be read") from None
+    found = re.fullmatch(rb"([0-9A-Fa-f]{1,15})[ \t]*(;[\t -~]*)?\r\n", line)
+    if found is None:
+        raise ConnectionError("a chunk that cannot be read")
+    return int(found[1], 16)
+
+
+async def _bytes(
+    flow: _Flow, count: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    while count:
+        data = await reader.read(min(count, PIECE))
+        if not data:
+            raise ConnectionError("a body that ends early")
+        count -= len(data)
+        await flow.send(data, writer)
+
+
+async def run(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
+    """Until the process of this pidfd has ended."""
+    ended = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sandbox, ended.set)
+    await asyncio.start_unix_server(proxy.serve, sock=listener, limit=LARGEST)
+    await ended.wait()
+
+
+def main() -> None:
+    """Arguments: the descriptors of the listening socket, of the sandbox's first process and of the
+    refusals, and the list as JSON."""
+    listener, sandbox, book = map(int, sys.argv[1:4])
+    proxy = Proxy(Rules(json.loads(sys.argv[4])), refusals.Book(book))
+    asyncio.run(_until_the_end(socket.socket(fileno=listener), sandbox, proxy))
+
+
+async def _until_the_end(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
+    await run(listener, sandbox, proxy)
+    # Without waiting for threads that still look up a name.
+    os._exit(0)

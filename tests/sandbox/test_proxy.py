@@ -1,0 +1,308 @@
+"""The proxy of a sandboxed kernel by itself: what it reads, where it leads, how long it waits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_codeinterp.sandbox.network import proxy, refusals
+from jupyter_codeinterp.sandbox.network.gate import variables
+from jupyter_codeinterp.sandbox.network.heads import LARGEST, BadRequest, head
+from jupyter_codeinterp.sandbox.network.refusals import Book, Refusal, sentence
+from jupyter_codeinterp.sandbox.network.rules import Rules, Target, canonical, is_public, target
+from tests.sandbox.web import Web, web
+
+PRIVATE = (
+    "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.1.2.3",
+    "168.63.129.16", "169.254.169.254", "172.16.0.1", "192.0.2.1", "192.168.1.1", "224.0.0.1",
+    "240.0.0.1", "255.255.255.255", "::", "::1", "::7f00:1", "::ffff:10.0.0.1", "::ffff:127.0.0.1",
+    "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+    "2001:db8::1", "2002:7f00:1::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fe80::1%eth0",
+    "fec0::1", "ff02::1",
+)  # fmt: skip
+PUBLIC = ("1.1.1.1", "8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::808:808", "2606:4700:4700::1111")
+BAD_PLACES = (
+    "", "host", ":80", "host:", "host:0", "host:65536", "host:+80", "host:80:80", "a b:80",
+    "a/b:80", "user@host:80", "host\r:80", "[::1]", "::1:80", "[127.0.0.1:80",
+    "[fe80::1%25eth0]:80", "[x]:80", "-a:80", "a..b:80", "ä:80", f"{'a' * 64}.org:80",
+    f"{'a.' * 127}org:80",
+)  # fmt: skip
+BAD_HEADS = {
+    "bare line feeds": b"CONNECT a.org:443 HTTP/1.1\nHost: a.org\r\n\r\n",
+    "a bare line feed in a header": b"CONNECT a.org:443 HTTP/1.1\r\nX: 1\nY: 2\r\n\r\n",
+    "a bare return": b"CONNECT a.org:443 HTTP/1.1\r\nX: 1\rY: 2\r\n\r\n",
+    "a folded header": b"GET http://a.org/ HTTP/1.1\r\nX: 1\r\n Y: 2\r\n\r\n",
+    "a blank before a colon": b"GET http://a.org/ HTTP/1.1\r\nContent-Length : 1\r\n\r\n",
+    "two lengths": b"POST http://a.org/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    "a length and chunks": (
+        b"POST http://a.org/ HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    ),
+    "another coding": b"POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+    "a signed length": b"POST http://a.org/ HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
+    "another host before an @": b"GET http://a.org@b.org/ HTTP/1.1\r\n\r\n",
+    "a fragment in the host": b"GET http://a.org#b.org/ HTTP/1.1\r\n\r\n",
+    "a backslash in the host": b"GET http://a.org\\b.org/ HTTP/1.1\r\n\r\n",
+    "a path": b"GET / HTTP/1.1\r\nHost: a.org\r\n\r\n",
+    "TLS by the proxy": b"GET https://a.org/ HTTP/1.1\r\n\r\n",
+    "no port": b"CONNECT a.org HTTP/1.1\r\n\r\n",
+    "another version": b"CONNECT a.org:443 HTTP/2.0\r\n\r\n",
+    "more headers": b"CONNECT a.org:443 HTTP/1.1\r\n" + b"X: 1\r\n" * 101 + b"\r\n",
+    "no request": b"\x05\x01\x00\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_an_address_that_is_not_public_must_be_named(address: str) -> None:
+    found = canonical(address)
+    assert not is_public(found)
+    assert not Rules(["a.org:80"]).may_connect(address, 80)
+    named = Rules([str(Target(str(found), 80))])
+    assert named.may_connect(address, 80) and not named.may_connect(address, 81)
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_a_public_address_needs_no_name(address: str) -> None:
+    assert Rules(["a.org:80"]).may_connect(address, 80)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_allowed"),
+    [
+        ("a.org:443", True),
+        ("A.Org.:443", True),
+        ("a.org:80", False),
+        ("b.a.org:443", False),
+        ("a.org.b.org:443", False),
+        ("xn--bcher-kva.example:443", True),
+        ("10.0.0.5:80", True),
+        ("[2606:4700:0::1111]:443", True),
+        ("0x0a.5:80", False),
+        ("167772165:80", False),
+        ("10.0.5:80", False),
+    ],
+)
+def test_the_list_names_hosts_and_ports(asked: str, is_allowed: bool) -> None:
+    rules = Rules(["a.org:443", "Bücher.example:443", "10.0.0.5:80", "[2606:4700::1111]:443"])
+    assert rules.allows(target(asked)) is is_allowed
+
+
+@pytest.mark.parametrize("text", BAD_PLACES)
+def test_what_is_no_host_and_port(text: str) -> None:
+    with pytest.raises(ValueError, match="host"):
+        target(text)
+
+
+@pytest.mark.parametrize("text", ["a.org", "a.org:https", "*:443", "http://a.org:80", ""])
+def test_a_setting_that_is_no_host_and_port_says_so(text: str) -> None:
+    with pytest.raises(ValueError, match="is not host:port"):
+        Rules([text])
+
+
+@pytest.mark.parametrize("name", BAD_HEADS)
+def test_a_head_that_can_be_read_in_two_ways_is_refused(name: str) -> None:
+    with pytest.raises(BadRequest):
+        head(BAD_HEADS[name])
+
+
+def test_what_is_forwarded_is_for_the_host_of_the_address_and_for_one_request() -> None:
+    sent = (
+        b"POST http://a.org:8080?q=1 HTTP/1.1\r\nHost: b.org\r\nConnection: keep-alive, X-Drop\r\n"
+        b"Proxy-Authorization: secret\r\nX-Drop: 1\r\nX-Keep: 2\r\nContent-Length: 3\r\n\r\n"
+    )
+    assert head(sent).forwarded() == (
+        b"POST /?q=1 HTTP/1.1\r\nHost: a.org:8080\r\nX-Keep: 2\r\nContent-Length: 3\r\n"
+        b"Connection: close\r\n\r\n"
+    )
+    plain = head(b"GET http://[2606:4700::1111]/ HTTP/1.0\r\n\r\n").forwarded()
+    assert plain == b"GET / HTTP/1.1\r\nHost: [2606:4700::1111]\r\nConnection: close\r\n\r\n"
+
+
+def test_the_refusals_are_bounded_and_those_of_a_run() -> None:
+    book = Book(os.memfd_create("refusals"))
+    longest = target(f"{'a' * 63}.{'b' * 63}.{'c' * 63}.{'d' * 61}:65535")
+    for number in range(refusals.KEPT + 3):
+        book.write(Target(f"h{number}.org", 443), "why")
+    book.write(longest, "its address is not public and not on the list")
+    every = book.since(0)
+    assert len(every) == refusals.KEPT
+    assert every[-1][1:] == (str(longest), "its address is not public and not on the list")
+    assert next(one.target for one in book.since(every[-2].at)) == f"h{refusals.KEPT + 2}.org:443"
+    os.close(book.number)
+
+
+def test_the_sentence_names_a_few() -> None:
+    each = [Refusal(0, f"h{number}.org:443", "why") for number in range(7)]
+    assert sentence([]) == ""
+    assert sentence([each[0]] * 9) == "The sandbox refused a connection: h0.org:443 (why)."
+    assert sentence(each).endswith("h4.org:443 (why), and 2 more.")
+
+
+def test_a_loopback_host_of_the_list_is_outside() -> None:
+    assert variables(["a.org:443"])["NO_PROXY"] == "localhost,127.0.0.1,::1"
+    assert variables(["127.0.0.1:80"])["NO_PROXY"] == "localhost,::1"
+
+
+class Names:
+    """A resolver: the addresses of each look-up in turn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
+        self.asked: list[str] = []
+        self._answers = list(answers)
+        # Above the system's, so that the loop's own way to it is used.
+        monkeypatch.setattr(socket, "getaddrinfo", self._look_up)
+
+    def _look_up(self, host: Any, port: int, *given: Any, **more: Any) -> list[Any]:
+        self.asked.append(str(host))
+        address = self._answers.pop(0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+
+@asynccontextmanager
+async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book]]:
+    """The proxy's socket, and what it refused."""
+    book = Book(os.memfd_create("refusals"))
+    made = proxy.Proxy(Rules(allow), book)
+    path = str(tmp_path / "socket")
+    server = await asyncio.start_unix_server(made.serve, path, limit=LARGEST)
+    try:
+        yield path, book
+    finally:
+        server.close()
+        os.close(book.number)
+
+
+async def said(path: str, *sent: bytes, pause: float = 0) -> bytes:
+    """All that the proxy answers to this, until it ends the connection."""
+    reader, writer = await asyncio.open_unix_connection(path)
+    try:
+        for one in sent:
+            writer.write(one)
+            await writer.drain()
+            await asyncio.sleep(pause)
+        return await asyncio.wait_for(reader.read(), 20)
+    except ConnectionResetError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def test_a_name_that_leads_to_this_machine_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with web() as inner, proxied(tmp_path, f"a.org:{inner.port}") as (path, book):
+        names = Names(monkeypatch, "127.0.0.1")
+        answer = await said(path, f"CONNECT a.org:{inner.port} HTTP/1.1\r\n\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 403 Refused by the sandbox: its address is not public")
+        assert names.asked == ["a.org"]
+        assert [one.target for one in book.since(0)] == [f"a.org:{inner.port}"]
+    assert inner.requests == []
+
+
+async def test_a_name_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second answer would lead elsewhere."""
+    async with (
+        web() as named,
+        proxied(tmp_path, f"a.org:{named.port}", named.at) as (path, _),
+    ):
+        names = Names(monkeypatch, "127.0.0.1", "127.0.0.2")
+        answer = await said(path, f"GET http://a.org:{named.port}/ HTTP/1.1\r\n\r\n".encode())
+        assert answer.endswith(b"hello")
+        # The loop itself asks for an address only to see that it is one.
+        assert [one for one in names.asked if one != "127.0.0.1"] == ["a.org"]
+
+
+async def test_a_second_request_on_a_connection_reaches_nothing(tmp_path: Path) -> None:
+    async with web() as named, web() as other, proxied(tmp_path, named.at) as (path, _):
+        first = f"POST http://{named.at}/1 HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody"
+        for second in (
+            f"GET http://{other.at}/2 HTTP/1.1\r\n\r\n",
+            f"GET /2 HTTP/1.1\r\nHost: {other.at}\r\n\r\n",
+            f"CONNECT {other.at} HTTP/1.1\r\n\r\n",
+        ):
+            assert (await said(path, (first + second).encode())).count(b"hello") == 1
+        assert [one.split(" ")[1] for one in named.requests] == ["/1"] * 3
+        assert named.bodies == [b"body"] * 3
+    assert other.requests == []
+
+
+async def test_a_host_that_keeps_connections_does_not_make_a_program_wait(tmp_path: Path) -> None:
+    async with web() as named, proxied(tmp_path, named.at) as (path, _):
+        named.keeps = True
+        reader, writer = await asyncio.open_unix_connection(path)
+        writer.write(f"GET http://{named.at}/ HTTP/1.1\r\n\r\n".encode())
+        answer = await asyncio.wait_for(reader.readuntil(b"hello"), 20)
+        assert answer.lower().count(b"connection:") == 1
+        assert b"\r\nConnection: close\r\n\r\nhello" in answer
+        writer.close()
+
+
+async def test_the_host_header_is_that_of_the_address(tmp_path: Path) -> None:
+    async with web() as named, proxied(tmp_path, named.at) as (path, _):
+        await said(path, f"GET http://{named.at}/ HTTP/1.1\r\nHost: b.org\r\n\r\n".encode())
+        assert f"Host: {named.at}" in named.requests[0]
+        assert "b.org" not in named.requests[0]
+
+
+async def test_chunks_are_read_and_written_again(tmp_path: Path) -> None:
+    async with web() as named, proxied(tmp_path, named.at) as (path, _):
+        start = f"POST http://{named.at}/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+        whole = b"3;x=y\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n"
+        assert (await said(path, start + whole)).endswith(b"hello")
+        assert named.bodies == [b"abcd"]
+        for bad in (b"-3\r\nabc\r\n", b"3\nabc\r\n", b"3\r\nabcX\r\n", b"0x3\r\nabc\r\n"):
+            assert await said(path, start + bad) == b""
+        assert named.bodies == [b"abcd"]
+
+
+async def test_large_and_slow_heads_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proxy, "HEAD_SECONDS", 0.5)
+    async with proxied(tmp_path, "a.org:443") as (path, _):
+        flood = b"CONNECT a.org:443 HTTP/1.1\r\n" + b"X: 1\r\n" * 20_000
+        answer = await said(path, flood)
+        # What is left unread may take the answer with it.
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 431")
+        little = flood[: LARGEST + 10]
+        assert (await said(path, little)).startswith(b"HTTP/1.1 431")
+        slow = await said(path, b"CONNECT a.org:443 HTTP/1.1\r\n", b"X: 1\r\n", pause=0.3)
+        assert slow.startswith(b"HTTP/1.1 408")
+
+
+async def test_connections_are_bounded_and_come_free_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy, "MOST", 2)
+    async with web() as named, proxied(tmp_path, named.at) as (path, _):
+        ask = f"GET http://{named.at}/ HTTP/1.1\r\n\r\n".encode()
+        held = [await asyncio.open_unix_connection(path) for _ in range(2)]
+        assert (await said(path, ask)).startswith(b"HTTP/1.1 503")
+        for _, writer in held:
+            writer.close()
+            await writer.wait_closed()
+        await asyncio.sleep(0.1)
+        assert (await said(path, ask)).endswith(b"hello")
+
+
+async def test_a_connection_on_which_nothing_passes_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy, "IDLE_SECONDS", 0.4)
+    async with web() as named, proxied(tmp_path, named.at) as (path, _):
+        answer = await said(path, f"CONNECT {named.at} HTTP/1.1\r\n\r\n".encode())
+        assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+async def test_a_host_that_does_not_answer_is_no_refusal(tmp_path: Path) -> None:
+    gone = Web()
+    async with web() as one:
+        gone.port = one.port
+    async with proxied(tmp_path, gone.at) as (path, book):
+        answer = await said(path, f"CONNECT {gone.at} HTTP/1.1\r\n\r\n".encode())
+        assert answer.startswith(b"HTTP/1.1 502") and b"does not answer" in answer
+        assert book.since(0) == []
