@@ -17,7 +17,7 @@ from jupyter_codeinterp.sandbox.network.gate import variables
 from jupyter_codeinterp.sandbox.network.heads import LARGEST, BadRequest, head
 from jupyter_codeinterp.sandbox.network.refusals import Book, Refusal, sentence
 from jupyter_codeinterp.sandbox.network.rules import Rules, Target, canonical, is_public, target
-from tests.sandbox.web import Web, web
+from tests.sandbox.web import Web, handling, web
 
 PRIVATE = (
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.1.2.3",
@@ -170,12 +170,13 @@ async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, Book]
     book = Book(os.memfd_create("refusals"))
     made = proxy.Proxy(Rules(allow), book)
     path = str(tmp_path / "socket")
-    server = await asyncio.start_unix_server(made.serve, path, limit=LARGEST)
-    try:
-        yield path, book
-    finally:
-        server.close()
-        os.close(book.number)
+    async with handling(made.serve) as serve:
+        server = await asyncio.start_unix_server(serve, path, limit=LARGEST)
+        try:
+            yield path, book
+        finally:
+            server.close()
+    os.close(book.number)
 
 
 async def said(path: str, *sent: bytes, pause: float = 0) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Web:
         if "transfer-encoding" not in headers:
             return await reader.readexactly(int(headers.get("content-length", 0)))
         body = b""
-        while size := int(await reader.readline(), 16):
+        while size := int(await reader.readuntil(b"\n"), 16):
             body += await reader.readexactly(size)
             await reader.readline()
         await reader.readline()
@@ -57,9 +59,28 @@ class Web:
 @asynccontextmanager
 async def web(host: str = "127.0.0.1") -> AsyncIterator[Web]:
     made = Web()
-    server = await asyncio.start_server(made.serve, host)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
-        yield made
-    finally:
-        server.close()
+    async with handling(made.serve) as serve:
+        server = await asyncio.start_server(serve, host)
+        made.port = server.sockets[0].getsockname()[1]
+        try:
+            yield made
+        finally:
+            server.close()
+
+
+@asynccontextmanager
+async def handling(serve: Serve) -> AsyncIterator[Serve]:
+    """The same; at the end no connection is left."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def kept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(serve(reader, writer))
+        tasks.add(task)
+        await asyncio.wait({task})
+        writer.close()
+
+    yield kept
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.01)
