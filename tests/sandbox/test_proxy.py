@@ -219,8 +219,12 @@ async def test_a_name_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.Monk
         assert [one for one in names.asked if one != "127.0.0.1"] == ["a.org"]
 
 
-async def test_a_second_request_on_a_connection_reaches_nothing(tmp_path: Path) -> None:
+async def test_a_second_request_on_a_connection_reaches_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy, "IDLE_SECONDS", 0.5)
     async with web() as named, web() as other, proxied(tmp_path, named.at) as (path, _):
+        named.keeps = True
         first = f"POST http://{named.at}/1 HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody"
         for second in (
             f"GET http://{other.at}/2 HTTP/1.1\r\n\r\n",
