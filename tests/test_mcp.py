@@ -226,9 +226,10 @@ async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
         await client.call_tool("read_notebook", {"notebook": PATH})
         session_id = await begun(site)
         await rest.post("sessions", session_id, "stop")
-        # Without a model, nobody answers but the client.
-        await rest.post("sessions", session_id, "messages", text="And you?")
         async with rest.follow(session_id) as stream:
+            await stream.event("turn_ended")
+            # Without a model, nobody answers but the client.
+            await rest.post("sessions", session_id, "messages", text="And you?")
             await stream.event("turn_ended", 2)
             said = [event["text"] for event in stream.of("text_done")]
             assert "Only the program" in said[-1]
