@@ -10,6 +10,7 @@ import signal
 import threading
 from concurrent.futures import Future
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
@@ -38,7 +39,7 @@ class SandboxProvisioner(LocalProvisioner):
 
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
-    allow = List(Unicode(), config=True, help="What it may connect to: each a host:port.")
+    allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
@@ -132,9 +133,9 @@ class SandboxProvisioner(LocalProvisioner):
         inside = self._inside(environment, python)
         way = self._way(place)
         if way is not None:
-            files[gate.FIRST] = _data(gate.first())
-            command = gate.command(python, command)
-            inside |= gate.variables(self.allow)
+            files |= {path: _data(content) for path, content in way.files.items()}
+            command = way.command(python, command, folders.home())
+            inside |= way.variables()
 
         def made(info: int, block: int) -> list[str]:
             return arguments(
@@ -167,7 +168,7 @@ class SandboxProvisioner(LocalProvisioner):
             return None
         try:
             return gate.Gate(place.path / "network", self.allow)
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
     def hit(self, error: str, since: float) -> str:

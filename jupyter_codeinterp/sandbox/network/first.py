@@ -1,8 +1,9 @@
-"""Runs in the sandbox before the kernel, with the kernel's Python: ``first.py SOCKET COMMAND…``.
+"""Runs in the sandbox before the kernel: ``python first.py SOCKET PACKAGES COMMAND…``.
 
 The network there is the loopback alone. A process listens on it and passes each connection to the
 proxy's Unix socket, for programs know proxies by host and port. Then the kernel takes this
-process's place. Standard library only, of any Python from 3.8 on.
+process's place. ``PACKAGES`` is the folder that pip shall install into, or "". Standard library
+only, of any Python from 3.8 on.
 """
 
 import os
@@ -14,7 +15,7 @@ MOST = 256
 
 
 def main() -> None:
-    path, command = sys.argv[1], sys.argv[2:]
+    path, packages, command = sys.argv[1], sys.argv[2], sys.argv[3:]
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(MOST)
@@ -30,8 +31,35 @@ def main() -> None:
         relay(listener, path)
         os._exit(1)
     os.waitpid(child, 0)
+    if packages:
+        layer(packages)
     listener.close()
     os.execv(command[0], command)
+
+
+def layer(path: str) -> None:
+    """A virtual environment over the kernel's own, which is read-only. pip finds there what is
+    installed below, and a newer version of it hides the older one."""
+    import site
+    from pathlib import Path
+
+    name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    folder = Path(path, "lib", name, "site-packages")
+    folder.mkdir(parents=True)
+    python = Path(path, "bin", "python")
+    python.parent.mkdir()
+    base = Path(sys.executable).resolve()
+    python.symlink_to(base)
+    Path(path, "pyvenv.cfg").write_text(
+        f"home = {base.parent}\ninclude-system-site-packages = false\n", "utf-8"
+    )
+    # So that what is in its own files of this kind is found, too.
+    lines = (f"import site; site.addsitedir({one!r})\n" for one in site.getsitepackages())
+    (folder / "below.pth").write_text("".join(lines), "utf-8")
+    os.environ["PIP_PYTHON"] = str(python)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{folder}:{before}" if before else str(folder)
+    os.environ["PATH"] = f"{os.environ['PATH']}:{python.parent}"
 
 
 def relay(listener: socket.socket, path: str) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import pypi
 from .refusals import Book, Refusal
 from .rules import Rules
 
@@ -17,6 +18,14 @@ SOCKET = "/run/network"
 """The proxy's, in the sandbox."""
 FIRST = "/run/first.py"
 """What runs in the sandbox before the kernel."""
+CERTIFICATES = "/run/certificates.pem"
+PACKAGES = ".packages"
+PIP = {
+    # Settings that it finds in files lead to what the sandbox does not have.
+    "PIP_CONFIG_FILE": "/dev/null",
+    "PIP_NO_CACHE_DIR": "1",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
 _ROOT = Path(__file__).parents[3]
 _START = (
     "import sys; sys.path.append(sys.argv.pop(1));"
@@ -26,11 +35,19 @@ WAITING = 64
 
 
 class Gate:
-    """``path``: of the Unix socket, which is there at once. Raises ValueError for a list that
-    cannot be read, and OSError."""
+    """``path``: of the Unix socket, which is there at once. ``files`` are for the sandbox: paths
+    there, and what is in them. Raises ValueError for a list that cannot be read, OSError and
+    SubprocessError."""
 
     def __init__(self, path: Path, allow: Sequence[str]) -> None:
-        self._allow = [str(one) for one in Rules(allow).targets]
+        self._index = pypi.index() if pypi.PRESET in allow else None
+        hosts = [one for one in allow if one != pypi.PRESET]
+        self._allow = [str(one) for one in Rules(hosts).targets]
+        self.files = {FIRST: Path(__file__).with_name("first.py").read_bytes()}
+        if self._index is not None:
+            self._allow += self._index.allow
+            if self._index.certificates is not None:
+                self.files[CERTIFICATES] = self._index.certificates.read_bytes()
         self.path = path
         path.unlink(missing_ok=True)
         self._listener: socket.socket | None = socket.socket(socket.AF_UNIX)
@@ -58,6 +75,22 @@ class Gate:
         self._listener.close()
         self._listener = None
 
+    def variables(self) -> dict[str, str]:
+        """For the kernel."""
+        made = variables(self._allow)
+        if self._index is not None:
+            made |= {**PIP, **self._index.variables}
+            if CERTIFICATES in self.files:
+                made["PIP_CERT"] = CERTIFICATES
+        return made
+
+    def command(self, python: str, inner: Sequence[str], home: Path) -> list[str]:
+        """Runs ``inner`` in the sandbox, with the way to the proxy open and a place for packages
+        in the home folder there."""
+        if self._index is None:
+            return [python, "-I", "-S", FIRST, SOCKET, "", *inner]
+        return [python, "-I", FIRST, SOCKET, str(home / PACKAGES), *inner]
+
     def refused(self, since: float) -> list[Refusal]:
         """Since this time of ``time.monotonic``."""
         return self._book.since(since) if self._book.number >= 0 else []
@@ -82,13 +115,3 @@ def variables(allow: Sequence[str]) -> dict[str, str]:
     named = {one.host for one in Rules(allow).targets}
     own = ",".join(one for one in ("localhost", "127.0.0.1", "::1") if one not in named)
     return {"NO_PROXY": own, "no_proxy": own}
-
-
-def command(python: str, inner: Sequence[str]) -> list[str]:
-    """Runs ``inner`` with the way to the proxy open. For the sandbox, where ``FIRST`` is there."""
-    return [python, "-I", "-S", FIRST, SOCKET, *inner]
-
-
-def first() -> bytes:
-    """The content of ``FIRST``."""
-    return Path(__file__).with_name("first.py").read_bytes()
