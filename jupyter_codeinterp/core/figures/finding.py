@@ -28,7 +28,8 @@ _REFERENCE = re.compile(
     r"level|part|item|point|question)[ \u00a0]?[#(\[]{0,2}|\bp ?[<>≤≥] ?)$",
     re.I,
 )
-"""What stands before a number that names something and is no claim."""
+"""What stands before a number that names something and is no claim, in so many characters:"""
+_NEAR = 12
 _FEW = re.compile(r"\b(?:top|first|last|bottom) $")
 _NAMED = re.compile(
     r" ?(?:confidence|CI\b|interval|percentile|quantile|significance|level\b|decimals?\b|digits?\b)"
@@ -38,13 +39,15 @@ _NAMED = re.compile(
 """What stands after one."""
 _SENTENCE = re.compile(r"(?<=[.!?])[*_\"”)]{0,3}\s+(?=[^\sa-z])")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
-_APPROXIMATE = re.compile(
-    r"(?:\b(?:about|around|roughly|approximately|approx\.?|some|circa|ca\.?|close to|or so)|[~≈±])"
+_INEXACT = re.compile(
+    r"(?:\b(?:(?P<above>over|more than|at least|above|exceed\w*|upwards of)"
+    r"|(?P<below>under|less than|nearly|almost|below|up to)"
+    r"|about|around|roughly|approximately|approx\.?|some|circa|ca\.?|close to|or so)|[~≈±])"
     r"\s?[$€£]?$",
     re.I,
 )
-_ABOVE = re.compile(r"\b(?:over|more than|at least|above|exceed\w*|upwards of)\s?[$€£]?$", re.I)
-_BELOW = re.compile(r"\b(?:under|less than|nearly|almost|just under|below|up to)\s?[$€£]?$", re.I)
+"""What stands before a number that is not exact, in at most so many characters:"""
+_FAR = 24
 
 
 class Sentence:
@@ -118,10 +121,10 @@ def _spots(text: str) -> Iterator[tuple[int, int, _What]]:
         if number < MOST_NAMES and re.search(r"[^\W\d_]", words) and len(words.split()) <= 6:
             yield name.start(), name.end(), words
     for one in numbers(text):
-        before, after = text[max(0, one.start - 24) : one.start], text[one.end : one.end + 16]
-        names = one.digits <= 3 and _REFERENCE.search(before)
-        few = one.bare and one.digits <= 2 and _FEW.search(before)
-        if not (names or few or _NAMED.match(after)):
+        before = max(0, one.start - _NEAR), one.start
+        names = one.digits <= 3 and _REFERENCE.search(text, *before)
+        few = one.bare and one.digits <= 2 and _FEW.search(text, *before)
+        if not (names or few or _NAMED.match(text, one.end, one.end + 16)):
             yield one.start, one.end, one
 
 
@@ -131,12 +134,12 @@ def _claim(text: str, start: int, end: int, what: _What, sentence: Sentence) -> 
         return Claim(what, at, at + len(what), "name", sentence)
     if isinstance(what, Date):
         return Claim(text[start:end], start, end, "date", sentence, date=what)
-    before = text[max(0, start - 24) : start]
+    inexact = _INEXACT.search(text[max(0, start - _FAR) : start])
     grain, low, high = what.grain, 0.5, 0.5
     # Few numbers are as small as 0.0008.
     digits = max(what.digits, what.decimals) if abs(what.value) < 1 else what.digits
-    above, below = _ABOVE.search(before), _BELOW.search(before)
-    if above or below or _APPROXIMATE.search(before):
+    if inexact is not None:
+        above, below = inexact["above"], inexact["below"]
         zeros = _zeros(text[what.start : what.end]) if not what.decimals else 0
         if digits - zeros >= 2 or (above or below):
             grain, digits = grain * 10**zeros, max(1, digits - zeros)

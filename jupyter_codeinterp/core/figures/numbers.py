@@ -42,27 +42,34 @@ _MONTHS = {
     for name in names.split()
 }
 _MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
-# The first letter is looked for in both cases, because ignoring the case takes long.
-_MONTH = rf"(?-i:(?=[JFMASONDjfmasond\u017f]))(?P<month>{_MONTH_NAMES})\.?"
+_MONTH = rf"(?P<month>{_MONTH_NAMES})\.?"
+# A class of characters first lets ``re`` skip all others without a try at each. What must not
+# stand before follows it. The letter is in both cases, because ignoring the case takes long.
+_INITIAL = r"(?-i:[JFMASONDjfmasond\u017f])(?<![\w.].)"
+_ENDINGS = "|".join(f"(?<={name[0]}){name[1:]}" for name in _MONTH_NAMES.split("|"))
+_MONTH_FIRST = rf"(?P<month>{_INITIAL}(?:{_ENDINGS}))\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAY_FIRST = r"(?P<day>\d(?<![\w.].)\d?)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:1[5-9]|2[01])\d\d)"
 _ANY_YEAR = rf"(?:,?[ \u00a0]{_YEAR}|(?!,?[ \u00a0]\d{{3,}}))"
 ISO = re.compile(
-    r"(?<![\w.,-])(?P<year>(?:1[5-9]|2[01])\d\d)[-/](?P<month>\d{2})(?:[-/](?P<day>\d{2}))?"
+    r"(?P<year>[12](?<![\w.,-].)(?:(?<=1)[5-9]|(?<=2)[01])\d\d)"
+    r"[-/](?P<month>\d{2})(?:[-/](?P<day>\d{2}))?"
     r"(?!\d|[-/]\d)"
 )
-_WITH_MONTH, _WITH_NUMBERS = (
-    tuple(re.compile(rf"(?<![\w.]){pattern}(?!\w)", re.IGNORECASE) for pattern in patterns)
-    for patterns in (
-        (
-            rf"{_DAY}[ \u00a0](?:of )?{_MONTH}{_ANY_YEAR}",
-            rf"{_MONTH}[ \u00a0]{_DAY}{_ANY_YEAR}",
-            rf"{_MONTH},?[ \u00a0]{_YEAR}",
-        ),
-        (
-            r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>(?:1[5-9]|2[01])\d\d)",
-            r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>(?:1[5-9]|2[01])\d\d)",
-        ),
+_WITH_MONTH = tuple(
+    re.compile(rf"{pattern}(?!\w)", re.IGNORECASE)
+    for pattern in (
+        rf"{_DAY_FIRST}[ \u00a0](?:of )?{_MONTH}{_ANY_YEAR}",
+        rf"{_MONTH_FIRST}[ \u00a0]{_DAY}{_ANY_YEAR}",
+        rf"{_MONTH_FIRST},?[ \u00a0]{_YEAR}",
+    )
+)
+_WITH_NUMBERS = tuple(
+    re.compile(rf"(?<![\w.]){pattern}(?!\w)")
+    for pattern in (
+        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>(?:1[5-9]|2[01])\d\d)",
+        r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<year>(?:1[5-9]|2[01])\d\d)",
     )
 )
 _YEARS = tuple(re.compile(rf"{before}(?:1[5-9]|2[01])\d\d(?!\w)") for before in (r"\.", "/"))
@@ -117,7 +124,7 @@ def numbers(text: str) -> Iterator[Number]:
     for found in NUMBER.finditer(text):
         start, end = found.span()
         following = text[end : end + 2]
-        if re.match(r"\.\d", following) or _in_a_word(text, start):
+        if (following[:1] == "." and following[1:].isdecimal()) or _in_a_word(text, start):
             continue
         read = _value(found["number"])
         if read is None:
@@ -172,7 +179,9 @@ def _value(word: str) -> Union[tuple[float, int, int], None]:
     """Value, decimals and significant digits."""
     if len(word) > 40:
         return None
-    if re.fullmatch(_DOTTED, word):
+    if word.isdigit():
+        plain = word
+    elif re.fullmatch(_DOTTED, word):
         plain = word.replace(".", "").replace(",", ".")
     elif re.fullmatch(_GROUPED, word):
         plain = re.sub(r"[^\d.]", "", word)
@@ -189,7 +198,7 @@ def dates(text: str, most: int = 200) -> Iterator[Date]:
     count = 0
     for pattern in (ISO, *_written(text), *((_CLOCK,) if ":" in text else ())):
         for found in pattern.finditer(text):
-            readings = _iso(found) if pattern is ISO else _readings(found.groupdict())
+            readings = _readings(pattern, found)
             start, end = found.span()
             if readings and not (taken[start] or taken[end - 1]):
                 taken[start:end] = b"\1" * (end - start)
@@ -207,14 +216,22 @@ def _written(text: str) -> tuple[re.Pattern[str], ...]:
     return (*by_name, *(pattern for pattern, year in pairs if year.search(text)))
 
 
-def _iso(found: re.Match[str]) -> tuple[tuple[Union[int, None], ...], ...]:
-    year, month, day = found.groups()
-    parts = (int(year), int(month), int(day) if day else None, None, None, None)
-    right = 1 <= parts[1] <= 12 and (parts[2] is None or 1 <= parts[2] <= 31)
-    return (parts,) if right else ()
+_Readings = tuple[tuple[Union[int, None], ...], ...]
 
 
-def _readings(groups: dict[str, str | None]) -> tuple[tuple[Union[int, None], ...], ...]:
+def _readings(pattern: re.Pattern[str], found: re.Match[str]) -> _Readings:
+    if pattern is ISO:
+        year, month, day = found.groups()
+        parts = (int(year), int(month), int(day) if day else None, None, None, None)
+        right = 1 <= parts[1] <= 12 and (parts[2] is None or 1 <= parts[2] <= 31)
+        return (parts,) if right else ()
+    if pattern is _CLOCK:
+        hour, minute, second = found.groups()
+        return ((None, None, None, int(hour), int(minute), int(second) if second else None),)
+    return _days(found.groupdict())
+
+
+def _days(groups: dict[str, str | None]) -> _Readings:
     if groups.get("a"):
         one, other, year = int(groups["a"] or 0), int(groups["b"] or 0), int(groups["year"] or 0)
         found = [(year, month, day) for month, day in ((one, other), (other, one))]
@@ -223,9 +240,8 @@ def _readings(groups: dict[str, str | None]) -> tuple[tuple[Union[int, None], ..
         number = _MONTHS.get(month.lower()) or (int(month) if month.isdigit() else None)
         year_, day_ = groups.get("year"), groups.get("day")
         found = [(int(year_) if year_ else None, number, int(day_) if day_ else None)]  # type: ignore[list-item]
-    time = tuple(int(v) if (v := groups.get(k)) else None for k in ("hour", "minute", "second"))
     right = [
-        (*date, *time)
+        (*date, None, None, None)
         for date in dict.fromkeys(found)
         if (date[1] is None or 1 <= date[1] <= 12) and (date[2] is None or 1 <= date[2] <= 31)
     ]

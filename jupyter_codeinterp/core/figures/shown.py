@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
-from itertools import islice
+from itertools import chain, islice
 from typing import Union
 
 import msgspec
@@ -36,10 +36,10 @@ FARTHEST_HEAD = 6_000
 
 _TOKEN = re.compile(
     r"(?=[-+\u2212\d])(?<![\w.])"
-    r"(?:(\d{4}-\d{2}(?:-\d{2}(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?)?(?![\d-])"
-    r"|\d\d?:\d\d(?::\d\d)?(?![\d:]))"
-    r"|[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
-    r"(?:(?!\w)|(?=[^\W\d_]{1,3}(?!\w)))(?!\.\d))"
+    r"(?:\d{4}-\d{2}(?:-\d{2}(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?)?(?![\d-])"
+    r"|\d\d?:\d\d(?::\d\d)?(?![\d:])"
+    r"|(?P<number>[-+\u2212]?\d{1,3}(?:(?:,\d{3})+|\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?"
+    r"(?:(?!\w)|(?=[^\W\d_]{1,3}(?!\w)))(?!\.\d)))"
 )
 _ASCII_TOKEN = re.compile(_TOKEN.pattern, re.ASCII)
 """The same in text without other digits and letters, in less time."""
@@ -82,6 +82,8 @@ class Shown(msgspec.Struct, frozen=True, gc=False):
 
 Line = tuple[frozenset[str], list[Shown]]
 """Words of a sentence that a line has, and the line's numbers."""
+_Row = tuple[int, int, frozenset[str]]
+"""The first number of a line, the one after its last, and its words."""
 
 
 class Outputs:
@@ -92,7 +94,11 @@ class Outputs:
         self.code: list[Text] = []
         self.partly = False
         """Whether something was left unread."""
-        self.shown: list[Shown] = []
+        self.shown: list[float] = []
+        """The numbers of all texts, in order. Few are asked for: ``Shown`` is made of those."""
+        self._spans: list[tuple[int, int]] = []
+        self._first: list[int] = []
+        """How many numbers come before each text."""
         self.from_run = 0
         """How many of the numbers are of cells that ran."""
         self._dates: list[tuple[Text, Date]] | None = None
@@ -103,14 +109,15 @@ class Outputs:
         self._alike: dict[int, str] = {}
         self._labels: dict[tuple[int, int], frozenset[str]] = {}
         self._heads: dict[tuple[int, int], list[tuple[int, int, frozenset[str]]]] = {}
-        self._lines: dict[str, list[list[Shown]]] | None = None
+        self._rows: dict[str, list[list[_Row]]] | None = None
+        """By each of their words."""
         self._named: dict[frozenset[str], list[Line]] = {}
         self._used = 0
         for cell in sorted(cells, key=lambda cell: not cell.ran):
             self._read(cell)
         for place, text in enumerate(self.texts):
             self._find(place, text)
-        sizes = [abs(one.value) for one in self.shown]
+        sizes = list(map(abs, self.shown))
         self._order = sorted(range(len(sizes)), key=sizes.__getitem__)
         self._sizes = [sizes[number] for number in self._order]
 
@@ -142,18 +149,18 @@ class Outputs:
         yield start, text[start:]
 
     def _find(self, place: int, text: Text) -> None:
-        words, found = text.text, self.shown
+        words, values, spans = text.text, self.shown, self._spans
+        self._first.append(len(values))
         row = -1
         tokens = _ASCII_TOKEN if words.isascii() else _TOKEN
         grouped = "," in words or "\u2212" in words
-        for match in tokens.finditer(words):
-            if len(found) >= MOST_NUMBERS:
-                self.partly = True
-                return
-            start, end = match.span()
-            if match.lastindex or end - start > 40:
+        matches = tokens.finditer(words)
+        for match in matches if len(values) < MOST_NUMBERS else ():
+            word = match[1]
+            if word is None or len(word) > 40:
                 continue
-            word = match[0]
+            span = match.span()
+            start, end = span
             if grouped:
                 word = word.replace(",", "").replace("\u2212", "-")
             value = float(word)
@@ -165,18 +172,26 @@ class Outputs:
                         continue
                 elif words.startswith("%  ", end):
                     continue  # The row of a percentile.
-            found.append(Shown(value, start, end, place))
-        if text.ran:
-            self.from_run = len(found)
+            values.append(value)
+            spans.append(span)
+            if len(values) == MOST_NUMBERS:
+                break
+        if next(matches, None) is not None:
+            self.partly = True
+        elif text.ran:
+            self.from_run = len(values)
 
     # --- looking up ------------------------------------------------------------------
+
+    def _shown(self, number: int) -> Shown:
+        place = bisect_right(self._first, number) - 1
+        return Shown(self.shown[number], *self._spans[number], place)
 
     def between(self, low: float, high: float, most: int = 20) -> Iterator[Shown]:
         """Numbers whose size, sign aside, is in this range."""
         first, last = bisect_left(self._sizes, low), bisect_right(self._sizes, high)
         numbers_ = sorted(self._order[first : min(last, first + 2_000)])
-        for number in numbers_[:most]:
-            yield self.shown[number]
+        yield from map(self._shown, numbers_[:most])
 
     def word(self, one: Shown) -> str:
         return self.texts[one.place].text[one.start : one.end]
@@ -226,31 +241,36 @@ class Outputs:
         return self._named[words]
 
     def _lines_with(self, words: frozenset[str]) -> list[Line]:
-        if self._lines is None:
-            self._lines = {}
-            for row in self._rows():
-                for word in self.line_labels(row[0]):
-                    self._lines.setdefault(word, []).append(row)
-        rows = (row for word in words for row in self._named_lines(word))
-        found = {id(row): (self.line_labels(row[0]) & words, row) for row in rows}
-        return sorted(found.values(), key=lambda line: (line[1][0].place, line[1][0].start))
+        if self._rows is None:
+            self._rows = {}
+            alike: dict[frozenset[str], list[_Row]] = {}
+            for row in self._read_rows():
+                alike.setdefault(row[2], []).append(row)
+            for known, rows in alike.items():
+                for word in known:
+                    self._rows.setdefault(word, []).append(rows)
+        named = {row[0]: row for word in words for row in self._named_rows(word)}
+        return [
+            (known & words, list(map(self._shown, range(first, after))))
+            for first, after, known in map(named.__getitem__, sorted(named))
+        ]
 
-    def _named_lines(self, word: str) -> list[list[Shown]]:
-        found = self._lines.get(word, []) if self._lines is not None else []
-        return found if len(found) <= MOST_NAMED else []  # So many name nothing.
+    def _named_rows(self, word: str) -> list[_Row]:
+        found = self._rows.get(word, []) if self._rows is not None else []
+        # A word of many lines names none of them.
+        return list(chain(*found)) if sum(map(len, found)) <= MOST_NAMED else []
 
-    def _rows(self) -> list[list[Shown]]:
-        """The numbers of cells that ran, line by line."""
-        rows: list[list[Shown]] = []
-        place, end = -1, 0
-        for one in self.shown[: self.from_run]:
-            if one.place != place or one.start >= end:
-                if len(rows) == MOST_LINES:
-                    break
-                place, end = one.place, line_of(self.texts[one.place].text, one.start)[1]
-                rows.append([])
-            rows[-1].append(one)
-        return rows
+    def _read_rows(self) -> Iterator[_Row]:
+        """The lines with numbers, of cells that ran."""
+        left = MOST_LINES
+        for place, number in enumerate(self._first):
+            text = self.texts[place].text
+            last = min([self.from_run, *self._first[place + 1 : place + 2]])
+            while number < last and left:
+                start, end = line_of(text, self._spans[number][0])
+                after = bisect_left(self._spans, (end,), number + 1, last)
+                yield number, after, labels(text[start:end])
+                number, left = after, left - 1
 
     def dates_on(self, days: Set[Day]) -> list[tuple[Text, Date]]:
         """Dates and times of day that may be on one of these days, in order. The day None is any
@@ -259,8 +279,9 @@ class Outputs:
             found = ((text, date) for text in self.texts for date in dates(text.text, MOST_DATES))
             self._dates = list(islice(found, MOST_DATES))
             for place, (_, date) in enumerate(self._dates):
-                for day in {day for parts in date.parts for day in ((parts[1], None), parts[1:3])}:
-                    self._by_day.setdefault(day, []).append(place)
+                for _, month, day, *_ in date.parts:
+                    self._by_day.setdefault((month, None), []).append(place)
+                    self._by_day.setdefault((month, day), []).append(place)
         if any(month is None for month, _ in days):
             return self._dates
         places = {place for day in days for place in self._by_day.get(day, ())}
