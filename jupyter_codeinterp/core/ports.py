@@ -250,9 +250,9 @@ class Slot(Protocol):
         timeout: float | None = None,
         looks_at: dict[str, Any] | None = None,
     ) -> AsyncIterator[ExecutionEvent]:
-        """Run exactly ``source``. ``looks_at`` (``Contract.asked``) is what the kernel's report
-        also tells of, where the kernel is watched. Cancelling the consumer (or closing the
-        iterator) interrupts the kernel; ``stopped`` then has the later events."""
+        """Run exactly ``source``. ``looks_at`` (``Contract.asked``, and examples to try) is what
+        the kernel's report also tells of, where the kernel is watched. Cancelling the consumer
+        (or closing the iterator) interrupts the kernel; ``stopped`` then has the later events."""
 
     async def stopped(self) -> ExecutionDone | None:
         """How a cancelled run ended, within 0.8 s. None if it has not ended: the kernel ignores

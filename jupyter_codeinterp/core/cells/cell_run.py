@@ -24,7 +24,7 @@ from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, hooked, missing, packages
+from . import checked, examples, hooked, missing, packages
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -138,12 +138,14 @@ class CellRun:
                     if why or self.result is not None:
                         continue
                 absent = await missing.found(turn, draft.source, info) if draft.is_code else ()
+                language = info.language if info is not None else "python"
+                tried = await examples.wanted(turn, draft.source, language) if draft.is_code else ()
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
                 notices = tuple(hooked.line(turn, note) for note in told)
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
-                reasons = filter(None, (why, barred))
-                rule = None if suspicious or why else await draft.rule(said, info)
+                reasons = filter(None, (why, barred, examples.notice(tried)))
+                rule = None if suspicious or why or tried else await draft.rule(said, info)
                 offered = rule if rule is not None and not rule.rule_id else None
                 waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, offered))
                 draft.shown = draft.source
@@ -231,6 +233,7 @@ class CellRun:
         self, call: ToolUse, decision: Decision, info: KernelInfo | None
     ) -> AsyncIterator[Event]:
         by_hand = self.turn.decisions.by_hand
+        execution: Execution | None = None
         if by_hand(self.draft.cell_id) is None:
             execution = self._execution = Execution(self.draft, call, decision, info)
             async for event in execution.events():
@@ -251,7 +254,10 @@ class CellRun:
             result = await packages.after_run(code, done, self.result)
             contract = self.draft.expects if decision.source == self.draft.proposed else None
             allowed = await self._allowed(decision)
-            result = await checked.after_run(self.turn, code, done, result, allowed, contract)
+            said = checked.Said(allowed, contract)
+            if execution is not None and execution is self._execution:
+                said = checked.Said(allowed, contract, execution.examples)
+            result = await checked.after_run(self.turn, code, done, result, said)
             self.result = await hooked.after_run(self.turn, code, done, result)
 
     async def _allowed(self, decision: Decision) -> frozenset[str]:

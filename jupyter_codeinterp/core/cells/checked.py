@@ -10,12 +10,14 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Union
 
 import msgspec
 
 from ..checks import protected
 from ..checks.shared import tables
 from ..checks.shared.contract import Contract
+from ..checks.shared.examples import Example
 from ..checks.shared.kernel_report import seen_run
 from ..checks.shared.source import parsed
 from ..findings import CheckedRun, Finding
@@ -37,17 +39,23 @@ KEY = 16
 """Characters of a finding's key."""
 
 
+class Said(msgspec.Struct, frozen=True):
+    """``allowed`` are the protected variables whose change a person has allowed, ``contract`` is
+    what the model said of this code, ``examples`` are the person's that the kernel was to try."""
+
+    allowed: frozenset[str]
+    contract: Union[Contract, None] = None
+    examples: tuple[Example, ...] = ()
+
+
 async def after_run(
     turn: Turn,
     code: CellCode,
     done: ExecutionDone,
     result: Result,
-    allowed: frozenset[str],
-    contract: Contract | None = None,
+    said_before: Said,
 ) -> Result:
-    """Check a run that has come to its end; its result with what was found. ``allowed`` are the
-    protected variables whose change a person has allowed, ``contract`` is what the model said of
-    this code."""
+    """Check a run that has come to its end; its result with what was found."""
     is_python = code.language.lower() == "python"
     told = result.done
     turn.held.ran(told.cell_id, done.execution_count, done.report if is_python else {})
@@ -57,10 +65,11 @@ async def after_run(
         done.report if is_python else {},
         turn.asked,
         turn.private.__contains__,
-        contract if is_python else None,
+        said_before.contract if is_python else None,
+        said_before.examples,
     )
     names = turn.document.protected
-    guarded = tuple(name for name in names if name not in allowed)
+    guarded = tuple(name for name in names if name not in said_before.allowed)
     said = list(protected.findings(run.changes, guarded))
     # Who allowed a change, or reads of it here, needs no second word.
     others = tuple(change for change in run.changes if change.name not in names)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..expected import seen
 from ..held import held
-from ..mark import LOOKS_AT, WATCH
+from ..mark import LOOKS_AT, TRIES, WATCH
 from .calls import OLDEST, Code, Tracer
 from .changes import changes, fingerprints
 from .constants import repeated
@@ -71,6 +71,8 @@ class Watch:
         try:
             tracer, before, facts = self.tracer, self.before, self.facts
             self.finish()
+            # First: what a call changes is a change by the cell.
+            examples = self.examples(result, before)
             after = self.variables()
             found = changes(before, after)
             for change in found:
@@ -84,20 +86,44 @@ class Watch:
             report = {"facts": facts, "changes": found, "tables": tables, "watched": self.watched}
             names = [*self.assigned, *(change["name"] for change in found)]
             report["held"] = held(dict.fromkeys(n for n in names if n in after), namespace)
-            self.tell(dict(report, **self.expected(result)))
+            self.tell(dict(report, **self.expected(result), **examples))
         except Exception:
             self.finish()
 
     def expected(self, result: Any) -> dict[str, Any]:
         """What became of the result that the request asks to look at."""
-        wanted = self.shell.kernel.get_parent("shell").get("metadata", {}).get(LOOKS_AT)
-        if not wanted:
+        wanted = self.metadata.get(LOOKS_AT) or {}
+        if "name" not in wanted:
             return {}
         try:
             return {"result": seen(wanted, self.shell.user_ns, result.result)}
         except Exception:
             # A look at values of any kind may fail. The other facts stay.
             return {}
+
+    def examples(self, result: Any, before: dict[str, Any]) -> dict[str, Any]:
+        """What became of the examples in the request, if the cell has run."""
+        metadata = self.metadata
+        wanted = (metadata.get(LOOKS_AT) or {}).get("examples")
+        if not wanted or not result.success:
+            return {}
+        values = self.shell.user_ns
+        own = dict(globals())
+
+        def is_new(name: str) -> bool:
+            return name not in before or before[name]["id"] != id(values.get(name))
+
+        try:
+            exec(metadata[TRIES], own)
+            return {"examples": own["tried"](wanted, self.shell, is_new)}
+        except Exception:
+            # The code may have changed what a call needs. The other facts stay.
+            return {}
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.shell.kernel.get_parent("shell").get("metadata", {})
+        return found
 
     def finish(self) -> None:
         """Remove everything that watches the cell."""
@@ -149,7 +175,7 @@ class Watch:
             longest = max(("facts", "changes"), key=lambda name: len(report[name]))
             del report[longest][len(report[longest]) // 2 :]
         told = report["facts"] or report["changes"] or report["watched"] or report["held"]
-        if told or "result" in report:
+        if told or "result" in report or "examples" in report:
             report["source"] = WATCH
             self.shell.payload_manager.write_payload(report)
 

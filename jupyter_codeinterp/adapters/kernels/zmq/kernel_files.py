@@ -31,12 +31,17 @@ def answer_of(paths: Sequence[str], **names: str) -> str:
 
 
 def _namespace(paths: Sequence[str], names: dict[str, str]) -> str:
-    plain = [_OWN_IMPORT.sub("", _text(path)) for path in paths]
+    plain = list(map(plain_text, paths))
     return (
         "(lambda b, reduce, texts, names: reduce(lambda earlier, text:"
         " (lambda own: b.exec(text, own) or own)({**earlier}), texts, names))"
         f"(__import__('builtins'), __import__('functools').reduce, {plain!r}, {names!r})"
     )
+
+
+def plain_text(path: str) -> str:
+    """The text of a file without imports of others of ours, whose names its namespace has."""
+    return _OWN_IMPORT.sub("", _text(path))
 
 
 def _text(path: str) -> str:

@@ -20,9 +20,10 @@ from ....core.ports import (
     ExecutionStarted,
     OutputsChanged,
 )
-from ....kernel_side.mark import LOOKS_AT, WATCH
+from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
 from ...kernel_wire import Message, execute_request
 from .counting import UNSURE, Mark
+from .kernel_files import plain_text
 from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
 
 FLUSH = 0.1
@@ -67,7 +68,9 @@ class Run:
         self._source = source
         self._msg_id = msg_id
         self._timeout = timeout
-        self._metadata = {LOOKS_AT: looks_at} if looks_at else {}
+        self._metadata: dict[str, Any] = {LOOKS_AT: looks_at} if looks_at else {}
+        if looks_at and looks_at.get("examples"):
+            self._metadata[TRIES] = plain_text("examples")
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._collector = Collector()

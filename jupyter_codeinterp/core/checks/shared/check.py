@@ -50,6 +50,19 @@ class Result(msgspec.Struct, frozen=True):
     high: Union[float, None] = None
 
 
+class Tried(msgspec.Struct, frozen=True):
+    """An example of the person's message that the kernel tried: what its call ``got``, or the
+    type of the error that it ``raised``. ``late``: it was ended. ``untried``: it was not called."""
+
+    call: str
+    expected: str = ""
+    got: str = ""
+    raised: str = ""
+    same: bool = False
+    late: bool = False
+    untried: bool = False
+
+
 class SeenRun(msgspec.Struct, frozen=True):
     """A run that has come to its end. Kernels other than Python's give no facts and changes.
     ``asked`` are the person's words. ``contract`` is what the model said of the result before,
@@ -64,6 +77,7 @@ class SeenRun(msgspec.Struct, frozen=True):
     contract: Union[Contract, None] = None
     result: Union[Result, None] = None
     watched: tuple[str, ...] = ()
+    examples: tuple[Tried, ...] = ()
 
 
 Found = Union[Iterable[Finding], None]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Union
 
 import msgspec
 
 from ...findings import Place
 from ...hooks.hook import CellCode, CellOutputs
-from .check import Change, Fact, Result, SeenRun
+from .check import Change, Fact, Result, SeenRun, Tried
 from .contract import Contract
+from .examples import MOST, Example
 from .source import Source, parsed
 
 MOST_FACTS = 60
@@ -44,6 +45,7 @@ def seen_run(
     asked: str = "",
     is_private: Callable[[str], bool] = lambda name: False,
     contract: Contract | None = None,
+    examples: Sequence[Example] = (),
 ) -> SeenRun:
     """The run with what the kernel reports of it, without private variables."""
     facts, changes, result = read(report, parsed(cell.source))
@@ -51,8 +53,26 @@ def seen_run(
     known = tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", ""))))
     if contract is None or is_private(contract.name or ""):
         result = None
-    told = (known, shown, asked, contract, result, _watched(report))
-    return SeenRun(cell, outputs, *told)
+    tried = tuple(_tried(report, examples))
+    watched = _watched(report)
+    if watched and tried:
+        watched += ("examples",)
+    return SeenRun(cell, outputs, known, shown, asked, contract, result, watched, tried)
+
+
+def _tried(report: dict[str, Any], wanted: Sequence[Example]) -> Iterator[Tried]:
+    """What the kernel tells of the examples that it was asked to try."""
+    expected = {one.call: one.expected for one in wanted}
+    told = report.get("examples") if expected else None
+    for each in told[:MOST] if isinstance(told, list) else ():
+        try:
+            one = msgspec.convert(each, Tried, strict=True)
+        except msgspec.ValidationError:
+            continue
+        if one.call in expected:
+            got, raised = _bounded(one.got), _bounded(one.raised)
+            says = expected[one.call]
+            yield msgspec.structs.replace(one, expected=says, got=got, raised=raised)
 
 
 def _watched(report: dict[str, Any]) -> tuple[str, ...]:

@@ -118,12 +118,16 @@ it('silences a finding and offers to undo, with the focus on it', async () => {
 
 it('says on a card that nothing was found, and what was checked', async () => {
   await card({
-    checked: { rules: 10, run: ['variables', 'joins'], silenced: 0 }
+    checked: {
+      rules: 10,
+      run: ['variables', 'joins', 'examples'],
+      silenced: 0
+    }
   });
   const mark = await screen.findByText('checked');
   mark.focus();
   const words =
-    'No finding. Checked: the code (10 rules), joins, your variables.';
+    'No finding. Checked: the code (10 rules), joins, your variables, your examples.';
   expect(screen.getByRole('tooltip').textContent).toBe(words);
   mark.blur();
   expect(screen.queryByRole('tooltip')).toBeNull();

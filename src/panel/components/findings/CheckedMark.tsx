@@ -39,7 +39,8 @@ export function wordsOf(
     joins: trans.__('joins'),
     'lost values': trans.__('lost values'),
     order: trans.__('order'),
-    variables: trans.__('your variables')
+    variables: trans.__('your variables'),
+    examples: trans.__('your examples')
   };
   const code = trans._n('the code (%1 rule)', 'the code (%1 rules)', rules);
   const watched = Object.keys(names)
