@@ -37,7 +37,7 @@ from jupyter_codeinterp.core.checks.checks import BUILT_IN
 from jupyter_codeinterp.core.checks.names import absent
 from jupyter_codeinterp.core.checks.names.wanted import needs
 from jupyter_codeinterp.core.checks.run import lost_values
-from jupyter_codeinterp.core.checks.shared import tables
+from jupyter_codeinterp.core.checks.shared import examples, tables
 from jupyter_codeinterp.core.checks.shared.check import Change
 from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
@@ -123,6 +123,7 @@ READERS = (
     "visible",
     "checking",
     "kernel_report",
+    "examples",
     "protected",
     *(
         "collector",
@@ -203,6 +204,7 @@ OTHERS = {
     "source": "reads sources of a bounded length and depth; measured with `kernel_report`",
     "wanted": "asks what `source` has found; measured with `kernel_report`",
     "absent": "compares an answer within bounds; measured with `kernel_report`",
+    "trying": "passes on what `examples` finds",
     "missing": "passes on what `wanted` and `absent` find",
     "tables": "cuts names and values; measured with `kernel_report`",
     "reading": "asks what `source` has found; measured with `kernel_report`",
@@ -210,7 +212,7 @@ OTHERS = {
         (
             *("columns", "discarded", "invented", "on_a_copy", "queries", "shares", "state"),
             *("swallowed", "units", "windows", "filters", "joins", "lost_values", "order"),
-            *("variables", "expected"),
+            *("variables", "expected", "tried"),
         ),
         "a check; measured with `kernel_report`",
     ),
@@ -419,9 +421,11 @@ def check_all(text: str) -> object:
     for source in (text, f"x = {text!r}", f"{text} = 1", "\n".join(lines)[: len(text)]):
         cell = CellCode("a.ipynb", "c", source, files=(text,))
         result = {"kinds": [text], "rows": 1, "missing": [text], "low": 0.5, "high": 0.5}
-        report = {"facts": facts, "changes": changes, "result": result}
+        asked = (examples.Example("f", "f(1)", "2"),)
+        told = [{"call": "f(1)", "got": text}]
+        report = {"facts": facts, "changes": changes, "result": result, "examples": told}
         contract = Contract("x", columns=(text[:100],), rows="2", unit="%", may_change=("y",))
-        run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract)
+        run = seen_run(cell, CellOutputs("ok", ()), report, text, contract=contract, examples=asked)
         tree = parsed(source)
         if tree is not None:
             wanted = needs(source, tree)
@@ -556,6 +560,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.findings": lambda t: list(protected.findings([Change(t, "changed")], (t,))),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
+    "examples.of_message": examples.of_message,
+    "examples.examples": lambda t: examples.examples(t, t),
     "kernel_report.read": check_all,
     "kernel_report.seen_run": check_all,
     "kinds.fault_of_pdf": lambda t: kinds.fault_of_pdf(encoded(t)),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.core import events as e
-from jupyter_codeinterp.core.cells.examples import looks_at
-from jupyter_codeinterp.core.checks.run import examples as check
+from jupyter_codeinterp.core.cells.trying import looks_at
+from jupyter_codeinterp.core.checks.run import tried
 from jupyter_codeinterp.core.checks.shared import examples
 from jupyter_codeinterp.core.checks.shared.contract import Contract
 from jupyter_codeinterp.core.checks.shared.kernel_report import seen_run
@@ -253,8 +253,8 @@ def test_a_report_in_another_form_is_nothing() -> None:
     reports: list[Any] = [7, "x", [7], [{"call": "f(3)", "got": 7}], [{"call": "g(1)", "got": "7"}]]
     for told in reports:
         seen = seen_run(cell, outputs, {"examples": told}, examples=wanted)
-        assert seen.examples == () and not list(check.read(seen))
+        assert seen.examples == () and not list(tried.read(seen))
     long = [{"call": "f(3)", "got": "x" * 10_000}] * 1_000
     seen = seen_run(cell, outputs, {"examples": long}, examples=wanted)
     assert len(seen.examples) <= examples.MOST
-    assert all(len(one.sentence) < 300 for one in check.read(seen))
+    assert all(len(one.sentence) < 300 for one in tried.read(seen))

@@ -24,7 +24,7 @@ from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, examples, hooked, missing, packages
+from . import checked, hooked, missing, packages, trying
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -139,12 +139,12 @@ class CellRun:
                         continue
                 absent = await missing.found(turn, draft.source, info) if draft.is_code else ()
                 language = info.language if info is not None else "python"
-                tried = await examples.wanted(turn, draft.source, language) if draft.is_code else ()
+                tried = await trying.wanted(turn, draft.source, language) if draft.is_code else ()
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))
                 notices = tuple(hooked.line(turn, note) for note in told)
                 labels = await draft.labels(draft.source, info)
                 barred = NEEDS_SANDBOX if draft.barred and turn.allowed.unasked else ""
-                reasons = filter(None, (why, barred, examples.notice(tried)))
+                reasons = filter(None, (why, barred, trying.notice(tried)))
                 rule = None if suspicious or why or tried else await draft.rule(said, info)
                 offered = rule if rule is not None and not rule.rule_id else None
                 waiting = DraftWaiting(draft.asking((*reasons, *notices), labels, offered))

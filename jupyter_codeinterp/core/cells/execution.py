@@ -30,7 +30,7 @@ from ..off_loop import INLINE, off_loop
 from ..ports import DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
 from ..turn.results import Result
 from ..turn.turn import Turn, identity
-from . import examples, stale_input
+from . import stale_input, trying
 from .draft import DraftCell
 from .run_by_hand import EDITED
 
@@ -215,13 +215,13 @@ class Execution:
         await turn.store.settle()
         done: ExecutionDone | None = None
         if not self._by_rule:
-            self.examples = await examples.wanted(turn, self._source, slot.info.language)
+            self.examples = await trying.wanted(turn, self._source, slot.info.language)
         try:
             running = slot.execute(
                 self._source,
                 msg_id=msg_id,
                 timeout=turn.cell_timeout,
-                looks_at=examples.looks_at(self._draft.expects, self.examples),
+                looks_at=trying.looks_at(self._draft.expects, self.examples),
             )
             async for event in running:
                 if isinstance(event, OutputsChanged):

@@ -30,11 +30,11 @@ from .code import (
     units,
     windows,
 )
-from .run import examples, expected, filters, joins, lost_values, order, variables
+from .run import expected, filters, joins, lost_values, order, tried, variables
 from .shared.check import Check, SeenRun
 
 BUILT_IN = (
-    *(expected.CHECK, examples.CHECK),
+    *(expected.CHECK, tried.CHECK),
     *(discarded.CHECK, on_a_copy.CHECK, swallowed.CHECK, invented.CHECK, state.CHECK),
     *(units.CHECK, windows.CHECK, queries.CHECK, columns.CHECK, shares.CHECK),
     *(filters.CHECK, joins.CHECK, lost_values.CHECK, order.CHECK, variables.CHECK),
