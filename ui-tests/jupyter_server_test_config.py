@@ -3,12 +3,14 @@
 Never for real use: there is no token, no XSRF check, and pages get at the application object.
 """
 
+import functools
 import json
 import os
 import sys
 from pathlib import Path
 
 from jupyterlab.galata import configure_jupyter_server
+from nbconvert.exporters import base as exporters
 
 # Last: where the package is installed from a wheel, that is the one under test.
 sys.path.append(str(Path(__file__).parents[1]))
@@ -16,6 +18,11 @@ from tests import kernel_ports
 from tests.local_addresses import NOBODY, elsewhere
 
 kernel_ports.keep_apart()
+
+# Each page asks for all formats of export, and each time the server would look through every
+# package that is installed and make an exporter of each kind: more than half of its work for a page.
+exporters.get_export_names = functools.cache(exporters.get_export_names)
+exporters.get_exporter = functools.cache(exporters.get_exporter)
 
 c = get_config()  # noqa: F821 - traitlets puts it there
 configure_jupyter_server(c)
