@@ -19,8 +19,8 @@ from tests.local_addresses import NOBODY, elsewhere
 
 kernel_ports.keep_apart()
 
-# Each page asks for all formats of export, and each time the server would look through every
-# package that is installed and make an exporter of each kind: more than half of its work for a page.
+# Each page asks for all formats of export. Each time the server would look through every package
+# that is installed and make an exporter of each kind: more than half of its work for a page.
 exporters.get_export_names = functools.cache(exporters.get_export_names)
 exporters.get_exporter = functools.cache(exporters.get_exporter)
 

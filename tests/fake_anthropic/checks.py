@@ -8,8 +8,10 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import jsonschema
@@ -89,10 +91,18 @@ def _tools(tools: list[dict[str, Any]]) -> Iterator[str]:
         schema = tool.get("input_schema", {})
         if schema.get("type") != "object":
             yield f"{at}.input_schema.type: Input should be 'object'"
-        try:
-            jsonschema.Draft202012Validator.check_schema(schema)
-        except jsonschema.SchemaError as error:
-            yield f"{at}.input_schema: JSON schema is invalid: {error.message}"
+        if fault := schema_fault(json.dumps(schema)):
+            yield f"{at}.input_schema: JSON schema is invalid: {fault}"
+
+
+@lru_cache(maxsize=1_000)
+def schema_fault(schema: str) -> str:
+    """Of a schema's JSON; "" without one. Each request of a conversation has the same schemas."""
+    try:
+        jsonschema.Draft202012Validator.check_schema(json.loads(schema))
+    except jsonschema.SchemaError as error:
+        return error.message
+    return ""
 
 
 def _roles(messages: list[dict[str, Any]]) -> Iterator[str]:

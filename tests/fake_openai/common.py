@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
 from PIL import Image
 
-from tests.fake_anthropic.checks import is_pdf
+from tests.fake_anthropic.checks import is_pdf, schema_fault
 
 _TOOL_NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 _DATA_URL = re.compile(r"^data:image/(png|jpeg|gif|webp);base64,(.*)$", re.DOTALL)
@@ -27,10 +26,8 @@ def tool(function: dict[str, Any], allowed: set[str]) -> Iterator[str]:
     schema = function.get("parameters", {})
     if schema.get("type") != "object":
         yield "Invalid schema for function: schema must be of type 'object'."
-    try:
-        jsonschema.Draft202012Validator.check_schema(schema)
-    except jsonschema.SchemaError as error:
-        yield f"Invalid schema for function: {error.message}"
+    if fault := schema_fault(json.dumps(schema)):
+        yield f"Invalid schema for function: {fault}"
 
 
 def image(url: Any) -> Iterator[str]:
