@@ -10,10 +10,10 @@ import {
   WORKERS
 } from './support/servers';
 
-/** The system's Chromium; without one Playwright's own is used. */
+/** The system's Chromium, its shell without windows first; without any Playwright's own is used. */
 function chromium(): string {
   const look =
-    'for name in chromium chromium-browser google-chrome; do' +
+    'for name in chromium-headless-shell chromium chromium-browser google-chrome; do' +
     ' command -v $name && break; done; true';
   return execFileSync('sh', ['-c', look], { encoding: 'utf8' }).trim();
 }

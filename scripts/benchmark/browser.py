@@ -196,7 +196,7 @@ async def _drive(options: dict[str, Any]) -> Any:
 
 def _chromium() -> str:
     """The system's; "" for Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
     return next(filter(None, map(shutil.which, names)), "")
 
 
