@@ -6,11 +6,15 @@ import asyncio
 import json
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter_client import AsyncKernelClient
+from jupyter_client.channels import HBChannel
 
+from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
 from jupyter_codeinterp.core.commands import NotMe
 from jupyter_codeinterp.server.verify import NotebookRuns
 from tests.cli import Cli, is_running, make_cli, until
@@ -123,6 +127,27 @@ async def test_the_agent_gets_the_end_of_a_run_and_can_cancel_one(site: Site, fo
     await asyncio.wait({running})
     assert running.cancelled()
     await came_true(lambda: not kernels(site))
+
+
+async def test_a_kernel_that_is_ended_at_its_start(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine its threads have hardly begun."""
+    begin = HBChannel.run
+
+    def later(self: HBChannel) -> None:
+        time.sleep(0.3)
+        begin(self)
+
+    async def at_once(self: Any, timeout: float) -> None:
+        """It was cancelled."""
+
+    monkeypatch.setattr(HBChannel, "run", later)
+    monkeypatch.setattr(AsyncKernelClient, "wait_for_ready", at_once)
+    kernel = FreshKernel(site.app.kernel_manager, "python3", {}, ["1"])
+    await kernel.start(None)
+    await kernel.close()
+    assert kernels(site) == []
 
 
 async def test_not_me_ends_a_run_of_another_window(site: Site, folder: Path) -> None:

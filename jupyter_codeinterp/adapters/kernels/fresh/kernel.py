@@ -74,7 +74,9 @@ class FreshKernel:
             self._kernel_id = str(await ensure_async(started))
             kernel = self._kernels.get_kernel(self._kernel_id)
             client = kernel.client()
-            client.start_channels()
+            # Nothing asks for heartbeats. A heartbeat thread that is stopped before it has begun
+            # never ends, and opens sockets until there are no more; the server waits for it.
+            client.start_channels(hb=False)
             self._client = _Client(self._notebook, kernel, client, timeout)
             await client.wait_for_ready(timeout=READY)
         except NoSuchKernel as error:
