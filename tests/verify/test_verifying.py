@@ -150,6 +150,30 @@ async def test_a_kernel_that_is_ended_at_its_start(
     assert kernels(site) == []
 
 
+async def test_a_start_that_is_cancelled_leaves_no_kernel(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = site.app.kernel_manager
+    start = manager.start_kernel
+    has_begun = asyncio.Event()
+
+    async def slow(**given: Any) -> Any:
+        name = await start(**given)
+        has_begun.set()
+        await asyncio.sleep(0.1)
+        return name
+
+    monkeypatch.setattr(manager, "start_kernel", slow)
+    kernel = FreshKernel(manager, "python3", {}, ["1"])
+    starting = asyncio.ensure_future(kernel.start(None))
+    await has_begun.wait()
+    starting.cancel()
+    await asyncio.wait({starting})
+    assert starting.cancelled()
+    await kernel.close()
+    assert kernels(site) == []
+
+
 async def test_not_me_ends_a_run_of_another_window(site: Site, folder: Path) -> None:
     (folder / "a.ipynb").write_text(json.dumps(book("import time\ntime.sleep(600)")))
     window = await site.window()

@@ -70,8 +70,8 @@ class FreshKernel:
             raise KernelError("no_kernel", words)
         try:
             name = self._spec or None
-            started = self._kernels.start_kernel(kernel_name=name, **self._place)
-            self._kernel_id = str(await ensure_async(started))
+            starting = self._kernels.start_kernel(kernel_name=name, **self._place)
+            await self._learn_id(asyncio.ensure_future(ensure_async(starting)))
             kernel = self._kernels.get_kernel(self._kernel_id)
             client = kernel.client()
             # Nothing asks for heartbeats. A heartbeat thread that is stopped before it has begun
@@ -86,6 +86,15 @@ class FreshKernel:
             log.info("Could not start a fresh kernel", exc_info=True)
             words = f"Could not start a fresh kernel: {error}"
             raise KernelError("no_kernel", words) from None
+
+    async def _learn_id(self, starting: asyncio.Future[Any]) -> None:
+        """A start that is broken off would leave a kernel of which nobody knows, so whoever is
+        cancelled waits for it first."""
+        try:
+            self._kernel_id = str(await asyncio.shield(starting))
+        except asyncio.CancelledError:
+            self._kernel_id = str(await starting)
+            raise
 
     async def value(self, expression: str) -> str:
         """The text that an expression of Python gives. It adds no name, runs no hook and has no
