@@ -101,7 +101,7 @@ def schema_fault(schema: str) -> str:
     try:
         jsonschema.Draft202012Validator.check_schema(json.loads(schema))
     except jsonschema.SchemaError as error:
-        return error.message
+        return str(error.message)
     return ""
 
 

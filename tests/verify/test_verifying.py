@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyter_client import AsyncKernelClient
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import HBChannel
 
 from jupyter_codeinterp.adapters.kernels.fresh import FreshKernel
