@@ -112,6 +112,11 @@ def _run(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use the notebook's kernel in a running server, if no page has the notebook open",
     )
+    run.add_argument(
+        "--server",
+        metavar="URL",
+        help="work on a running server; NOTEBOOK is a path there, and $JUPYTER_TOKEN its token",
+    )
     run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
     run.add_argument("--max-steps", metavar="N", type=_steps, help="maximum number of model calls")
     run.add_argument(

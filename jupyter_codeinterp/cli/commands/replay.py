@@ -70,7 +70,7 @@ async def _replay(options: argparse.Namespace, recording: Recording, stopping: S
         settings.demo_pace = 0.0
     place = place_of(options.notebook)
     async with LocalBench(config, settings, place.root, recording) as bench:
-        front = OwnCells(running.front_for(bench, False, stopping))
+        front = OwnCells(running.front_for(lambda: bench.language, False, stopping))
         turn = Turn(bench, front, stopping)
         code = await turn.play(place.path, "", recording.question, mode, MODEL)
     # The last text reports a departure from the recording.

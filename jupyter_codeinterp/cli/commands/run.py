@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     mode = _mode(options)
+    if options.server:
+        from .elsewhere import run_there  # with an HTTP client
+
+        return await run_there(options, mode, front_for(str, options.json, stopping), stopping)
     config = config_files.load()
     settings = config_files.settings(config)
     apply_limits(settings, mode, options.max_steps)
@@ -60,7 +65,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     async with LocalBench(config, settings, place.root, existing=existing) as bench:
         if options.output:
             bench.work_beside(source.file)
-        front = front_for(bench, options.json, stopping)
+        front = front_for(lambda: bench.language, options.json, stopping)
         turn = Turn(bench, front, stopping, options.timeout, strict=options.strict)
         model = options.model or ""
         return await turn.play(place.path, kernel, options.prompt, mode, model)
@@ -119,7 +124,8 @@ def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None
         settings.max_steps = max_steps
 
 
-def front_for(bench: LocalBench, json: bool, stopping: Stopping) -> Front:
+def front_for(language: Callable[[], str], json: bool, stopping: Stopping) -> Front:
+    """``language``: the kernel's, "" while it is unknown."""
     if json:
         return Program()
 
@@ -127,4 +133,4 @@ def front_for(bench: LocalBench, json: bool, stopping: Stopping) -> Front:
     from ..terminal.people import Person
 
     asks = sys.stdin.isatty() and sys.stdout.isatty()
-    return Person(Screen(), stopping, asks, lambda: bench.language)
+    return Person(Screen(), stopping, asks, language)

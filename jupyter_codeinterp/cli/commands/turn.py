@@ -27,6 +27,11 @@ STRICT = "Failed because of --strict."
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
 
 
+def refused(error: CommandError) -> Problem:
+    """Of a turn that could not begin."""
+    return Problem(error.message, USAGE if error.code in _USAGE else FAILED)
+
+
 def exit_code(ended: e.TurnEnded, unproven: Sequence[str]) -> int:
     """``unproven``: what fails a turn that ended well, and is then told."""
     if ended.stop_reason == "end_turn" and unproven:
@@ -97,7 +102,7 @@ class Turn:
                     text, notebook=path, mode=mode, model=model, headless=True
                 ).session
             except CommandError as error:
-                raise Problem(error.message, USAGE if error.code in _USAGE else FAILED) from None
+                raise refused(error) from None
         session_id = session.info.session_id
         following = Following(_LocalTalk(service, session_id), self._front, self._stopping)
         with self._stopping.by(lambda: service.stop(session_id), kill):

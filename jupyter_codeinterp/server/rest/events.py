@@ -47,7 +47,8 @@ class EventsHandler(Handler):
             async for text in _until(self._gone, events):
                 self.write(text)
                 await self.flush()
-        await self.finish()
+        with contextlib.suppress(StreamClosedError):
+            await self.finish()
 
     def on_connection_close(self) -> None:
         super().on_connection_close()

@@ -1,0 +1,114 @@
+"""``run --server``: a turn on a running server, shown and decided on in this terminal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+
+from ...core import events as e
+from ...core.errors import CommandError
+from ...core.events import Mode
+from ...core.visible import visible_line
+from ..local.problems import USAGE, Problem
+from ..remote.server import RemoteServer, address, is_open
+from ..terminal.following import Following
+from ..terminal.fronts import Decision, Front
+from ..terminal.stopping import Stopping
+from .turn import exit_code, refused
+
+VARIABLE = "JUPYTER_TOKEN"
+"""Of the environment: the server's token or password."""
+NOT_HERE = ("sandbox", "existing", "output", "max_steps", "timeout")
+"""Options that belong to work in this process."""
+
+
+class _RemoteTalk:
+    def __init__(self, server: RemoteServer, session_id: str) -> None:
+        self._server = server
+        self._session_id = session_id
+        self._stopping: asyncio.Future[None] | None = None
+
+    def events(self) -> AsyncIterator[bytes]:
+        return self._server.events(self._session_id)
+
+    async def decide(self, draft: e.Draft, decision: Decision) -> None:
+        given = {
+            "draft_id": draft.draft_id,
+            "nonce": draft.nonce,
+            "action": decision.action,
+            "source": decision.source,
+            "run_all": decision.run_all,
+            "reason": decision.reason,
+        }
+        await self._post("decisions", given)
+
+    async def answer(self, call_id: str, text: str) -> None:
+        await self._post("answers", {"call_id": call_id, "text": text})
+
+    def stop(self) -> None:
+        self._stopping = asyncio.ensure_future(self._stop())
+
+    async def _stop(self) -> None:
+        with suppress(CommandError):  # It has ended.
+            await self._post("stop", {})
+
+    async def _post(self, what: str, given: dict[str, Any]) -> None:
+        """Raises CommandError. Where nothing arrives, ``events`` says so."""
+        with suppress(httpx2.HTTPError):
+            await self._server.post(f"sessions/{self._session_id}/{what}", given, again=True)
+
+
+async def run_there(
+    options: argparse.Namespace, mode: Mode, front: Front, stopping: Stopping
+) -> int:
+    """The exit code. Raises Problem."""
+    if wrong := next((name for name in NOT_HERE if getattr(options, name)), ""):
+        raise Problem(f"--{wrong.replace('_', '-')} does not go with --server.", USAGE)
+    url = address(options.server)
+    async with RemoteServer(url) as server:
+        await server.log_in(_password(url))
+        session_id = await _begin(server, options, mode)
+        talk = _RemoteTalk(server, session_id)
+        following = Following(talk, front, stopping)
+        with stopping.by(talk.stop, lambda: None):
+            ended = await following.to_the_end()
+    return exit_code(ended, following.unproven if options.strict else ())
+
+
+async def _begin(server: RemoteServer, options: argparse.Namespace, mode: Mode) -> str:
+    """The id of a new conversation with a turn."""
+    place = {"notebook": options.notebook, "mode": mode}
+    chosen = {"model": options.model or "", "kernel": options.kernel or ""}
+    try:
+        session = await server.post("sessions", {**place, **chosen})
+        session_id = str(session["session_id"])
+        message = {"text": options.prompt, "mode": mode, **chosen}
+        await server.post(f"sessions/{session_id}/messages", message)
+    except CommandError as error:
+        raise refused(error) from None
+    except httpx2.HTTPError as error:
+        raise Problem(f"{server.url} does not answer: {error}.") from None
+    return session_id
+
+
+def _password(url: str) -> str:
+    """From the environment, else from the terminal without an echo. Raises Problem."""
+    if is_open(url):
+        words = f"The connection to {url} is not encrypted: others on the way can read it."
+        print(visible_line(words), file=sys.stderr, flush=True)
+    if given := os.environ.get(VARIABLE, ""):
+        return given
+    if not sys.stdin.isatty():
+        raise Problem(f"Set {VARIABLE} to the token or password of {url}.", USAGE)
+    try:
+        return getpass.getpass(f"Token or password of {url} (not shown): ").strip()
+    except EOFError:
+        raise Problem("No password was given.", USAGE) from None

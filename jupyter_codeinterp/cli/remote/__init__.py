@@ -1,0 +1,1 @@
+"""A running server, driven over REST."""

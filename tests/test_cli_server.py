@@ -1,0 +1,196 @@
+"""``run --server``: a turn on a running server, from a terminal somewhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+
+from jupyter_codeinterp.cli.local.problems import Problem
+from jupyter_codeinterp.cli.remote.server import address, is_open
+from tests.cli import COMMAND
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
+from tests.gateways import Link
+from tests.reference_window import notebook
+from tests.site import Site
+
+CELLS = ("a = 20", "b = a + 1", "print(b * 2)")
+
+
+@pytest.fixture
+def file(jp_root_dir: Path) -> Path:
+    file = jp_root_dir / "a b.ipynb"
+    file.write_text(json.dumps(notebook("import math")))
+    return file
+
+
+@asynccontextmanager
+async def started(
+    site: Site, *arguments: str, url: str = "", token: str = ""
+) -> AsyncIterator[Process]:
+    given = token or site.app.identity_provider.token
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "run", "a b.ipynb", "What is it?", "--server", url or site.url, *arguments,
+        env={**os.environ, "JUPYTER_TOKEN": given},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def ran(site: Site, *arguments: str, **given: str) -> tuple[int, str, str]:
+    async with started(site, *arguments, **given) as process:
+        out, err = await process.communicate()
+        assert process.returncode is not None
+        return process.returncode, out.decode(), err.decode()
+
+
+async def test_a_turn_on_a_server(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(in_order([*(answer(run_cell(source)) for source in CELLS), answer(text("It is 42."))]))
+    code, out, err = await ran(site, "--yes")
+    assert (code, err) == (0, ""), err
+    assert "It is 42." in out and out.endswith("Cells: 3 added.\n")
+    book = nbformat.read(file, as_version=4)
+    assert [cell.source for cell in book.cells] == ["import math", *CELLS]
+    (session,) = site.extension.manager.live_sessions
+    assert session.info.mode == "auto"
+
+
+async def test_events_for_programs(site: Site, api: FakeAnthropic, file: Path) -> None:
+    said = answer(text("The total is 9,999."))
+    api.play(in_order([answer(run_cell("1 + 1")), said, said]))  # It is told once.
+    code, out, err = await ran(site, "--yes", "--json", "--strict")
+    assert err == "Not in any output: 9,999. Failed because of --strict.\n"
+    kinds = [json.loads(line)["type"] for line in out.splitlines()]
+    assert (code, kinds[-1]) == (3, "turn_ended") and "turn_started" in kinds
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "words"),
+    [
+        (["--yes"], {"token": "wrong"}, "does not accept this password or token"),
+        (["--yes", "--max-steps", "3"], {}, "--max-steps does not go with --server"),
+        (["--yes", "--output", "x.ipynb"], {}, "--output does not go with --server"),
+        (["--yes", "--kernel", "none"], {}, "none"),
+        ([], {}, "No terminal to ask in"),
+    ],
+)
+async def test_what_cannot_be_begun(
+    site: Site, file: Path, arguments: list[str], given: dict[str, str], words: str
+) -> None:
+    code, out, err = await ran(site, *arguments, **given)
+    assert code in (1, 2) and out == "" and words in err
+
+
+async def test_no_server_there(site: Site, file: Path) -> None:
+    code, _, err = await ran(site, "--yes", url="http://localhost:1")
+    assert code == 1 and "http://localhost:1 does not answer" in err
+    code, _, err = await ran(site, "--yes", url=f"{site.url}/nowhere")
+    assert code in (1, 2) and "nowhere" in err
+
+
+async def test_ctrl_c_stops_the_turn_there(site: Site, api: FakeAnthropic, file: Path) -> None:
+    api.play(in_order([answer(run_cell("import time\nprint('on')\ntime.sleep(600)"))]))
+    async with started(site, "--yes", "--json") as process:
+        await has(process, b'"run_started"')
+        process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+        assert process.returncode == 130
+    assert json.loads(out.splitlines()[-1])["stop_reason"] == "cancelled"
+
+
+async def test_after_a_cut_it_goes_on(site: Site, api: FakeAnthropic, file: Path) -> None:
+    go_on = file.parent / "go on"
+    waits = "import os, time\nwhile not os.path.exists('go on'): time.sleep(0.1)"
+    api.play(in_order([answer(run_cell(waits)), answer(text("It is 42."))]))
+    parts = urlsplit(site.url)
+    link = Link(parts.port or 0, 0.0)
+    await link.open()
+    try:
+        url = f"http://127.0.0.1:{link.port}{parts.path}"
+        async with started(site, "--yes", "--json", url=url) as process:
+            seen = await has(process, b'"run_started"')
+            link.cut()
+            go_on.touch()
+            (session,) = site.extension.manager.live_sessions
+            await site.until(lambda: not session.running)
+            link.reconnect()
+            out, err = await process.communicate()
+            assert process.returncode == 0, err
+    finally:
+        await link.close()
+    kinds = [json.loads(line)["type"] for line in [*seen, *out.splitlines()]]
+    assert kinds.count("turn_started") == kinds.count("turn_ended") == kinds.count("tool_done") == 1
+
+
+async def has(process: Process, part: bytes) -> list[bytes]:
+    """The lines of its output up to the first with that part."""
+    assert process.stdout is not None
+    lines: list[bytes] = []
+    while not lines or part not in lines[-1]:
+        lines.append(await process.stdout.readline())
+        assert lines[-1], lines
+    return lines
+
+
+async def test_a_person_decides_in_a_terminal(site: Site, api: FakeAnthropic, file: Path) -> None:
+    import pexpect
+
+    api.play(in_order([answer(run_cell("6 * 7")), answer(text("It is 42."))]))
+
+    def talk() -> Any:
+        command, *others = [*COMMAND, "run", "a b.ipynb", "What?", "--server", site.url]
+        child = pexpect.spawn(
+            command, others, env={**os.environ, "TERM": "xterm"}, encoding="utf-8", timeout=100
+        )
+        child.expect("not shown")
+        child.sendline(site.app.identity_provider.token)
+        child.expect("Run it")
+        child.sendline("y")
+        child.expect(pexpect.EOF)
+        child.close()
+        return SimpleNamespace(code=child.exitstatus, said=child.before)
+
+    done = await asyncio.to_thread(talk)
+    assert done.code == 0 and "It is 42." in done.said
+    assert nbformat.read(file, as_version=4).cells[1].source == "6 * 7"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("localhost:8888", "needs the address"),
+        ("ftp://x", "needs the address"),
+        ("http://", "needs the address"),
+        ("http://x/lab?token=abc", "Leave the token"),
+        ("http://me:abc@x", "Leave the token"),
+    ],
+)
+def test_what_is_no_address(given: str, words: str) -> None:
+    with pytest.raises(Problem) as refused:
+        address(given)
+    assert words in refused.value.words and "abc" not in refused.value.words
+
+
+def test_addresses() -> None:
+    assert address("https://hub.example.org/user/me/") == "https://hub.example.org/user/me"
+    assert is_open("http://example.org") and not is_open("http://localhost:8888")
+    assert not is_open("https://example.org") and sys.platform
