@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import TYPE_CHECKING, Union
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 MODELS = "mcp/"
 """Begins their names."""
+LONGEST = 30
+"""Characters of a client's name in its model's."""
 NO_CLIENT = (
     "This conversation belongs to a program that is not connected. To continue it yourself, "
     "choose a model."
@@ -25,7 +28,8 @@ class Clients:
 
     def add(self, desk: Desk) -> str:
         """The name of a new model."""
-        name = f"{MODELS}{uuid.uuid4().hex[:12]}"
+        words = re.sub(r"[^a-z0-9]+", "-", desk.client.lower()).strip("-")[:LONGEST]
+        name = f"{MODELS}{words}-{uuid.uuid4().hex[:8]}"
         self._desks[name] = desk
         return name
 
