@@ -1,0 +1,1 @@
+"""Several people on a JupyterHub: that they see nothing of each other, and what they cost."""
