@@ -1,7 +1,8 @@
 """A JupyterHub on one machine, to try this extension with several people.
 
     python -m venv env
-    env/bin/pip install jupyter_codeinterp jupyterlab 'jupyterhub>=5,<6' 'jupyterhub-idle-culler>=1,<3'
+    env/bin/pip install jupyter_codeinterp jupyterlab 'jupyterhub>=5,<6' \\
+        'jupyterhub-idle-culler>=1,<3'
     npm install --prefix proxy 'configurable-http-proxy@^5'
     PATH=$PWD/proxy/node_modules/.bin:$PATH env/bin/jupyterhub -f jupyterhub_config.py
 
@@ -83,7 +84,9 @@ for folder in (FOLDER, HOMES, SETTINGS):
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)  # Everybody goes through to their own, and sees no names.
 file = SETTINGS / "jupyter_server_config.json"
-file.write_text(json.dumps({"CodeInterp": LIMITS}, indent=2))
+# A login shell would forget this environment's `jupyter`.
+terminals = {"terminado_settings": {"shell_command": ["bash"]}}
+file.write_text(json.dumps({"CodeInterp": LIMITS, "ServerApp": terminals}, indent=2))
 file.chmod(0o644)
 c.JupyterHub.bind_url = f"http://127.0.0.1:{PORT}"
 c.JupyterHub.hub_port = int(os.environ.get("HUB_INNER_PORT", "8081"))
@@ -107,7 +110,7 @@ if "HUB_PASSWORD" not in os.environ:
 
 
 NOTEBOOKS = "notebooks"
-"""In each home. A sandboxed kernel may write in its notebook's folder, which must not be the home."""
+"""In each home. A sandboxed kernel may write in its notebook's folder, which cannot be a home."""
 
 
 class OwnAccountSpawner(SimpleLocalProcessSpawner):
@@ -116,18 +119,18 @@ class OwnAccountSpawner(SimpleLocalProcessSpawner):
     first_account = Integer(20_000, config=True, help="The numbers from here on must be free.")
 
     def make_preexec_fn(self, name):
-        home, separate = self.home_dir, os.getuid() == 0
+        home, separate = Path(self.home_dir), os.getuid() == 0
         account = self.first_account + self.user.id
 
         def become():
-            os.makedirs(home, mode=0o700, exist_ok=True)
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
             if separate:
                 os.chown(home, account, account)
                 os.setgroups([])
                 os.setgid(account)
                 os.setuid(account)
-            os.chmod(home, 0o700)
-            os.makedirs(os.path.join(home, NOTEBOOKS), exist_ok=True)
+            home.chmod(0o700)
+            (home / NOTEBOOKS).mkdir(exist_ok=True)
             os.chdir(home)
 
         return become
@@ -138,11 +141,12 @@ c.OwnAccountSpawner.home_dir_template = str(HOMES / "{username}")
 c.Spawner.notebook_dir = str(HOMES / "{username}" / NOTEBOOKS)
 
 c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]
-# Servers and the command line read the limits before all other files. Those in a person's home are
+# Servers and the command line read the limits from SETTINGS. The files of a person's home are
 # not read by their server at all.
 c.Spawner.disable_user_config = True
 c.Spawner.environment = {
     "JUPYTER_CONFIG_PATH": str(SETTINGS),
+    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     "ANTHROPIC_BASE_URL": MODELS,
     "ANTHROPIC_API_KEY": key_of,
     "JUPYTERHUB_ACTIVITY_INTERVAL": str(REPORTS),

@@ -60,6 +60,12 @@ class Hub:
         except (RuntimeError, psutil.NoSuchProcess):
             return False
 
+    def wait_for_end(self, name: str) -> None:
+        """Of a person's server that is ending."""
+        deadline = time.monotonic() + PATIENCE
+        while self.runs(name) and time.monotonic() < deadline:
+            time.sleep(0.2)
+
     @property
     def kernel(self) -> str:
         """The kernel of new notebooks: the sandboxed one, where it is installed."""
@@ -76,10 +82,7 @@ async def hub(
     folder: Path, people: Sequence[str], models: str, **settings: str
 ) -> AsyncIterator[Hub]:
     """``models``: the gateway's address. ``settings`` are the HUB_… variables of the file."""
-    folder.mkdir(mode=0o711, exist_ok=True)
-    keys = folder / "keys.json"
-    keys.touch(mode=0o600)
-    keys.write_text(json.dumps({name: key_of(name) for name in people}))
+    keys = await asyncio.to_thread(_write_keys, folder, people)
     password = secrets.token_urlsafe(12)
     port = free_port()
     given = {
@@ -96,16 +99,7 @@ async def hub(
     kept = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR")}
     environment = {**kept, "HOME": str(folder), **given}
     environment["PATH"] = f"{ENVIRONMENT / 'bin'}:{PROXY}:{environment['PATH']}"
-    with (folder / "hub.log").open("wb") as log:
-        process = subprocess.Popen(
-            [str(ENVIRONMENT / "bin" / "jupyterhub"), "-f", str(CONFIG)],
-            env=environment,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    process = await asyncio.to_thread(_start, folder, environment)
     running = Hub(folder, people, models, password, process.pid)
     running.url = f"http://127.0.0.1:{port}"
     try:
@@ -129,6 +123,27 @@ async def _answers(running: Hub, process: subprocess.Popen[bytes]) -> None:
                 pass  # Its proxy does not listen yet.
             await asyncio.sleep(0.2)
     raise RuntimeError("the hub did not start")
+
+
+def _write_keys(folder: Path, people: Sequence[str]) -> Path:
+    folder.mkdir(mode=0o711, exist_ok=True)
+    keys = folder / "keys.json"
+    keys.touch(mode=0o600)
+    keys.write_text(json.dumps({name: key_of(name) for name in people}))
+    return keys
+
+
+def _start(folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    with (folder / "hub.log").open("wb") as log:
+        return subprocess.Popen(
+            [str(ENVIRONMENT / "bin" / "jupyterhub"), "-f", str(CONFIG)],
+            env=environment,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
 
 
 def _is_server(process: psutil.Process) -> bool:

@@ -1,4 +1,4 @@
-"""A person in a browser, without the browser: cookies, redirects, and the XSRF word of each path."""
+"""A person in a browser, without the browser: cookies, redirects, the XSRF word of each path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Visitor:
         self._password = password
         self.base = f"/user/{name}"
         self.http = httpx.AsyncClient(base_url=hub_url, follow_redirects=True, timeout=START)
-        self._client_secret = ""
+        self.client_secret = ""
 
     async def __aenter__(self) -> Visitor:
         return self
@@ -89,19 +89,33 @@ class Visitor:
 
     async def fetch(self, method: str, route: str, body: Any = None) -> Any:
         """The answer of the person's own server, which must be good."""
-        headers = {"X-Codeinterp-Window": self._client_secret}
+        headers = {"X-Codeinterp-Window": self.client_secret}
         answer = await self.send(method, f"{self.base}/{route}", body, headers)
         if answer.status_code >= 300:
             raise RuntimeError(f"{method} {route}: {answer.status_code} {answer.text[:300]}")
         return answer.json() if answer.content else None
 
     async def api(self, method: str, route: str, body: Any = None) -> Any:
-        if not self._client_secret:
+        """The answer of the extension, which must be good."""
+        await self._admitted()
+        return await self.fetch(method, f"codeinterp/api/{route}", body)
+
+    async def try_api(self, method: str, route: str, body: Any = None) -> httpx.Response:
+        """Whatever the extension answers."""
+        await self._admitted()
+        headers = {"X-Codeinterp-Window": self.client_secret}
+        return await self.send(method, f"{self.base}/codeinterp/api/{route}", body, headers)
+
+    async def _admitted(self) -> None:
+        if not self.client_secret:
             given = await self.send("POST", f"{self.base}/codeinterp/api/clients", {})
             if given.status_code != 200:
                 raise RuntimeError(f"no client: {given.status_code} {given.text[:300]}")
-            self._client_secret = given.json()["secret"]
-        return await self.fetch(method, f"codeinterp/api/{route}", body)
+            self.client_secret = given.json()["secret"]
+
+    def forget_client(self) -> None:
+        """The server has started anew, and knows no client."""
+        self.client_secret = ""
 
     # --- turns -------------------------------------------------------------------------
 
@@ -144,8 +158,6 @@ class Visitor:
 
     async def _allow(self, route: str, draft: dict[str, Any]) -> None:
         decision = {name: draft[name] for name in ("draft_id", "nonce", "source")}
-        headers = {"X-Codeinterp-Window": self._client_secret}
-        path = f"{self.base}/codeinterp/api/{route}/decisions"
-        answer = await self.send("POST", path, {**decision, "action": "run"}, headers)
+        answer = await self.try_api("POST", f"{route}/decisions", {**decision, "action": "run"})
         if answer.status_code not in (200, 204, 409):  # 409: a draft of an earlier turn.
             raise RuntimeError(f"not decided: {answer.status_code} {answer.text[:300]}")

@@ -1,0 +1,246 @@
+"""Alice and Bob on one hub: each works, and neither reaches anything of the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic.scenarios import SCENARIOS
+from tests.fake_anthropic.scripts import by_words, echo
+
+from . import browser
+from .checks import Checks
+from .hub import Hub, hub, key_of
+from .inside import command, refusal, run
+from .visitor import Visitor
+
+OPENAPI = Path(__file__).parents[2] / "docs" / "openapi.json"
+WORDS = {"alice": "aubergine-4711", "bob": "bergamot-0815"}
+"""What each says, and nobody else may see."""
+REFUSED = (302, 403, 404)
+ENTERED = """c.CodeInterp.keys_from_environment = False
+c.CodeInterp.kernel_env_remove = []
+c.CodeInterp.auto_needs_sandbox = False
+c.CodeInterp.highest_mode = "auto"
+c.CodeInterp.max_steps = 1000
+"""
+"""What Alice writes into files of her own, to be rid of the limits."""
+
+
+async def look(checks: Checks, part: str = "") -> None:
+    """``part``: "browser" or "http" for that alone."""
+    script = by_words(SCENARIOS, otherwise=echo)
+    async with AsyncExitStack() as open_:
+        model = await open_.enter_async_context(FakeAnthropic(script))
+        name = open_.enter_context(
+            tempfile.TemporaryDirectory(prefix="codeinterp-hub-", ignore_cleanup_errors=True)
+        )
+        running = await open_.enter_async_context(hub(Path(name), list(WORDS), model.url))
+        if part != "browser":
+            await _without_browser(checks, running, model)
+        if part != "http":
+            print("In browsers")
+            await browser.look(checks, running, WORDS)
+        print("At the gateway")
+        _gateway(checks, model)
+
+
+async def _without_browser(checks: Checks, running: Hub, model: FakeAnthropic) -> None:
+    async with AsyncExitStack() as open_:
+        alice, bob = [
+            await open_.enter_async_context(Visitor(running.url, who, running.password))
+            for who in WORDS
+        ]
+        await asyncio.gather(alice.enter(), bob.enter())
+        print("Each works at their own server")
+        await _own_limits(checks, running, alice)
+        ids = {person.name: await _works(checks, running, person) for person in (alice, bob)}
+        await _other_ways(checks, model, alice)
+        print("Bob reaches nothing of Alice's over HTTP")
+        await _routes(checks, alice, bob, ids["alice"])
+        await _sockets(checks, alice, bob)
+        await _lists(checks, alice, bob, ids["alice"])
+        print("A token alone decides nothing")
+        await _token_alone(checks, alice, bob, ids["alice"])
+        print("Bob's code reaches nothing of Alice's on the machine")
+        await _machine(checks, running, alice, bob)
+        await _kernels(checks, running, bob)
+
+
+async def _own_limits(checks: Checks, running: Hub, alice: Visitor) -> None:
+    """Alice's own configuration, then a new start of her server."""
+    files = ("jupyter_server_config.py", "jupyter_codeinterp_config.py")
+    for file in files:
+        await command(alice, f"mkdir -p ~/.jupyter; cat > ~/.jupyter/{file} <<'E'\n{ENTERED}E\n")
+    word = {"X-XSRFToken": alice.word("/hub/")}
+    await alice.send("DELETE", "/hub/api/users/alice/server", headers=word)
+    await asyncio.to_thread(running.wait_for_end, "alice")
+    await alice.enter()
+    alice.forget_client()
+    answer = await alice.try_api("POST", "key", {"key": "sk-ant-of-her-own-0123456789"})
+    checks.that("files in a home lift no limit", answer.status_code in (403, 409), answer.text)
+
+
+async def _works(checks: Checks, running: Hub, person: Visitor) -> str:
+    """A turn by REST; the conversation's id."""
+    who = person.name
+    session_id = await person.notebook(f"{who}-rest.ipynb", running.kernel)
+    await person.turn(session_id, f"Add for {WORDS[who]} #one_cell")
+    book = await person.fetch("GET", f"api/contents/{who}-rest.ipynb")
+    sources = [cell["source"] for cell in book["content"]["cells"]]
+    checks.that(f"{who} runs a cell by REST", "1 + 1" in sources, sources)
+    return session_id
+
+
+async def _other_ways(checks: Checks, model: FakeAnthropic, alice: Visitor) -> None:
+    """`%%ai` and the command line."""
+    kernel = await alice.fetch("POST", "api/kernels", {"name": "python3"})
+    asked = len(model.requests)
+    said = await run(
+        alice,
+        kernel["id"],
+        "%load_ext jupyter_codeinterp",
+        f"%%ai -t\nSay a word of {WORDS['alice']}",
+    )
+    checks.that("%%ai asks the model in her kernel", len(model.requests) > asked, said)
+    await alice.fetch("DELETE", f"api/kernels/{kernel['id']}")
+    given = await alice.fetch("GET", "api/contents/alice-rest.ipynb")
+    book = {key: given[key] for key in ("type", "format", "content")}
+    await alice.fetch("PUT", "api/contents/alice-terminal.ipynb", book)
+    task = f"Add for {WORDS['alice']} #one_cell"
+    said = await command(alice, f"jupyter codeinterp run alice-terminal.ipynb '{task}' --yes")
+    checks.that("the command line works in her terminal", "✓ Cells: 1 added" in said, said)
+
+
+def _addresses(session_id: str) -> list[tuple[str, str]]:
+    """Each method and path of the API, with the conversation's id in it."""
+    paths = json.loads(OPENAPI.read_text())["paths"]
+    return [
+        (method.upper(), re.sub(r"\{\w+\}", "1", _named(path, session_id)))
+        for path, methods in paths.items()
+        for method in methods
+    ]
+
+
+def _named(path: str, session_id: str) -> str:
+    return path.replace("{session_id}", session_id).replace("{provider}", "anthropic")
+
+
+async def _routes(checks: Checks, alice: Visitor, bob: Visitor, session_id: str) -> None:
+    token = (await command(bob, "printenv JUPYTERHUB_API_TOKEN")).strip()
+    secret = {"X-Codeinterp-Window": alice.client_secret}
+    own = bob.cookies("/user/bob/")
+    ways: dict[str, dict[str, str]] = {
+        "his cookies": {},
+        "his cookies, sent all the same": {"Cookie": own},
+        "his cookies under her name": {"Cookie": own.replace("user-bob", "user-alice")},
+        "his server's token": {"Authorization": f"token {token}"},
+        "his cookies and her window's secret": {"Cookie": own, **secret},
+        "his token and her window's secret": {"Authorization": f"token {token}", **secret},
+    }
+    addresses = [*_addresses(session_id), ("GET", "/api/contents"), ("GET", "/api/sessions")]
+    for way, headers in ways.items():
+        wrong = []
+        for method, path in addresses:
+            body: Any = None if method in ("GET", "DELETE") else {}
+            answer = await bob.send(method, f"{alice.base}{path}", body, headers)
+            if answer.status_code not in REFUSED or WORDS["alice"] in answer.text:
+                wrong.append((method, path, answer.status_code))
+        checks.that(f"{len(addresses)} routes refuse {way}", not wrong, wrong)
+
+
+async def _sockets(checks: Checks, alice: Visitor, bob: Visitor) -> None:
+    given = await alice.send("POST", f"{alice.base}/codeinterp/api/tickets", {})
+    ticket = given.json()["ticket"]
+    hers = f"{alice.base}/codeinterp/api/channel?ticket={ticket}"
+    status = await refusal(bob, hers)
+    checks.that("her ticket is no good with his cookies", status in REFUSED, status)
+    status = await refusal(bob, f"{bob.base}/codeinterp/api/channel?ticket={ticket}")
+    checks.that("her ticket is no good at his server", status in REFUSED, status)
+    foreign = {"Origin": "https://elsewhere.example"}
+    status = await refusal(alice, hers, foreign)
+    checks.that("her own cookies are no good from another site", status in REFUSED, status)
+    given = await alice.send("POST", f"{alice.base}/codeinterp/api/tickets", {})
+    hers = f"{alice.base}/codeinterp/api/channel?ticket={given.json()['ticket']}"
+    status = await refusal(alice, hers)
+    checks.that("she opens it herself", status == 101, status)
+
+
+async def _lists(checks: Checks, alice: Visitor, bob: Visitor, session_id: str) -> None:
+    listed = json.dumps(await bob.api("GET", "sessions"))
+    checks.that("his list of conversations has none of hers", session_id not in listed, listed)
+    answer = await bob.try_api("GET", f"sessions/{session_id}/events")
+    checks.that("her conversation is unknown at his server", answer.status_code == 404, answer.text)
+    for path in ("/hub/api/users", "/hub/api/users/alice", "/hub/metrics"):
+        answer = await bob.send("GET", path, headers={"X-XSRFToken": bob.word("/hub/")})
+        refused = answer.status_code in REFUSED and "aubergine" not in answer.text
+        checks.that(f"the hub refuses {path}", refused, (answer.status_code, answer.text))
+
+
+async def _token_alone(checks: Checks, alice: Visitor, bob: Visitor, session_id: str) -> None:
+    """What a kernel could do that got hold of the hub's token of its own server."""
+    token = (await command(alice, "printenv JUPYTERHUB_API_TOKEN")).strip()
+    async with Visitor(str(bob.http.base_url), "alice", "") as nobody:
+        headers = {"Authorization": f"token {token}"}
+        api = f"{alice.base}/codeinterp/api"
+        for route in ("clients", "tickets", f"sessions/{session_id}/messages", "key"):
+            answer = await nobody.send("POST", f"{api}/{route}", {}, headers)
+            checks.that(f"it begins nothing: {route}", answer.status_code == 403, answer.text)
+
+
+async def _machine(checks: Checks, running: Hub, alice: Visitor, bob: Visitor) -> None:
+    """From Bob's terminal, which is less bound than his kernels."""
+    if os.getuid() != 0:
+        checks.left_out(
+            "files and processes", "the hub does not run as root, so all are one account"
+        )
+        return
+    home = running.home("alice")
+    server = running.server_of("alice").pid
+    tries = {
+        "her notebook": f"cat {home}/notebooks/alice-rest.ipynb",
+        "her journal": f"cat {home}/.local/share/jupyter/codeinterp/*",
+        "her home": f"ls {home}",
+        "the names of all homes": f"ls {home.parent}",
+        "all keys": f"cat {running.folder}/keys.json",
+        "the hub's database": f"cat {running.folder}/hub.sqlite",
+        "the hub's secret": f"cat {running.folder}/cookie_secret",
+        "her server's environment": f"cat /proc/{server}/environ",
+        "her server's end": f"kill {server}",
+    }
+    for what, line in tries.items():
+        said = await command(bob, line)
+        denied = "denied" in said or "not permitted" in said
+        checks.that(f"not {what}", denied and WORDS["alice"] not in said, said)
+
+
+async def _kernels(checks: Checks, running: Hub, bob: Visitor) -> None:
+    code = "import os; print([name for name in os.environ if 'KEY' in name or 'TOKEN' in name])"
+    for name in dict.fromkeys(("python3", running.kernel)):
+        path = f"bob-{name}.ipynb"
+        await bob.notebook(path, name)
+        sessions: list[dict[str, Any]] = await bob.fetch("GET", "api/sessions")
+        (kernel_id,) = [s["kernel"]["id"] for s in sessions if s["path"] == path]
+        said = await run(bob, kernel_id, code)
+        secrets_in = [word for word in ("ANTHROPIC", "JUPYTERHUB_API") if word in said]
+        checks.that(f"no key of the gateway or the hub in {name}", not secrets_in, said)
+
+
+def _gateway(checks: Checks, model: FakeAnthropic) -> None:
+    wrong = []
+    for exchange in model.exchanges:
+        key = exchange.headers.get("authorization", "")
+        body = json.dumps(exchange.body)
+        wrong += [who for who, word in WORDS.items() if word in body and key_of(who) not in key]
+        wrong += [] if any(key_of(who) in key for who in WORDS) else [f"other key: {key}"]
+    checks.that(
+        f"{len(model.exchanges)} requests, each with the person's own key", not wrong, wrong
+    )
+    checks.that("every request was in order", not model.violations, model.violations)
