@@ -34,7 +34,9 @@ async function logIn(page, name) {
 async function openNotebook(page, name, file) {
   await page.goto(`${url}/user/${name}/lab`);
   // Until the server has started, the hub shows a page of its own, which then leads here.
-  await page.waitForURL(address => address.pathname.startsWith(`/user/${name}/lab`));
+  await page.waitForURL(address =>
+    address.pathname.startsWith(`/user/${name}/lab`)
+  );
   await page.locator('.jp-LabShell').waitFor();
   await page.evaluate(
     async ([base, file]) => {
@@ -110,7 +112,13 @@ async function works(browser, name) {
       code => code.innerText
     )
   );
-  const facts = { panel: await panel.innerText(), text, sources, requests, errors };
+  const facts = {
+    panel: await panel.innerText(),
+    text,
+    sources,
+    requests,
+    errors
+  };
   return { page, facts };
 }
 
@@ -168,9 +176,17 @@ async function sameBrowser(browser) {
   await logIn(page, 'bob');
   panel = await openNotebook(page, 'bob', 'same.ipynb');
   await page.waitForTimeout(1000);
-  const his = (await field(panel).inputValue().catch(() => field(panel).innerText())).trim();
+  const his = (
+    await field(panel)
+      .inputValue()
+      .catch(() => field(panel).innerText())
+  ).trim();
   const stored = await page.evaluate(() => Object.keys(localStorage));
-  return { hers: hers || (await page.evaluate(() => JSON.stringify(localStorage))), his, stored };
+  return {
+    hers: hers || (await page.evaluate(() => JSON.stringify(localStorage))),
+    his,
+    stored
+  };
 }
 
 const browser = await chromium.launch({
