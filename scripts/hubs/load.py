@@ -67,9 +67,11 @@ async def _rows(running: Hub, visitors: Sequence[Visitor]) -> list[tuple[str, st
 
     await asyncio.gather(*map(enter, visitors))
     bare = [_memory(running.server_of(name)) for name in names]
+    starting = [sum(running.server_of(name).cpu_times()[:2]) for name in names]
     sessions = await _notebooks(running, visitors)
     rows = [
         _row(f"start of a server, {AT_ONCE} at a time", starts, "s"),
+        _row("… processor time of it", starting, "s"),
         _row("memory of a server that nobody has used yet", bare, "MB"),
     ]
     for number, which in enumerate(("the first turn", "a later turn"), 1):
