@@ -11,6 +11,7 @@ export default defineConfig([
     'lib',
     'coverage',
     'docs/_build',
+    '.hub',
     '.labs',
     '.venv',
     'jupyter_codeinterp',
