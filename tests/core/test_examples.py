@@ -173,7 +173,7 @@ async def test_calls_show_nothing_and_what_they_change_is_told(bench: Benches) -
         "count = 0\n"
         "def f(x):\n    global count, made\n    count += 1\n    made = [x]\n"
         "    print('loud'); print('loud', file=sys.stderr); warnings.warn('loud')\n"
-        "    display('loud'); plt.plot([1]); sys.stdout = None\n    return x\n"
+        "    display('loud'); plt.figure(); sys.stdout = None\n    return x\n"
     )
     b = bench(run(cell), run("print(count, made, plt.get_fignums())"), say("Done."))
     assert await sentences(b, "f(3) == 3") == [(), ()]
@@ -191,7 +191,7 @@ async def test_calls_end_after_a_second(bench: Benches) -> None:
     told = await sentences(b, "f(1) == 1\ng() == 1\nf(3) == 3\n")
     late = "`g()` did not end within 1 second; the question says 1."
     assert told == [("The example `f(3)` of the question was not tried.", late), ()]
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 29
     assert "on" in b.results[1]
 
 
