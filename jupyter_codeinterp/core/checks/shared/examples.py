@@ -66,6 +66,7 @@ _LITERAL = re.compile(
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _QUOTED = re.compile(r"(?<!\w)'[^'\n]{0,300}'(?!\w)|\"[^\"\n]{0,300}\"")
 """Texts, which may have any word."""
+_AFTER_QUESTION = re.compile(r"(?<=\?)\s+(?=[A-Z])")
 _DOCTEST = re.compile(r"\s*>>>\s?(.*)$")
 
 
@@ -111,13 +112,19 @@ def _all(lines: list[str]) -> Iterator[Example]:
         cued = cued or bool(_CUE.search(line))
         if not _CALL.search(line) or line.rstrip().endswith(":"):
             faulty = bool(_FAULT.search(line))
-        if "(" in line and left and not (faulty or _NOT.search(_QUOTED.sub("''", line))):
-            for one in _of_line(line, cued):
+        plain = _QUOTED.sub("''", line)
+        if "(" not in line or faulty or _FAULT.search(plain):
+            continue
+        # A question before the example is none of its conditions.
+        for sentence in _AFTER_QUESTION.split(line):
+            if _NOT.search(_QUOTED.sub("''", sentence)):
+                continue
+            for one in _of_line(sentence, cued):
                 left -= 1
                 if one is not None:
                     yield one
                 if not left:
-                    break
+                    return
 
 
 def _session(code: str, after: str) -> Iterator[Example]:
