@@ -10,6 +10,7 @@ cells. Standard library only. It is no defence: code can get round it on purpose
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import signal
 import sys
@@ -30,12 +31,15 @@ class Guard:
         self.session = session
         self.pid = os.getpid()
         self.before: dict[str, Any] = {}
+        self.ours = False
+        """Whether the cell that runs is of our connection."""
         self.names = [(owner, method_names(type(owner))) for owner in (shell, shell.kernel)]
 
     def begin(self) -> None:
         header = self.kernel.get_parent("shell").get("header", {})
         if header.get("session") != self.session or header.get("msg_type") != "execute_request":
             return
+        self.ours = True
         shell = self.shell
         self.before = {
             "streams": (sys.stdout, sys.stderr),
@@ -77,6 +81,13 @@ class Guard:
         broken += self.counted(before)
         if broken:
             sys.stderr.write(NOTICE.format(", ".join(broken)))
+
+    def ended(self, result: Any) -> None:
+        """Spark goes on with the job of an interrupted cell, which only stopped waiting for it."""
+        ours, self.ours = self.ours, False
+        if ours and type(getattr(result, "error_in_exec", None)) is KeyboardInterrupt:
+            with contextlib.suppress(Exception):  # Spark itself may be gone.
+                cancel_jobs()
 
     def streams(self, before: dict[str, Any]) -> list[str]:
         now = (sys.stdout, sys.stderr)
@@ -170,6 +181,13 @@ def method_names(kind: type) -> set[str]:
     }
 
 
+def cancel_jobs() -> None:
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    active = getattr(context, "_active_spark_context", None)
+    if active is not None:
+        active.cancelAllJobs()
+
+
 def posix() -> bool:
     return hasattr(signal, "pthread_sigmask")
 
@@ -181,6 +199,7 @@ def install(shell: Any, session: str) -> None:
     guard = Guard(shell, session)
     shell.events.register("pre_execute", guard.begin)
     shell.events.register("post_execute", guard.end)
+    shell.events.register("post_run_cell", guard.ended)
     for stream in (sys.stdout, sys.stderr):
         if type(stream).__module__.startswith("ipykernel"):
             stream.close = lambda: None  # type: ignore[method-assign]

@@ -5,9 +5,9 @@ than built-ins, numpy's or pandas' is untrusted code and never runs: the type co
 ``type()``, compared by identity, and only values of known types are inspected.
 
 A variable is ``{name, type}`` and, where known, ``len``, ``shape`` (list of numbers), ``dtype``,
-``columns`` (at most 50 of ``[label, dtype]``) and ``value`` (at most 200 characters). Where only
-names are asked for, it is ``{name, type}``, ``len`` or ``shape``, and on request ``columns`` of
-``[key, type]``.
+``columns`` (at most 50 of ``[label, dtype]``), ``engine`` (see ``engines.py``) and ``value`` (at
+most 200 characters). Where only names are asked for, it is ``{name, type}``, ``len`` or ``shape``,
+and on request ``columns`` of ``[key, type]``.
 
 A key is a column's label, or a dictionary's key, as Python writes it: ``'net price'``.
 ``frame['net price']`` names a column where a variable's name is expected.
@@ -24,6 +24,8 @@ import types
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
+
+from .engines import engine_facts
 
 TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
@@ -158,9 +160,8 @@ def details(value: Any) -> dict[str, Any]:
         return array_details(value)
     if numpy is not None and is_among(kind, numpy_scalars(numpy)):
         return {"value": shortened(repr(value.item()))}
-    if pandas is not None:
-        return pandas_details(value, pandas)
-    return {}
+    found = pandas_details(value, pandas) if pandas is not None else {}
+    return found or engine_facts(value)
 
 
 def keyed(value: Any, most: int) -> list[tuple[str, dict[str, Any]]]:

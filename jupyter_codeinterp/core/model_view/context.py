@@ -42,6 +42,10 @@ BRANCHED = (
     "remain.]"
 )
 
+ENGINES = (
+    "[Tables with an engine are not in memory. Aggregate there first, and fetch no more rows "
+    "than the answer needs.]"
+)
 _ESCAPED = "[In the text below <\\ means < where a tag could be mistaken for one of these.]"
 
 
@@ -179,10 +183,8 @@ class Context:
             listed = bounded(file_lines(files.items(), self.scrub), 3_000, "files", len(files))
             parts.append(tag("files", listed))
         if variables:
-            lines = bounded(
-                list(variables.values()), 2_500, "variables; inspect_variables lists them"
-            )
-            parts.append(tag("variables", lines))
+            more = "variables; inspect_variables lists them"
+            parts.append(_variables(list(variables.values()), 2_500, more))
         elif variables is None and kernel is not None:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
@@ -322,7 +324,13 @@ def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
     changed = [line for name, line in new.items() if old.get(name) != line]
     gone = [f"{one_line(name)} is gone" for name in old if name not in new]
     lines = [*changed, *gone]
-    return [tag("variables", bounded(lines, 1_000, "variables"))] if lines else []
+    return [_variables(lines, 1_000, "variables")] if lines else []
+
+
+def _variables(lines: Sequence[str], room: int, what: str) -> str:
+    """With a rule for tables whose rows are elsewhere, if there are some."""
+    rule = f"{ENGINES}\n" if any(" engine=" in line for line in lines) else ""
+    return tag("variables", rule + bounded(lines, room, what))
 
 
 def _length(parts: Sequence[str]) -> int:

@@ -23,6 +23,7 @@ class Variable(_Named, total=False):
     dtype      of arrays and columns
     columns    of a table: pairs of label and dtype, of the first columns
     value      as text, if short
+    engine     of a table whose rows are not in the kernel's memory: dask, duckdb, polars, spark
     """
 
     len: int
@@ -30,6 +31,7 @@ class Variable(_Named, total=False):
     dtype: str
     columns: list[list[str]]
     value: str
+    engine: str
 
 
 Variables = Union[list[dict[str, Any]], None]

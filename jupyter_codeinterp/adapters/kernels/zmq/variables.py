@@ -29,7 +29,8 @@ TARGET = "jupyter_codeinterp.variables"
 _PANDAS = ("filters", "lost_values", "joins", "order")
 _CALLS = ("calls", "values", *_PANDAS, "polars_calls", "watched")
 _WATCHING = ("changes", *_CALLS, "constants", "profile", "watch")
-_BEFORE = ("mark", "variables", "expected", "held")
+_LISTING = ("engines", "variables")
+_BEFORE = ("mark", *_LISTING, "expected", "held")
 _WATCH_FILES = (*_BEFORE, *(f"watching/{name}" for name in _WATCHING))
 """In the order of their imports."""
 
@@ -112,10 +113,10 @@ class Variables:
     async def _install(self, start: int) -> bool:
         wire = self._link.wire
         session = wire.session_id
-        asking = one_file("variables", __name__=TARGET)
+        asking = files(_LISTING, __name__=TARGET)
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files(_WATCH_FILES, __name__=WATCH, SESSION=session)
-        looking = files(("variables", "lookups"), __name__=LOOKUPS)
+        looking = files((*_LISTING, "lookups"), __name__=LOOKUPS)
         request = execute_request(f"{asking}\n{guarding}\n{watching}\n{looking}", silent=True)
         reply = await wire.request("shell", "execute_request", request)
         if (reply.content or {}).get("status") != "ok":

@@ -1,0 +1,111 @@
+"""What is known of tables of other libraries than pandas. This file's text runs **in the kernel**.
+
+Nothing is computed, read or fetched: lazy and distributed tables tell what they know already.
+``engine`` names the library that has the rows, which are not in the kernel's memory. Facts are
+those of ``variables.py``. Types are compared by identity. Standard library only.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+MOST_COLUMNS = 50
+LONGEST = 200
+
+
+def engine_facts(value: Any) -> dict[str, Any]:
+    """``shape``, ``dtype``, ``columns``, ``engine``, as far as they are known; {} for types of
+    other libraries."""
+    kind = type(value)
+    for path, name, facts in KNOWN:
+        module = sys.modules.get(path)
+        if module is not None and getattr(module, name, None) is kind:
+            return facts(value)
+    return {}
+
+
+def pairs(columns: Iterable[Any]) -> list[list[str]]:
+    """Names and types of the first columns."""
+    found: list[list[str]] = []
+    for name, dtype in columns:
+        if len(found) == MOST_COLUMNS:
+            break
+        found.append([str(name)[:LONGEST], str(dtype)[:LONGEST]])
+    return found
+
+
+def polars_table(value: Any) -> dict[str, Any]:
+    return {"shape": list(value.shape), "columns": pairs(value.schema.items())}
+
+
+def polars_column(value: Any) -> dict[str, Any]:
+    return {"shape": [value.len()], "dtype": str(value.dtype)[:LONGEST]}
+
+
+def polars_query(value: Any) -> dict[str, Any]:
+    """Its schema may have to be read from a file."""
+    return {"engine": "polars"}
+
+
+def dask_table(value: Any) -> dict[str, Any]:
+    """Of the empty table that Dask keeps. The number of partitions may have to be computed."""
+    return {"engine": "dask", "columns": pairs(value._meta.dtypes.items())}
+
+
+def dask_column(value: Any) -> dict[str, Any]:
+    return {"engine": "dask", "dtype": str(value._meta.dtype)[:LONGEST]}
+
+
+def dask_array(value: Any) -> dict[str, Any]:
+    """A length of NaN is unknown, and omitted with all others."""
+    shape = [int(length) for length in value.shape if length == length]
+    facts = {"engine": "dask", "dtype": str(value.dtype)[:LONGEST]}
+    return {**facts, "shape": shape} if len(shape) == len(value.shape) else facts
+
+
+def duckdb_query(value: Any) -> dict[str, Any]:
+    return {"engine": "duckdb", "columns": pairs(zip(value.columns, value.types))}  # noqa: B905
+
+
+def spark_table(value: Any) -> dict[str, Any]:
+    """Spark knows a plan's schema when it makes the plan."""
+    return {"engine": "spark", "columns": pairs(value.dtypes)}
+
+
+def remote_spark_table(value: Any) -> dict[str, Any]:
+    """Its server would have to be asked."""
+    return {"engine": "spark"}
+
+
+def xarray_array(value: Any) -> dict[str, Any]:
+    return {"shape": list(value.shape), "dtype": _dims(value)}
+
+
+def xarray_set(value: Any) -> dict[str, Any]:
+    variables = value.variables
+    return {"columns": pairs((name, _dims(variables[name])) for name in value.data_vars)}
+
+
+def _dims(value: Any) -> str:
+    lengths = zip(value.dims, value.shape)  # noqa: B905, the kernel's Python may be 3.9
+    sizes = ", ".join(f"{name}: {length}" for name, length in lengths)
+    return f"{value.dtype} ({sizes})"[:LONGEST]
+
+
+DASK = "dask.dataframe"
+KNOWN: tuple[tuple[str, str, Callable[[Any], dict[str, Any]]], ...] = (
+    ("polars", "DataFrame", polars_table),
+    ("polars", "Series", polars_column),
+    ("polars", "LazyFrame", polars_query),
+    (DASK, "DataFrame", dask_table),
+    (DASK, "Series", dask_column),
+    ("dask.array", "Array", dask_array),
+    ("duckdb", "DuckDBPyRelation", duckdb_query),
+    ("pyspark.sql.classic.dataframe", "DataFrame", spark_table),
+    ("pyspark.sql.connect.dataframe", "DataFrame", remote_spark_table),
+    ("xarray", "DataArray", xarray_array),
+    ("xarray", "Dataset", xarray_set),
+)
+"""Modules that are imported where such a value is, the types in them, and what tells of one."""
