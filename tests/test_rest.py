@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -15,6 +16,7 @@ from jupyter_server.services.contents.manager import ContentsManager
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
+from jupyter_codeinterp.server.mcp.handler import MCP_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -23,6 +25,7 @@ from tests.reference_window import body
 from tests.site import Site
 
 SESSION = "0" * 32
+TOKEN = "0" * 16
 ROUTES = (
     ("GET", "status", "read contents"),
     ("DELETE", "notices/1", "write contents"),
@@ -73,6 +76,11 @@ ROUTES = (
     ("POST", "holdings", "execute kernels"),
     ("DELETE", "holdings", "execute kernels"),
     ("POST", "orders", "read contents"),
+    ("GET", "mcp/tokens", "read contents"),
+    ("POST", "mcp/tokens", "execute kernels"),
+    ("POST", "mcp/tokens", "write contents"),
+    ("DELETE", f"mcp/tokens/{TOKEN}", "execute kernels"),
+    ("DELETE", f"mcp/tokens/{TOKEN}", "write contents"),
     ("GET", "channel", "read contents"),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"
@@ -98,11 +106,17 @@ def server_config() -> dict[str, Any]:
 def test_every_route_is_tried_here() -> None:
     patterns = [pattern for pattern, _ in handlers("/")]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
-    tried = {path.replace(SESSION, "ID").replace("/1", "/N") for _, path, _ in ROUTES}
+    tried = {
+        path.replace(SESSION, "ID").replace(TOKEN, "ID").replace("/1", "/N")
+        for _, path, _ in ROUTES
+    }
     named = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}
-    named = {p.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N") for p in named}
-    # Those of kernels take no login (tests/magic/test_kernel_models.py).
-    assert named - {path for path, _ in KERNEL_ROUTES} - {UNKNOWN} == tried
+    named = {re.sub(r"\(\[0-9a-f\]\{\d+\}\)", "ID", p) for p in named}
+    named = {p.replace("([0-9]{1,15})", "N") for p in named}
+    # Those of kernels and of outside agents take no login (tests/magic/test_kernel_models.py,
+    # tests/test_mcp.py).
+    without = {path for path, _ in (*KERNEL_ROUTES, *MCP_ROUTES)}
+    assert named - without - {UNKNOWN} == tried
 
 
 async def test_nobody_gets_in_without_a_token(site: Site) -> None:

@@ -15,7 +15,11 @@ from tests.site import Site
 
 OPEN = {TicketsHandler, ClientsHandler, LeavingHandler}
 """Where a window begins or ends."""
-EXAMPLES = {r"([0-9a-f]{32})": "0" * 32, r"([0-9]{1,15})": "1"}
+EXAMPLES = {
+    r"([0-9a-f]{32})": "0" * 32,
+    r"([0-9a-f]{16})": "0" * 16,
+    r"([0-9]{1,15})": "1",
+}
 CHANGING = [
     (method, pattern)
     for pattern, handler in ROUTES
