@@ -15,10 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import nbformat
 import pytest
 
 from jupyter_codeinterp.cli.local.problems import Problem
+from jupyter_codeinterp.cli.remote import server as remote
 from jupyter_codeinterp.cli.remote.server import address, is_open
 from tests.cli import COMMAND
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -76,7 +78,7 @@ async def test_a_turn_on_a_server(site: Site, api: FakeAnthropic, file: Path) ->
 
 async def test_events_for_programs(site: Site, api: FakeAnthropic, file: Path) -> None:
     said = answer(text("The total is 9,999."))
-    api.play(in_order([answer(run_cell("1 + 1")), said, said]))  # It is told once.
+    api.play(in_order([answer(run_cell("1 + 1")), said, said]))  # The model hears of it once.
     code, out, err = await ran(site, "--yes", "--json", "--strict")
     assert err == "Not in any output: 9,999. Failed because of --strict.\n"
     kinds = [json.loads(line)["type"] for line in out.splitlines()]
@@ -172,6 +174,31 @@ async def test_a_person_decides_in_a_terminal(site: Site, api: FakeAnthropic, fi
     done = await asyncio.to_thread(talk)
     assert done.code == 0 and "It is 42." in done.said
     assert nbformat.read(file, as_version=4).cells[1].source == "6 * 7"
+
+
+async def test_a_cut_after_a_long_silence_is_no_lost_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(remote, "RECONNECT", 0.4)
+    monkeypatch.setattr(remote, "AGAIN", 0.01)
+    asked: list[str] = []
+
+    async def quiet_then_cut() -> AsyncIterator[bytes]:
+        for _ in range(8):
+            await asyncio.sleep(0.1)
+            yield b": nothing happened\n\n"
+        raise httpx2.ReadError("cut")
+
+    async def answers(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.headers["Last-Event-ID"])
+        if len(asked) == 1:
+            return httpx2.Response(200, content=quiet_then_cut())
+        return httpx2.Response(200, content=b"id: 7\ndata: {}\n\n")
+
+    async with remote.RemoteServer("http://localhost") as server:
+        server._http = httpx2.AsyncClient(transport=httpx2.MockTransport(answers))
+        assert await anext(server.events("s")) == b"{}"
+    assert asked == ["0", "0"]
 
 
 @pytest.mark.parametrize(

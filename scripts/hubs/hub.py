@@ -151,7 +151,7 @@ def _is_server(process: psutil.Process) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The hub ends its servers and the proxy. What it leaves is ended here, by its number."""
+    """The hub ends its servers and the proxy. This ends the processes that remain."""
     if process.poll() is None:
         others = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGTERM)

@@ -185,7 +185,7 @@ for (const wanted of [true, false]) {
         const told: string[][] = [];
         Object.assign(window, { told });
         window.Notification = class extends window.Notification {
-          // Chromium's shell without windows has none to show, and denies them whatever it is told.
+          // Chromium's headless shell shows no notifications, and always denies the permission.
           static permission = 'granted' as const;
           constructor(title: string, options?: NotificationOptions) {
             super(title, options);

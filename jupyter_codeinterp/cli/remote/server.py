@@ -56,6 +56,8 @@ class RemoteServer:
         self.url = url
         self._http = httpx2.AsyncClient(timeout=REQUEST_TIME)
         self._headers: dict[str, str] = {}
+        self._heard = 0.0
+        """When the stream of events last had a line, also one without an event."""
 
     async def __aenter__(self) -> RemoteServer:
         return self
@@ -115,19 +117,21 @@ class RemoteServer:
     async def events(self, session_id: str) -> AsyncIterator[bytes]:
         """The events of a conversation from its first, without an end. After a cut it goes on
         where it was. Raises Problem, after a while without a connection too."""
-        last, until = 0, time.monotonic() + RECONNECT
+        last, self._heard = 0, time.monotonic()
         while True:
             try:
                 async for number, event in self._stream(session_id, last):
-                    last, until = number, time.monotonic() + RECONNECT
+                    last = number
                     yield event
             except httpx2.TransportError:
                 pass
             except CommandError as error:
                 raise Problem(error.message) from None
-            if time.monotonic() >= until:
-                words = "The connection was lost. What was begun goes on at the server: open the "
-                raise Problem(f"{words}notebook there to see it.")
+            if time.monotonic() >= self._heard + RECONNECT:
+                words = (
+                    "The connection was lost. The turn continues on the server. To see it, open "
+                )
+                raise Problem(f"{words}the notebook there.")
             await asyncio.sleep(AGAIN)
 
     async def _stream(self, session_id: str, after: int) -> AsyncIterator[tuple[int, bytes]]:
@@ -139,6 +143,7 @@ class RemoteServer:
                 _answer(said, await said.aread())
             number = after
             async for line in said.aiter_lines():
+                self._heard = time.monotonic()
                 name, _, value = line.partition(": ")
                 if name == "id":
                     number = int(value)

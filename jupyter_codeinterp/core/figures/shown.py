@@ -257,7 +257,7 @@ class Outputs:
 
     def _named_rows(self, word: str) -> list[_Row]:
         found = self._rows.get(word, []) if self._rows is not None else []
-        # A word of many lines names none of them.
+        # A word that stands in many rows is the name of no single row.
         return list(chain(*found)) if sum(map(len, found)) <= MOST_NAMED else []
 
     def _read_rows(self) -> Iterator[_Row]:

@@ -36,7 +36,7 @@ class Index(NamedTuple):
 
 
 def index() -> Index:
-    """Of the server's pip, as it was when first asked."""
+    """The index of the server's pip. Its settings are read once per process."""
     return index_of(_configured())
 
 

@@ -129,7 +129,7 @@ class McpHandler(JupyterHandler):
         elif message["type"] == "http.response.body":
             self.write(message.get("body", b""))
             if message.get("more_body", False):
-                # A client that is gone is told of by ``receive``.
+                # ``receive`` reports that the client has gone.
                 with suppress(StreamClosedError):
                     await self.flush()
 

@@ -40,7 +40,7 @@ def _namespace(paths: Sequence[str], names: dict[str, str]) -> str:
 
 
 def plain_text(path: str) -> str:
-    """The text of a file without imports of others of ours, whose names its namespace has."""
+    """The text of a file without its imports of our other files: it runs with their names."""
     return _OWN_IMPORT.sub("", _text(path))
 
 

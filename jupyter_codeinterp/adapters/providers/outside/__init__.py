@@ -1,4 +1,4 @@
-"""An outside client in the place of a model: what it calls goes through the agent's own loop."""
+"""An outside client takes the model's place, so the agent's loop carries out its calls."""
 
 from .desk import Answer, Desk
 from .model import OutsideModel
