@@ -17,7 +17,6 @@ from jupyter_codeinterp.core.commands import SessionInfo
 from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
-from jupyter_codeinterp.server.mcp.tokens import Token
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
@@ -102,10 +101,6 @@ class DemoCopied(msgspec.Struct):
 
 class Found(msgspec.Struct):
     sessions: list[SessionInfo]
-
-
-class Tokens(msgspec.Struct):
-    tokens: list[Token]
 
 
 class Models(msgspec.Struct):
@@ -229,7 +224,9 @@ ROUTES = {
         verify.OrderAsked,
         Proposal,
     ),
-    "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", LOOK, answer=Tokens),
+    "GET mcp/tokens": Route(
+        "The tokens of outside agents, without secrets.", LOOK, answer=windows.ListedTokens
+    ),
     "POST mcp/tokens": Route(
         "Make one. The answer alone has its secret.", BOTH, windows.NewToken, windows.MadeToken, 201
     ),

@@ -93,7 +93,12 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         from .mcp.tokens import Tokens
 
         tokens = Tokens(self.folder)
-        return Endpoint(tokens, lambda: self._outside_clients(tokens), __version__)
+        return Endpoint(
+            tokens,
+            lambda: self._outside_clients(tokens),
+            __version__,
+            self.mcp_runs_at_once,
+        )
 
     def _outside_clients(self, tokens: Tokens) -> OutsideClients:
         from .mcp.service import OutsideClients

@@ -6,6 +6,8 @@ import type { SessionInfo } from './protocol';
 import type {
   ExportFormat,
   IAdded,
+  IAgentToken,
+  IAgentTokens,
   IConnected,
   IConnection,
   ICredentials,
@@ -196,6 +198,26 @@ export class Api {
   /** What other packages add. */
   async added(): Promise<readonly IAdded[]> {
     return (await this._call<{ added: IAdded[] }>('GET', 'packages')).added;
+  }
+
+  get mcpAddress(): string {
+    return this._url('mcp');
+  }
+
+  agentTokens(): Promise<IAgentTokens> {
+    return this._call('GET', 'mcp/tokens');
+  }
+
+  /** The secret is in this answer alone. */
+  makeAgentToken(
+    name: string,
+    scope: IAgentToken['scope']
+  ): Promise<IAgentToken & { token: string }> {
+    return this._call('POST', 'mcp/tokens', { name, scope });
+  }
+
+  async revokeAgentToken(id: string): Promise<void> {
+    await this._call('DELETE', `mcp/tokens/${id}`);
   }
 
   /** The server stores the key and never returns it. */

@@ -68,6 +68,23 @@ export interface IAdded {
   readonly fault: string;
 }
 
+/** A token of an agent outside of JupyterLab, without its secret. */
+export interface IAgentToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: 'look' | 'run';
+  /** Seconds since 1970. */
+  readonly made: number;
+}
+
+export interface IAgentTokens {
+  readonly tokens: readonly IAgentToken[];
+  /** Whether the server can speak MCP. */
+  readonly installed: boolean;
+  /** Whether code of a token with the scope `run` runs without review. */
+  readonly runs_at_once: boolean;
+}
+
 /** A provider and its connection, without the key. */
 export interface IConnection {
   readonly provider: string;

@@ -14,6 +14,8 @@ import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
   IAdded,
+  IAgentToken,
+  IAgentTokens,
   IApi,
   IChange,
   IConnected,
@@ -620,6 +622,26 @@ export class FakeApi implements IApi {
 
   async added(): Promise<IAdded[]> {
     return this.parts;
+  }
+
+  mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
+  tokens: IAgentToken[] = [];
+
+  async agentTokens(): Promise<IAgentTokens> {
+    return { tokens: this.tokens, installed: true, runs_at_once: false };
+  }
+
+  async makeAgentToken(name: string, scope: IAgentToken['scope']) {
+    if (this.refusal) {
+      throw new Error(this.refusal);
+    }
+    const token = { id: `${this.tokens.length}`, name, scope, made: 0 };
+    this.tokens = [...this.tokens, token];
+    return { ...token, token: `cimcp_${name}` };
+  }
+
+  async revokeAgentToken(id: string): Promise<void> {
+    this.tokens = this.tokens.filter(one => one.id !== id);
   }
 
   async connections(): Promise<IConnection[]> {

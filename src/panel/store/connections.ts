@@ -1,6 +1,8 @@
 /** The connections to models: list, connect, test, forget, and find local servers. */
 import type {
   IAdded,
+  IAgentToken,
+  IAgentTokens,
   IApi,
   IConnected,
   IConnection,
@@ -89,9 +91,31 @@ export class Connections {
     return this._api.localServers();
   }
 
+  /** Where agents outside of JupyterLab connect to. */
+  get mcpAddress(): string {
+    return this._api.mcpAddress;
+  }
+
+  agentTokens(): Promise<IAgentTokens> {
+    return this._api.agentTokens();
+  }
+
+  /** Returns the secret, which nobody can read again. */
+  async makeAgentToken(
+    name: string,
+    scope: IAgentToken['scope']
+  ): Promise<string> {
+    this._needsPerson();
+    return (await this._api.makeAgentToken(name, scope)).token;
+  }
+
+  revokeAgentToken(id: string): Promise<void> {
+    return this._api.revokeAgentToken(id);
+  }
+
   private _needsPerson(): void {
     if (!person.acts()) {
-      const words = 'Click the button to save the key.';
+      const words = 'Click the button, or press Enter in the form.';
       throw new Error(this._state.trans.__(words));
     }
   }

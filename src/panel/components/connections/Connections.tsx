@@ -8,6 +8,7 @@ import { AddedParts } from './AddedParts';
 import { CompletionSwitch } from './CompletionSwitch';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
+import { OutsideAgents } from './OutsideAgents';
 
 /** The connected providers, and forms to connect more. */
 export function Connections({ state }: { state: IPanelState }): JSX.Element {
@@ -66,6 +67,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
         <LocalServers onDone={close} />
       )}
       <CompletionSwitch state={state} />
+      <OutsideAgents />
       <AddedParts />
     </section>
   );
