@@ -20,7 +20,8 @@ from . import folders, interpreter, seccomp
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LAUNCHER, LaunchError, Process, launch
 from .limits import Limits, what_was_hit, why_ended
-from .network import gate, refusals
+from .network import book, gate
+from .observing import Observer
 from .place import Place, sweep
 
 GIB = 1024**3
@@ -177,8 +178,16 @@ class SandboxProvisioner(LocalProvisioner):
         the exception's name and text."""
         limit = what_was_hit(error, self._limits, self._out_of_memory)
         way = self._sandbox.gate if self._sandbox is not None else None
-        refused = refusals.sentence(way.refused(since)) if way is not None else ""
+        refused = book.sentence(way.refused(since)) if way is not None else ""
         return " ".join(filter(None, (limit, refused)))
+
+    def observer(self) -> Observer | None:
+        """Watches a run that begins now; None if no sandbox runs. Takes a while in a large
+        folder."""
+        sandbox = self._sandbox
+        if sandbox is None:
+            return None
+        return Observer(sandbox.init, sandbox.gate, Path(os.path.realpath(self.cwd)))
 
     @property
     def _out_of_memory(self) -> bool:

@@ -56,6 +56,9 @@ class GatewayProcess:
     def gone(self) -> str:
         return self._ended or GONE
 
+    async def watched(self) -> None:
+        return None
+
     def limit_hit(self, error: str, since: float) -> str:
         return ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from ....sandbox import is_sandboxed
 from ...kernel_wire import Message, Spec
 from ...kernel_wire.port import GONE
+from .watched import Watched
 from .wire import ZmqWire
 
 
@@ -67,6 +69,17 @@ class LocalProcess:
         hit: Any = getattr(self._km.provisioner, "hit", None)
         return str(hit(error, since)) if hit is not None and self.is_sandboxed else ""
 
+    async def watched(self) -> Watched | None:
+        if not self.is_sandboxed:
+            return None
+        # It lists the notebook's folder.
+        starting = asyncio.get_running_loop().run_in_executor(None, _watched, self._km.provisioner)
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_closed)
+            raise
+
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
         return Spec(str(spec.display_name), str(spec.language)) if spec else None
@@ -107,3 +120,14 @@ class LocalProcess:
     def close(self) -> None:
         if self._restarted is not None:
             self._km.remove_restart_callback(self._restarted)
+
+
+def _watched(provisioner: Any) -> Watched | None:
+    observer = provisioner.observer()
+    return Watched(observer) if observer is not None else None
+
+
+def _closed(started: asyncio.Future[Watched | None]) -> None:
+    watched = None if started.cancelled() or started.exception() else started.result()
+    if watched is not None:
+        watched.close()

@@ -21,7 +21,7 @@ from ....core.ports import (
     OutputsChanged,
 )
 from ....kernel_side.mark import LOOKS_AT, TRIES, WATCH
-from ...kernel_wire import Message, execute_request
+from ...kernel_wire import Message, Watching, execute_request
 from .counting import UNSURE, Mark
 from .kernel_files import plain_text
 from .link import EXIT_TIMEOUT, IDLE_TIMEOUT, KernelLink
@@ -92,6 +92,8 @@ class Run:
         self._unwatched = False
         self._unheard = False
         self._cuts = 0
+        self._watching: Watching | None = None
+        """From outside; None where nothing is seen."""
 
     @property
     def begun(self) -> bool:
@@ -102,6 +104,8 @@ class Run:
         ``start``."""
         for _ in range(ATTEMPTS):
             await self._link.settle()
+            if self._watching is None and await self._watch():
+                await self._link.settle()
             if self._link.start != start:
                 raise KernelError(
                     "kernel_changed", "The kernel was restarted while the code was waiting for it."
@@ -145,6 +149,11 @@ class Run:
             pass
         self._finish()
 
+    def unwatch(self) -> None:
+        """Give up the watch of a run that was not sent."""
+        if self._watching is not None and not self.sent:
+            self._watching.close()
+
     # --- incoming messages ---------------------------------------------------------------
 
     def handle(self, message: Message) -> None:
@@ -186,6 +195,10 @@ class Run:
         self._updates[display_id] = DisplayUpdated(display_id, content["data"], metadata)
 
     # --- sending and following -------------------------------------------------------
+
+    async def _watch(self) -> bool:
+        self._watching = await self._link.watched()
+        return self._watching is not None
 
     async def _send(self) -> None:
         self._reply = None
@@ -345,6 +358,7 @@ class Run:
             pages=tuple(_texts(part.get("data") for part in self._payload("page"))),
             report=next(iter(self._payload(WATCH)), {}),
             captured=captured,
+            observed=self._watching.end() if self._watching is not None else None,
         )
         return self.done
 
