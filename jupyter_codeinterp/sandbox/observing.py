@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import NamedTuple
 
 from .network.book import Connection
@@ -23,34 +22,24 @@ class Seen(NamedTuple):
 
 
 class Observer:
-    """Watches one run from now until ``end``. ``first``: the pid of the sandbox's first process."""
+    """Watches one run from now until ``end``. ``first``: the pid of the sandbox's first process.
+    ``files`` watches the notebook's folder, one run at a time."""
 
-    def __init__(self, first: int, gate: Gate | None, folder: Path) -> None:
+    def __init__(self, first: int, gate: Gate | None, files: FolderWatch) -> None:
         self._first = first
         self._gate = gate
+        self._files = files if files.begin() else None
         self._since = time.monotonic()
         self._programs = programs(first)
-        self._files: FolderWatch | None = None
-        try:
-            self._files = FolderWatch(folder)
-        except OSError:
-            # Too many files, or Linux lets this user watch no more folders.
-            self._files = None
 
     def end(self) -> Seen:
-        files = self._files.end() if self._files is not None else None
         gate = self._gate
         return Seen(
             _hosts(gate.refused(self._since)) if gate is not None else (),
             _hosts(gate.made(self._since)) if gate is not None else (),
             programs(self._first).started(self._programs),
-            files,
+            self._files.touched() if self._files is not None else None,
         )
-
-    def close(self) -> None:
-        """May be called again, and after ``end``."""
-        if self._files is not None:
-            self._files.close()
 
 
 def _hosts(found: list[Connection]) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ too, unless its parent has declared that it waits for no child.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 MOST = 2_000
@@ -34,11 +34,17 @@ def programs(first: int) -> Programs:
     while waiting and len(alive) < MOST:
         number, depth = waiting.pop()
         with suppress(OSError, IndexError, ValueError):
-            stat = Path(f"/proc/{number}/stat").read_text("utf-8", "replace")
-            fields = stat.rpartition(")")[2].split()
+            fields = _read(f"/proc/{number}/stat").rpartition(")")[2].split()
             alive.add((number, fields[_START]))
             faults += int(fields[_CHILDRENS_FAULTS]) if depth < 2 else 0
-            for children in Path(f"/proc/{number}/task").glob("*/children"):
+            # One entry a thread: each has the children that it started.
+            for thread in os.listdir(f"/proc/{number}/task"):  # noqa: PTH208
                 with suppress(OSError):
-                    waiting += ((int(one), depth + 1) for one in children.read_text().split())
+                    children = _read(f"/proc/{number}/task/{thread}/children").split()
+                    waiting += ((int(one), depth + 1) for one in children)
     return Programs(frozenset(alive), faults)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+        return file.read()

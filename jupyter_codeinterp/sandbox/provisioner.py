@@ -157,7 +157,8 @@ class SandboxProvisioner(LocalProvisioner):
             )
 
         try:
-            return launch(program, made, [*files.values(), filtered], self._limits, way)
+            inherited = [*files.values(), filtered]
+            return launch(program, made, inherited, self._limits, seen.notebook, way)
         except BaseException:
             if way is not None:
                 way.close()
@@ -185,9 +186,7 @@ class SandboxProvisioner(LocalProvisioner):
         """Watches a run that begins now; None if no sandbox runs. Takes a while in a large
         folder."""
         sandbox = self._sandbox
-        if sandbox is None:
-            return None
-        return Observer(sandbox.init, sandbox.gate, Path(os.path.realpath(self.cwd)))
+        return Observer(sandbox.init, sandbox.gate, sandbox.files) if sandbox is not None else None
 
     @property
     def _out_of_memory(self) -> bool:

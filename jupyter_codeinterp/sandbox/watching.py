@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -37,45 +38,72 @@ class Touched(NamedTuple):
 
 
 class FolderWatch:
-    """From now until ``end``. What is read-only in a sandbox (``PROTECTED``) is left out.
+    """Watches one folder, from each ``begin`` to ``touched``.
 
-    A change counts whoever makes it: Linux does not say which program it was. Raises OSError, also
-    for a folder with too many entries.
+    What is read-only in a sandbox (``PROTECTED``) is left out. A change counts whoever makes it:
+    Linux does not say which program it was. For threads.
     """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._number = -1
         self._folders: dict[int, str] = {}
-        self._number = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
-        try:
-            for path, name in _folders(folder):
-                mask = _OPEN | _CHANGES | _ONLYDIR
-                number = _libc.inotify_add_watch(self._number, os.fsencode(path), mask)
-                self._folders[_checked(number)] = name
-        except BaseException:
-            self.close()
-            raise
+        self._stale = True
+        """Whether there may be folders that are not watched yet."""
+        self._closed = False
 
-    def end(self) -> Touched:
+    def begin(self) -> bool:
+        """Forget what happened until now. False if it cannot be watched: it has too many files, or
+        Linux lets this user watch no more folders. The first time takes longer, and the first one
+        after new folders."""
+        with self._lock:
+            for _ in self._events():
+                pass
+            if self._stale and not self._closed:
+                self._watch()
+            return self._number >= 0
+
+    def touched(self) -> Touched:
+        """Since ``begin``."""
         opened: dict[str, None] = {}
         changed: dict[str, None] = {}
         lost = False
-        for number, mask, name in self._events():
-            path = f"{self._folders.get(number, '')}{name}"
-            if mask & _OVERFLOW:
-                lost = True
-            elif mask & _CHANGES and name:
-                changed[path] = None
-            elif mask & _OPEN and name and not mask & _IS_FOLDER:
-                opened[path] = None
-        self.close()
+        with self._lock:
+            for number, mask, name in self._events():
+                path = f"{self._folders.get(number, '')}{name}"
+                if mask & _OVERFLOW:
+                    lost = True
+                elif mask & _CHANGES and name:
+                    changed[path] = None
+                elif mask & _OPEN and name and not mask & _IS_FOLDER:
+                    opened[path] = None
         lost = lost or max(len(opened), len(changed)) > NAMES
         return Touched(tuple(opened)[:NAMES], tuple(changed)[:NAMES], lost)
 
     def close(self) -> None:
         """May be called again."""
+        with self._lock:
+            self._closed = True
+            self._drop()
+
+    def _watch(self) -> None:
+        self._drop()
+        self._stale = False
+        try:
+            self._number = _checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+            for path, name in _folders(self._folder):
+                mask = _OPEN | _CHANGES | _ONLYDIR
+                number = _libc.inotify_add_watch(self._number, os.fsencode(path), mask)
+                self._folders[_checked(number)] = name
+        except OSError:
+            self._drop()
+
+    def _drop(self) -> None:
         if self._number >= 0:
-            os.close(self._number)
-            self._number = -1
+            # Linux takes some milliseconds to close it.
+            threading.Thread(target=os.close, args=(self._number,), daemon=True).start()
+        self._number, self._folders = -1, {}
 
     def _events(self) -> Iterator[tuple[int, int, str]]:
         while self._number >= 0:
@@ -88,6 +116,7 @@ class FolderWatch:
                 number, mask, _, length = _HEAD.unpack_from(data, place)
                 place += _HEAD.size + length
                 name = data[place - length : place].rstrip(b"\0")
+                self._stale = self._stale or _may_add_folders(mask)
                 yield number, mask, name.decode("utf-8", "replace")
 
 
@@ -105,6 +134,10 @@ def _folders(folder: Path) -> Iterator[tuple[str, str]]:
                     waiting.append((entry.path, f"{name}{entry.name}/"))
         if seen > ENTRIES or time.monotonic() > deadline:
             raise OSError("the folder has too many files")
+
+
+def _may_add_folders(mask: int) -> bool:
+    return bool(mask & _OVERFLOW or (mask & _IS_FOLDER and mask & (_CREATE | _MOVED_TO)))
 
 
 def _checked(number: int) -> int:

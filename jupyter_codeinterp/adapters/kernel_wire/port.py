@@ -175,9 +175,6 @@ class Watching(Protocol):
 
     def end(self) -> tuple[Observation, ...]: ...
 
-    def close(self) -> None:
-        """Give up. May be called again, and after ``end``."""
-
 
 class Process(Protocol):
     """The process of one kernel, as the server's manager reaches it."""

@@ -218,7 +218,5 @@ class ZmqSlot:
 
     def close(self) -> None:
         run = self._run
-        if run is not None:
-            run.unwatch()
         if run is not None and run.sent and run.done is None and self._stopping is None:
             self._stopping = self._link.spawn(run.stop())

@@ -72,13 +72,9 @@ class LocalProcess:
     async def watched(self) -> Watched | None:
         if not self.is_sandboxed:
             return None
-        # It lists the notebook's folder.
-        starting = asyncio.get_running_loop().run_in_executor(None, _watched, self._km.provisioner)
-        try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:
-            starting.add_done_callback(_closed)
-            raise
+        # In a thread: it may list the notebook's folder.
+        observer = await asyncio.to_thread(self._km.provisioner.observer)
+        return Watched(observer) if observer is not None else None
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
@@ -120,14 +116,3 @@ class LocalProcess:
     def close(self) -> None:
         if self._restarted is not None:
             self._km.remove_restart_callback(self._restarted)
-
-
-def _watched(provisioner: Any) -> Watched | None:
-    observer = provisioner.observer()
-    return Watched(observer) if observer is not None else None
-
-
-def _closed(started: asyncio.Future[Watched | None]) -> None:
-    watched = None if started.cancelled() or started.exception() else started.result()
-    if watched is not None:
-        watched.close()

@@ -149,11 +149,6 @@ class Run:
             pass
         self._finish()
 
-    def unwatch(self) -> None:
-        """Give up the watch of a run that was not sent."""
-        if self._watching is not None and not self.sent:
-            self._watching.close()
-
     # --- incoming messages ---------------------------------------------------------------
 
     def handle(self, message: Message) -> None:

@@ -17,9 +17,6 @@ class Watched:
     def end(self) -> tuple[Observation, ...]:
         return tuple(_observations(self._observer.end()))
 
-    def close(self) -> None:
-        self._observer.close()
-
 
 def _observations(seen: Seen) -> Iterator[Observation]:
     if seen.refused:
