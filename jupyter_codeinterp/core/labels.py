@@ -60,6 +60,8 @@ class Observation(msgspec.Struct, frozen=True):
 
     kind: Deed
     names: tuple[str, ...] = ()
+    more: int = 0
+    """Further names that are left out."""
 
 
 class Rule(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from rich.text import Text
 from ...adapters.documents.live.hand_over import IN_FILE
 from ...core import events as e
 from ...core.history.transcript import in_no_output, without_reports
+from ...core.rights.deeds import sentence
 from ...core.visible import visible, visible_line
 from . import asking
 from .drawing import Barred, Inert, beside, bounded, difference, going_on, without_cells
@@ -177,6 +178,8 @@ class Person:
         body = detail.partition("\n")[2].strip("\n")
         if event.name in ("run_cell", "edit_cell", "kernel") and good and body:
             self.print(Barred(Text(" "), Text(bounded(body))))
+        if did := sentence(event.seen):
+            self._line("·", "dim", did)
         for note in (*map(str, event.findings), *event.notes):
             self._line("!", "yellow", note)
         self.print("")
