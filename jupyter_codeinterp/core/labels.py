@@ -42,13 +42,14 @@ class Label(msgspec.Struct, frozen=True):
         return f"{WORDS[self.kind]} (line {self.line})"
 
 
-Deed = Literal["refused", "connected", "programs", "writes", "reads", "lost", "changes"]
+Deed = Literal["held", "refused", "connected", "programs", "writes", "reads", "lost", "changes"]
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """The run did this. All but ``changes`` are seen from outside, in a sandbox; the kernel itself
-    reports ``changes``.
+    """The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
+    two go by what the kernel itself reports.
 
+    held       the sandbox held it back: its only name is a sentence that says where
     refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
     connected  data went to or came from these hosts
     programs   started other programs; without names

@@ -1167,9 +1167,10 @@ export interface CheckedRun {
   silenced: number;
 }
 /**
- * The run did this. All but ``changes`` are seen from outside, in a sandbox; the kernel itself
- * reports ``changes``.
+ * The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
+ * two go by what the kernel itself reports.
  *
+ * held       the sandbox held it back: its only name is a sentence that says where
  * refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
  * connected  data went to or came from these hosts
  * programs   started other programs; without names
@@ -1179,7 +1180,7 @@ export interface CheckedRun {
  * changes    variables of the person's that changed
  */
 export interface Observation {
-  kind: 'changes' | 'connected' | 'lost' | 'programs' | 'reads' | 'refused' | 'writes';
+  kind: 'changes' | 'connected' | 'held' | 'lost' | 'programs' | 'reads' | 'refused' | 'writes';
   names: string[];
   more: number;
 }

@@ -13,6 +13,7 @@ import pytest
 
 from jupyter_codeinterp.core.labels import Observation
 from jupyter_codeinterp.sandbox import watching
+from jupyter_codeinterp.sandbox.limits import NO_NETWORK
 from jupyter_codeinterp.sandbox.programs import programs
 from jupyter_codeinterp.sandbox.watching import FolderWatch, Touched
 from tests.kernels import kernel_manager, run, running_kernel
@@ -44,6 +45,9 @@ TABLE: dict[str, tuple[Observation, ...]] = {
     "waiting.kill()": (),
     "subprocess.run(['sh', '-c', 'sleep 60 & exit'])": (Observation("programs"),),
     "os.fork() or os._exit(0)": (Observation("programs"),),
+    "import urllib.request\nurllib.request.urlopen('http://a.invalid')": (
+        Observation("held", (NO_NETWORK,)),
+    ),
 }
 
 
@@ -59,7 +63,9 @@ async def test_what_code_does_in_the_sandbox(tmp_path: Path, folder: Path) -> No
         await run(made, SETUP)
         for code, expected in TABLE.items():
             _, done = await run(made, code)
-            assert (code, done.status, done.observed) == (code, "ok", expected)
+            status = "error" if "a.invalid" in code else "ok"
+            assert (code, done.status, done.observed) == (code, status, expected)
+            assert done.note == (NO_NETWORK if status == "error" else "")
 
 
 @runs_here

@@ -9,6 +9,7 @@ import msgspec
 from ..labels import Deed, Observation, Rule
 
 DID: dict[Deed, str] = {
+    "held": "reached a limit of the sandbox",
     "refused": "tried to connect to other hosts",
     "connected": "reached hosts of the network",
     "programs": "started programs",
@@ -26,6 +27,8 @@ def sentence(seen: Iterable[Observation]) -> str:
     """For a terminal; "" for nothing."""
     said = []
     for one in seen:
+        if one.kind == "held":
+            continue  # the result has its sentence
         more = (f"{one.more} more",) if one.more else ()
         names = ", ".join((*one.names, *more))
         said.append(f"{DID[one.kind]} ({names})" if names else DID[one.kind])
@@ -50,12 +53,12 @@ def of_the_code(observed: Iterable[Observation], notebook: str) -> tuple[Observa
 
 
 def beyond(rule: Rule, observed: Iterable[Observation]) -> tuple[Observation, ...]:
-    """What the rule does not allow: all but reading its files."""
+    """What the rule does not allow: all but reading its files, and being held back."""
     found: list[Observation] = []
     for one in observed:
         names = one.names
         if one.kind == "reads":
             names = tuple(name for name in names if name not in rule.files)
-        if names or one.kind in ("programs", "lost"):
+        if one.kind != "held" and (names or one.kind in ("programs", "lost")):
             found.append(msgspec.structs.replace(one, names=names))
     return tuple(found)

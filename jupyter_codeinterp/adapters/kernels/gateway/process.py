@@ -59,7 +59,10 @@ class GatewayProcess:
     async def watched(self) -> None:
         return None
 
-    def limit_hit(self, error: str, since: float) -> str:
+    def limit_hit(self, error: str) -> str:
+        return ""
+
+    def refused(self, since: float) -> str:
         return ""
 
     async def spec(self) -> Spec | None:

@@ -65,9 +65,13 @@ class LocalProcess:
         why = getattr(self._km.provisioner, "why_ended", "")
         return f"{why} {GONE}" if isinstance(why, str) and why else GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
-        hit: Any = getattr(self._km.provisioner, "hit", None)
-        return str(hit(error, since)) if hit is not None and self.is_sandboxed else ""
+    def limit_hit(self, error: str) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.hit(error)) if self.is_sandboxed else ""
+
+    def refused(self, since: float) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.refused(since)) if self.is_sandboxed else ""
 
     async def watched(self) -> Watched | None:
         if not self.is_sandboxed:

@@ -52,6 +52,8 @@ export function wordsOf(deed: Observation, trans: TranslationBundle): string {
   const shown = names.slice(0, SHOWN).join(', ');
   const some = count > SHOWN ? trans.__('%1, …', shown) : shown;
   switch (kind) {
+    case 'held':
+      return names[0];
     case 'refused':
       return trans._n(
         'connection refused: %2',
@@ -86,6 +88,10 @@ function tipOf(deed: Observation, trans: TranslationBundle): string {
     ? `${all}\n${trans._n('and %1 more', 'and %1 more', more)}`
     : all;
   switch (kind) {
+    case 'held':
+      return trans.__(
+        'The settings of the server say what the sandbox allows.'
+      );
     case 'refused':
       return trans.__(
         'The sandbox does not allow this:\n%1\nThe list of allowed hosts is a setting of the server.',
