@@ -41,7 +41,7 @@ t = Hidden()
 """The person lets an earlier cell define this; a rule that reads code sees names alone."""
 DEEDS: dict[str, tuple[Observation, ...]] = {
     "t.plain()": (),
-    "t.head()": (Observation("writes", ("new.txt",)), Observation("reads", ("new.txt",))),
+    "t.head()": (Observation("writes", ("new.txt",)),),
     "t.tail()": (Observation("programs"),),
     "t.info()": (Observation("refused", ("a.invalid:80",)),),
     "t.keys()": (Observation("reads", ("other.csv",)),),

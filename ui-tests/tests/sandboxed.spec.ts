@@ -75,7 +75,7 @@ test('a rule that a run broke is withdrawn, and the next cell asks', async ({
   await panel.ask(asked('table.head()'));
   await panel.ended();
   await expect(panel.log).toContainText(
-    'Rule removed: “Try this” changed files, read other files. Cells ask again.'
+    'Rule removed: “Try this” changed files. Cells ask again.'
   );
   await page.screenshot({ path: info.outputPath('withdrawn.png') });
   await panel.ask(asked('b = 2'));

@@ -39,17 +39,18 @@ def of_the_code(observed: Iterable[Observation], notebook: str) -> tuple[Observa
     """Without the files that the server itself reads and writes: those of the notebook (its path
     on the server), and of extensions."""
     name = notebook.rpartition("/")[2]
-    own = (name, f".~{name}")
-    kept = (
-        msgspec.structs.replace(
-            one,
-            names=tuple(n for n in one.names if n not in own and not n.startswith(_SERVERS)),
-        )
-        if one.kind in ("reads", "writes")
-        else one
-        for one in observed
-    )
-    return tuple(one for one in kept if one.names or one.kind in ("programs", "lost"))
+    own = {name, f".~{name}"}
+    found: list[Observation] = []
+    for one in observed:
+        names = one.names
+        if one.kind in ("writes", "reads"):
+            names = tuple(n for n in names if n not in own and not n.startswith(_SERVERS))
+        if one.kind == "writes":
+            # Who changes a file opens it.
+            own.update(names)
+        if names or one.kind in ("programs", "lost"):
+            found.append(msgspec.structs.replace(one, names=names))
+    return tuple(found)
 
 
 def beyond(rule: Rule, observed: Iterable[Observation]) -> tuple[Observation, ...]:
