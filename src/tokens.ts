@@ -54,6 +54,8 @@ export interface IDrafts {
     action: 'run' | 'reject',
     runAll?: boolean
   ): Promise<boolean>;
+  /** Let code like this draft's run without asking. False if it was refused. */
+  makeRule(draft: IDraftView): Promise<boolean>;
   /** Whether this window has seen the end of the tool call. */
   isOver(callId: string): boolean;
 }

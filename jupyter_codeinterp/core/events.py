@@ -11,7 +11,7 @@ from typing import Literal, Union
 import msgspec
 
 from .findings import CheckedRun, Finding
-from .labels import Label, Rule
+from .labels import Label, Observation, Rule
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -419,7 +419,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
     the run has installed into the kernel's environment. ``findings`` are what checks of the code
     and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
-    the whole run and found nothing.
+    the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
+    reports it.
     """
 
     call_id: str
@@ -438,6 +439,7 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     installed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     checked: Union[CheckedRun, None] = None
+    seen: tuple[Observation, ...] = ()
 
 
 class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
@@ -457,7 +459,7 @@ class RuleMade(_Event, frozen=True, tag="rule_made"):
 
 
 class RuleRemoved(_Event, frozen=True, tag="rule_removed"):
-    """The rule counts no more."""
+    """The rule counts no more. ``window`` 0: a run by it did more than it allows."""
 
     rule_id: str
     window: int = 0

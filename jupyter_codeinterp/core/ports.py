@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt, Snapshot
+from .labels import Observation
 from .messages import Message, Usage
 
 # --- the model -----------------------------------------------------------------------
@@ -200,7 +201,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     ``pages`` texts for a pager, ``elapsed`` seconds from sending to the end. ``report`` is what the
     kernel saw of the run, untrusted: see ``checks.shared.kernel_report``. ``captured`` is
     what output widgets (``ipywidgets.Output``) show that this run has changed; the cell has none
-    of it.
+    of it. ``observed`` is what a sandbox saw of the run; None where nobody saw it.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -212,6 +213,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     pages: tuple[str, ...] = ()
     report: dict[str, Any] = {}
     captured: tuple[Output, ...] = ()
+    observed: Union[tuple[Observation, ...], None] = None
 
     @property
     def everything(self) -> tuple[Output, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import groups, limits
 from .network.gate import Gate
+from .watching import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: ``--die-with-parent`` kills the sandbox when the
@@ -28,7 +29,8 @@ class LaunchError(RuntimeError):
 
 class Process:
     """``popen`` is bubblewrap; ``init`` is the pid of the sandbox's first process; ``group`` holds
-    the limits that all its processes share, or is None, as is ``gate`` without a network."""
+    the limits that all its processes share, or is None, as is ``gate`` without a network; ``files``
+    watches the notebook's folder."""
 
     def __init__(
         self,
@@ -36,11 +38,13 @@ class Process:
         init: int,
         group: groups.Group | None,
         gate: Gate | None,
+        notebook: Path,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
         self.gate = gate
+        self.files = FolderWatch(notebook)
         self.said = b""
         self._handle = os.pidfd_open(init)
         if gate is not None:
@@ -67,6 +71,7 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+            self.files.close()
             if self.gate is not None:
                 self.gate.close()
             if self.group is not None:
@@ -87,6 +92,7 @@ def launch(
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
+    notebook: Path,
     gate: Gate | None = None,
 ) -> Process:
     """``made`` gives the arguments for two descriptors, of ``--info-fd`` and ``--block-fd``. Closes
@@ -114,7 +120,7 @@ def launch(
             init = int(json.loads(text)["child-pid"])
             limits.apply(init, bounds)
             group = groups.join(init, bounds.memory, bounds.processes)
-            process = Process(popen, init, group, gate)
+            process = Process(popen, init, group, gate, notebook)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

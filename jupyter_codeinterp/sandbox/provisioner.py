@@ -19,8 +19,9 @@ from traitlets import Integer, List, Unicode
 from . import folders, interpreter, seccomp
 from .arguments import INSIDE, Sandbox, arguments
 from .launching import LAUNCHER, LaunchError, Process, launch
-from .limits import Limits, what_was_hit, why_ended
-from .network import gate, refusals
+from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
+from .network import book, gate
+from .observing import Observer
 from .place import Place, sweep
 
 GIB = 1024**3
@@ -156,7 +157,8 @@ class SandboxProvisioner(LocalProvisioner):
             )
 
         try:
-            return launch(program, made, [*files.values(), filtered], self._limits, way)
+            inherited = [*files.values(), filtered]
+            return launch(program, made, inherited, self._limits, seen.notebook, way)
         except BaseException:
             if way is not None:
                 way.close()
@@ -171,14 +173,24 @@ class SandboxProvisioner(LocalProvisioner):
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
-    def hit(self, error: str, since: float) -> str:
-        """What the sandbox held back in a run, while the kernel goes on: the limit that made it
-        fail, and connections since this time of ``time.monotonic``. "" for nothing. ``error`` is
-        the exception's name and text."""
+    def hit(self, error: str) -> str:
+        """Which limit made a run fail, while the kernel goes on; "" for none. ``error`` is the
+        exception's name and text."""
         limit = what_was_hit(error, self._limits, self._out_of_memory)
+        if not limit and not self.allow and is_without_network(error):
+            return NO_NETWORK
+        return limit
+
+    def refused(self, since: float) -> str:
+        """The connections that were refused since this time of ``time.monotonic``; "" for none."""
         way = self._sandbox.gate if self._sandbox is not None else None
-        refused = refusals.sentence(way.refused(since)) if way is not None else ""
-        return " ".join(filter(None, (limit, refused)))
+        return book.sentence(way.refused(since)) if way is not None else ""
+
+    def observer(self) -> Observer | None:
+        """Watches a run that begins now; None if no sandbox runs. Takes a while in a large
+        folder."""
+        sandbox = self._sandbox
+        return Observer(sandbox.init, sandbox.gate, sandbox.files) if sandbox is not None else None
 
     @property
     def _out_of_memory(self) -> bool:

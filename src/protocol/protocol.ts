@@ -1110,7 +1110,8 @@ export interface RunStarted {
  * lost with the kernel; ``None`` if no variables were lost. ``installed`` are requirements that
  * the run has installed into the kernel's environment. ``findings`` are what checks of the code
  * and the run tell the person; ``detail`` includes them. ``checked`` is None unless the checks saw
- * the whole run and found nothing.
+ * the whole run and found nothing. ``seen`` is what the run did, as a sandbox or the kernel
+ * reports it.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1130,6 +1131,7 @@ export interface ToolDone {
   installed: string[];
   findings: Finding[];
   checked: CheckedRun | null;
+  seen: Observation[];
 }
 /**
  * ``check`` names who found it. ``sentence`` is one plain sentence with its figures;
@@ -1165,6 +1167,24 @@ export interface CheckedRun {
   silenced: number;
 }
 /**
+ * The run did this. All but ``held`` and ``changes`` are seen from outside, in a sandbox. These
+ * two go by what the kernel itself reports.
+ *
+ * held       the sandbox held it back: its only name is a sentence that says where
+ * refused    a connection that the sandbox did not allow; ``names`` are hosts with ports
+ * connected  data went to or came from these hosts
+ * programs   started other programs; without names
+ * writes     files in the notebook's folder were changed, made or deleted while it ran
+ * reads      files there were opened while it ran
+ * lost       more happened to files than could be followed; without names
+ * changes    variables of the person's that changed
+ */
+export interface Observation {
+  kind: 'changes' | 'connected' | 'held' | 'lost' | 'programs' | 'reads' | 'refused' | 'writes';
+  names: string[];
+  more: number;
+}
+/**
  * A person does not want the findings with this key in this notebook, or (``silenced`` is
  * false) wants them again.
  */
@@ -1183,7 +1203,7 @@ export interface RuleMade {
   window: number;
 }
 /**
- * The rule counts no more.
+ * The rule counts no more. ``window`` 0: a run by it did more than it allows.
  */
 export interface RuleRemoved {
   type: 'rule_removed';

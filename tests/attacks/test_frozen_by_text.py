@@ -844,7 +844,7 @@ ONLY_AT_THE_START = {
     "core.approval.code_warnings._HELP": "a line",
     "core.approval.code_warnings._TARGETS": "what stands before an equal sign",
     "sandbox.network.heads._HEADER": "a line of a request's head, which has a limit",
-    "sandbox.network.refusals._ENTRY": "an entry of a fixed size, the whole of it",
+    "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
     "kernel_side.watching.filters.NUMBER": "a value, the whole of it",
     "kernel_side.watching.values.NUMBER": "a value, the whole of it",

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from jupyter_client.session import Session
 
 from ...core.errors import KernelError
+from ...core.labels import Observation
 from ...kernel_side.mark import AGENT
 
 GONE = "The kernel died or was restarted. All its variables are gone."
@@ -169,6 +170,12 @@ class Spec(NamedTuple):
     language: str
 
 
+class Watching(Protocol):
+    """Watches one run from outside of the kernel."""
+
+    def end(self) -> tuple[Observation, ...]: ...
+
+
 class Process(Protocol):
     """The process of one kernel, as the server's manager reaches it."""
 
@@ -202,9 +209,15 @@ class Process(Protocol):
     def gone(self) -> str:
         """What to say of a kernel that died."""
 
-    def limit_hit(self, error: str, since: float) -> str:
-        """Which limit made the code fail, and which connections were refused since this time of
-        ``time.monotonic``; "" for none. ``error``: name and text."""
+    def limit_hit(self, error: str) -> str:
+        """Which limit of a sandbox made the code fail; "" for none. ``error``: name and text."""
+
+    def refused(self, since: float) -> str:
+        """The connections that a sandbox refused since this time of ``time.monotonic``; "" for
+        none."""
+
+    async def watched(self) -> Watching | None:
+        """Watch a run that begins now; None where nothing can be seen of it from outside."""
 
     async def spec(self) -> Spec | None: ...
 

@@ -116,6 +116,12 @@ class RemoteServer:
                     raise
             await asyncio.sleep(AGAIN)
 
+    async def delete(self, path: str) -> None:
+        """Raises CommandError and httpx2.HTTPError."""
+        url = f"{self.url}/codeinterp/api/{path}"
+        said = await self._http.delete(url, headers=self._headers)
+        _answer(said, said.content)
+
     async def events(self, session_id: str) -> AsyncIterator[bytes]:
         """The events of a conversation from its first, without an end. After a cut it goes on
         where it was. Raises Problem, after a while without a connection too."""

@@ -24,7 +24,7 @@ from ..messages import ToolUse
 from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
-from . import checked, hooked, missing, packages, trying
+from . import checked, hooked, missing, observed, packages, trying
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -57,6 +57,8 @@ class CellRun:
         self._execution: Execution | ExecutionByHand | None = None
         self._again = ""
         """Why the person must decide again."""
+        self._rule_id = ""
+        """Of the person's rule by which it runs."""
         self._expect()
 
     async def run(
@@ -233,6 +235,7 @@ class CellRun:
         self, call: ToolUse, decision: Decision, info: KernelInfo | None
     ) -> AsyncIterator[Event]:
         by_hand = self.turn.decisions.by_hand
+        self._rule_id = decision.rule
         execution: Execution | None = None
         if by_hand(self.draft.cell_id) is None:
             execution = self._execution = Execution(self.draft, call, decision, info)
@@ -258,7 +261,10 @@ class CellRun:
             if execution is not None and execution is self._execution:
                 said = checked.Said(allowed, contract, execution.examples)
             result = await checked.after_run(self.turn, code, done, result, said)
-            self.result = await hooked.after_run(self.turn, code, done, result)
+            result = await hooked.after_run(self.turn, code, done, result)
+            self.result, follows = observed.after_run(self.turn, done, result, self._rule_id)
+            for event in follows:
+                yield event
 
     async def _allowed(self, decision: Decision) -> frozenset[str]:
         """The protected variables that a person has let this code change."""
@@ -311,7 +317,11 @@ class CellRun:
             events.append(self._decided(stopped))
         if self.result is None and self._execution is not None:
             self._execution.abandon(words)
-            self.result = self._execution.result
+            result, done = self._execution.result, self._execution.done
+            if result is not None and done is not None:
+                result, follows = observed.after_run(self.turn, done, result, self._rule_id)
+                events += follows
+            self.result = result
         draft.remove()
         if self.result is None:
             self.result = self.turn.results.make(call, "not_started", words, title=draft.title)

@@ -74,7 +74,7 @@ class Execution:
         self.ask_again = ""
         self.result: Result | None = None
         self.done: ExecutionDone | None = None
-        """How the run ended, unless stopped."""
+        """How the run ended; None if it goes on after Stop."""
         self.next_inputs: tuple[str, ...] = ()
         """Code proposed with set_next_input."""
         self.examples: tuple[Example, ...] = ()
@@ -345,6 +345,8 @@ class Execution:
             notes.append(UNRESPONSIVE if begun else QUEUED)
             done = ExecutionDone("interrupted", _as_output(_STUCK if begun else QUEUED), None, 0.0)
             self.turn.unresponsive = self
+        else:
+            self.done = done
         self._post_end(done)
         self.result = self.turn.results.of_run(
             self._call,

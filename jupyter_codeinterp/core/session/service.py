@@ -17,6 +17,7 @@ from ..errors import CodeInterpError, CommandError
 from ..events import Kept, Mode, Reference
 from ..history.branching import title_of
 from ..history.review import Review
+from ..labels import Rule
 from ..own_commands.own_command import arguments_in
 from ..redaction.pasted_keys import looks_like_key, without_keys
 from ..stores import Beginning
@@ -338,12 +339,13 @@ class SessionService:
         check = session.silence(key, silenced, by)
         self._record(session, by, "silence" if silenced else "unsilence", check)
 
-    def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> None:
+    def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> Rule:
         """Let code like a waiting draft's run without asking. CommandError ``no_rule``,
         ``rules_forbidden``, ``too_many_rules``, ``held_elsewhere``."""
         session = self._here(session_id)
         rule = session.standing_rules.make(draft_id, nonce, by)
         self._record(session, by, "rule", words_of(rule))
+        return rule
 
     def remove_rule(self, session_id: str, rule_id: str, by: int = 0) -> None:
         """CommandError ``unknown_rule``, ``held_elsewhere``."""

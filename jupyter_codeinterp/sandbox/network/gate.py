@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import pypi
-from .refusals import Book, Refusal
+from .book import Book, Connection
 from .rules import Rules
 
 SOCKET = "/run/network"
@@ -53,14 +53,16 @@ class Gate:
         self._listener: socket.socket | None = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
         self._listener.listen(WAITING)
-        self._book = Book(os.memfd_create("refusals", os.MFD_CLOEXEC))
+        self._refused = Book(os.memfd_create("refused", os.MFD_CLOEXEC))
+        self._made = Book(os.memfd_create("made", os.MFD_CLOEXEC))
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, sandbox: int) -> None:
         """``sandbox``: a pidfd of its first process, with which the proxy ends. Raises OSError."""
         if self._listener is None:
             raise OSError("the proxy was closed")
-        given = (self._listener.fileno(), sandbox, self._book.number)
+        books = (self._refused.number, self._made.number)
+        given = (self._listener.fileno(), sandbox, *books)
         command = [sys.executable, "-I", "-S", "-c", _START, str(_ROOT)]
         self._process = subprocess.Popen(
             [*command, *map(str, given), json.dumps(self._allow)],
@@ -91,9 +93,13 @@ class Gate:
             return [python, "-I", "-S", FIRST, SOCKET, "", *inner]
         return [python, "-I", FIRST, SOCKET, str(home / PACKAGES), *inner]
 
-    def refused(self, since: float) -> list[Refusal]:
+    def refused(self, since: float) -> list[Connection]:
         """Since this time of ``time.monotonic``."""
-        return self._book.since(since) if self._book.number >= 0 else []
+        return self._refused.since(since)
+
+    def made(self, since: float) -> list[Connection]:
+        """The same of connections to hosts of the list on which data passed."""
+        return self._made.since(since)
 
     def close(self) -> None:
         """End the proxy. May be called again."""
@@ -104,9 +110,8 @@ class Gate:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        if self._book.number >= 0:
-            os.close(self._book.number)
-            self._book.number = -1
+        self._refused.close()
+        self._made.close()
 
 
 def variables(allow: Sequence[str]) -> dict[str, str]:

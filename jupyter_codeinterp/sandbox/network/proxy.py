@@ -13,11 +13,11 @@ import re
 import socket
 import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from . import refusals
+from .book import Book
 from .heads import LARGEST, BadRequest, Head, head
 from .rules import Rules, Target
 
@@ -47,9 +47,10 @@ class Refused(Exception):
 
 
 class Proxy:
-    def __init__(self, rules: Rules, refused: refusals.Book) -> None:
+    def __init__(self, rules: Rules, refused: Book, made: Book) -> None:
         self._rules = rules
         self._refused = refused
+        self._made = made
         self._open = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -73,12 +74,13 @@ class Proxy:
             raise Refused(503, "too many connections at once")
         request = await _head(reader)
         far_reader, far = await self._connect(request.target)
+        flow = _Flow(lambda: self._made.write(request.target))
         try:
             if request.is_tunnel:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                await _both(_Flow(), (reader, writer), (far_reader, far))
+                await _both(flow, (reader, writer), (far_reader, far))
             else:
-                await _one_request(request, (reader, writer), (far_reader, far))
+                await _one_request(request, flow, (reader, writer), (far_reader, far))
         finally:
             far.close()
 
@@ -136,12 +138,16 @@ async def _say(writer: asyncio.StreamWriter, status: int, words: str) -> None:
 
 
 class _Flow:
-    """When something last passed, either way."""
+    """When something last passed, either way. Calls ``passes`` now, and before each time: a tunnel
+    may outlive the run that opened it."""
 
-    def __init__(self) -> None:
+    def __init__(self, passes: Callable[[], None]) -> None:
         self.last = time.monotonic()
+        self._passes = passes
+        passes()
 
     async def send(self, data: bytes, writer: asyncio.StreamWriter) -> None:
+        self._passes()
         writer.write(data)
         await writer.drain()
         self.last = time.monotonic()
@@ -162,9 +168,8 @@ async def _both(flow: _Flow, near: Streams, far: Streams) -> None:
     await _until(flow, {out, back}, {out, back})
 
 
-async def _one_request(request: Head, near: Streams, far: Streams) -> None:
+async def _one_request(request: Head, flow: _Flow, near: Streams, far: Streams) -> None:
     """No second one follows on this connection, so none can be hidden behind the first."""
-    flow = _Flow()
     await flow.send(request.forwarded(), far[1])
     out = asyncio.ensure_future(_body(flow, request.length, near[0], far[1]))
     back = asyncio.ensure_future(_reply(flow, far[0], near[1]))
@@ -258,9 +263,9 @@ async def run(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
 
 def main() -> None:
     """Arguments: the descriptors of the listening socket, of the sandbox's first process and of the
-    refusals, and the list as JSON."""
-    listener, sandbox, book = map(int, sys.argv[1:4])
-    proxy = Proxy(Rules(json.loads(sys.argv[4])), refusals.Book(book))
+    two books, and the list as JSON."""
+    listener, sandbox, refused, made = map(int, sys.argv[1:5])
+    proxy = Proxy(Rules(json.loads(sys.argv[5])), Book(refused), Book(made))
     asyncio.run(_until_the_end(socket.socket(fileno=listener), sandbox, proxy))
 
 

@@ -13,6 +13,7 @@ from . import (
     connections,
     events,
     names,
+    rules,
     sessions,
     settings,
     tables,
@@ -25,6 +26,7 @@ from .base import UnknownHandler
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 TOKEN = r"([0-9a-f]{16})"
+RULE = r"([0-9a-f]{12})"
 _NUMBER = events.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
@@ -60,6 +62,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (rf"sessions/{_ID}/queued/{_NUMBER}", turns.QueuedHandler),
     (rf"sessions/{_ID}/decisions", turns.DecisionsHandler),
     (rf"sessions/{_ID}/answers", turns.AnswersHandler),
+    (rf"sessions/{_ID}/rules", rules.RulesHandler),
+    (rf"sessions/{_ID}/rules/{RULE}", rules.RuleHandler),
     (rf"sessions/{_ID}/stop", turns.StopHandler),
     (rf"sessions/{_ID}/retry", turns.RetryHandler),
     (rf"sessions/{_ID}/mode", turns.ModeHandler),

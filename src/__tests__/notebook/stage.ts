@@ -52,6 +52,7 @@ export class TestClient implements IClient {
 
 export class TestDrafts implements IDrafts {
   readonly draftsChanged: Signal<IDrafts, void> = new Signal(this);
+  readonly ruled: string[] = [];
   readonly decided: [string, string, boolean | undefined][] = [];
 
   readonly over = new Set<string>();
@@ -70,6 +71,11 @@ export class TestDrafts implements IDrafts {
     runAll?: boolean
   ): Promise<boolean> {
     this.decided.push([id, action, runAll]);
+    return Promise.resolve(true);
+  }
+
+  makeRule({ draft_id }: IDraftView): Promise<boolean> {
+    this.ruled.push(draft_id);
     return Promise.resolve(true);
   }
 

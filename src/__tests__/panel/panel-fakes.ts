@@ -126,6 +126,7 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     needed: null,
     installed: [],
     checked: null,
+    seen: [],
     ...change
   };
 }

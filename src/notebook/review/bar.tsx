@@ -27,6 +27,8 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
+  /** Let code like this draft's run without asking. Whether it will. */
+  readonly addRule: (draft: IDraftView) => Promise<boolean>;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -61,6 +63,7 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
+        addRule: () => _options.addRule(this._controls.state.draft),
         show: line => this._show(line)
       },
       { draft, sight, refusal: '' }

@@ -255,7 +255,7 @@ export class Conversation {
   /** Let code like this draft's run without asking. */
   async makeRule({ draft_id, nonce }: Draft): Promise<boolean> {
     return (
-      this._options.state.byPerson() &&
+      this._options.state.decidedByPerson() &&
       this._command(session_id => ({
         type: 'make_rule',
         session_id,

@@ -80,6 +80,21 @@ export class Drafts implements IDrafts {
     }
   }
 
+  async makeRule(draft: IDraftView): Promise<boolean> {
+    const { state, client } = this._options;
+    if (!state.decidedByPerson()) {
+      return false;
+    }
+    return state.attempt(() =>
+      client.send({
+        type: 'make_rule',
+        session_id: draft.sessionId,
+        draft_id: draft.draft_id,
+        nonce: draft.nonce
+      })
+    );
+  }
+
   /** Whether this page has just approved a new notebook by this draft; true once. */
   wentOn(draftId: string): boolean {
     return this._onward.delete(draftId);

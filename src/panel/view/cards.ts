@@ -4,6 +4,7 @@ import type {
   DraftOpened,
   Finding,
   FindingSilenced,
+  Observation,
   RunStarted,
   ToolDone
 } from '../../protocol/protocol';
@@ -84,6 +85,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
     checked: event.checked ?? null,
+    seen: (event.seen as Observation[] | undefined) ?? [],
     needed: event.needed ?? [],
     installed: (event.installed as string[] | undefined) ?? [],
     failure: ''
@@ -146,6 +148,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   rule: '',
   silenced: [],
   checked: null,
+  seen: [],
   needed: [],
   installed: [],
   fixed: false,

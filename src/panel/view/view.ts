@@ -15,6 +15,7 @@ import type {
   Note,
   Reference,
   Retrying,
+  Observation,
   Rule,
   SessionInfo,
   ToolDone,
@@ -117,6 +118,8 @@ export interface ICardItem {
   readonly silenced: readonly string[];
   /** What was checked of a run without a finding; null if it was not checked. */
   readonly checked: CheckedRun | null;
+  /** What the run did, as it was seen. */
+  readonly seen: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;
   /** It failed, and its cell is still in the notebook after the turn. */

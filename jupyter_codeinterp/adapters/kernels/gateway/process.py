@@ -56,7 +56,13 @@ class GatewayProcess:
     def gone(self) -> str:
         return self._ended or GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
+    async def watched(self) -> None:
+        return None
+
+    def limit_hit(self, error: str) -> str:
+        return ""
+
+    def refused(self, since: float) -> str:
         return ""
 
     async def spec(self) -> Spec | None:

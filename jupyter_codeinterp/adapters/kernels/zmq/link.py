@@ -23,7 +23,7 @@ from typing import Any, Protocol
 from ....core.document.ops import Output
 from ....core.errors import KernelError
 from ....core.ports import KernelInfo
-from ...kernel_wire import Message, Process, Wire
+from ...kernel_wire import Message, Process, Watching, Wire
 from .counting import Counter
 from .other_runs import OtherRuns
 from .widgets import OutputWidgets
@@ -328,9 +328,17 @@ class KernelLink:
         """What to say of a kernel that died."""
         return self._process.gone
 
-    def hit(self, error: str, since: float) -> str:
-        """What a sandbox held back (``Process.limit_hit``); "" for nothing."""
-        return self._process.limit_hit(error, since)
+    def hit(self, error: str) -> str:
+        """The limit that the code hit (``Process.limit_hit``); "" for none."""
+        return self._process.limit_hit(error)
+
+    def refused(self, since: float) -> str:
+        """Refused connections (``Process.refused``); "" for none."""
+        return self._process.refused(since)
+
+    async def watched(self) -> Watching | None:
+        """Watch a run that begins now (``Process.watched``)."""
+        return await self._process.watched()
 
     async def interrupt(self) -> None:
         if not self.closed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 from ....sandbox import is_sandboxed
 from ...kernel_wire import Message, Spec
 from ...kernel_wire.port import GONE
+from .watched import Watched
 from .wire import ZmqWire
 
 
@@ -63,9 +65,20 @@ class LocalProcess:
         why = getattr(self._km.provisioner, "why_ended", "")
         return f"{why} {GONE}" if isinstance(why, str) and why else GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
-        hit: Any = getattr(self._km.provisioner, "hit", None)
-        return str(hit(error, since)) if hit is not None and self.is_sandboxed else ""
+    def limit_hit(self, error: str) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.hit(error)) if self.is_sandboxed else ""
+
+    def refused(self, since: float) -> str:
+        provisioner: Any = self._km.provisioner
+        return str(provisioner.refused(since)) if self.is_sandboxed else ""
+
+    async def watched(self) -> Watched | None:
+        if not self.is_sandboxed:
+            return None
+        # In a thread: it may list the notebook's folder.
+        observer = await asyncio.to_thread(self._km.provisioner.observer)
+        return Watched(observer) if observer is not None else None
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec

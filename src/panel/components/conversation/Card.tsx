@@ -18,6 +18,7 @@ const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
 const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
+const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
 const RuleOffer = lazy(
   async () => (await import('../rules/RuleOffer')).RuleOffer
 );
@@ -120,6 +121,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>
       )}
+      {card.seen.length > 0 && <Deeds seen={card.seen} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.installed.length > 0 && <Installed requirements={card.installed} />}
       {card.findings.length > 0 && <Findings card={card} />}

@@ -1,6 +1,6 @@
 /** What a rule allows, in words for people. */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import type { Rule } from '../../../protocol/protocol';
+import type { Rule } from '../../protocol/protocol';
 
 export function linesOf(rule: Rule, trans: TranslationBundle): string[] {
   const { files, imports } = rule;
