@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -83,13 +83,13 @@ class Process:
 
 
 def launch(
-    program: str,
+    program: Sequence[str],
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
     gate: Gate | None = None,
 ) -> Process:
-    """``made`` gives the arguments for two descriptors, of ``--info-fd`` and ``--block-fd``. Closes
+    """``program`` is bubblewrap, and what runs before it. ``made`` gives the arguments for two descriptors, of ``--info-fd`` and ``--block-fd``. Closes
     ``inherited``. Raises LaunchError with what bubblewrap said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
@@ -97,7 +97,7 @@ def launch(
     theirs = [tells, waits, *inherited]
     try:
         popen = subprocess.Popen(
-            [program, *made(tells, waits)],
+            [*program, *made(tells, waits)],
             env={},
             cwd="/",
             stdin=subprocess.DEVNULL,
