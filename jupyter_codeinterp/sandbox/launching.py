@@ -89,8 +89,9 @@ def launch(
     bounds: limits.Limits,
     gate: Gate | None = None,
 ) -> Process:
-    """``program`` is bubblewrap, and what runs before it. ``made`` gives the arguments for two descriptors, of ``--info-fd`` and ``--block-fd``. Closes
-    ``inherited``. Raises LaunchError with what bubblewrap said."""
+    """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
+    descriptors, of ``--info-fd`` and ``--block-fd``. Closes ``inherited``. Raises LaunchError with
+    what bubblewrap said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]

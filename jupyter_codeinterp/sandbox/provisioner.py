@@ -44,7 +44,9 @@ class SandboxProvisioner(LocalProvisioner):
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
     overlay = Bool(False, config=True, help="Keep what it writes out of the notebook's folder.")
-    overlay_folder = Unicode("", config=True, help="Where that waits; by default in Jupyter's data.")
+    overlay_folder = Unicode(
+        "", config=True, help="Where that waits; by default in Jupyter's data."
+    )
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,6 @@ from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
 __all__ = ["notebook"]
 
-MISSING = ""
 WRITES = """
 import os
 open('new.csv', 'w').write('new')
@@ -31,12 +32,19 @@ def places(tmp_path: Path, notebook: Path) -> tuple[Path, Path]:
     return notebook, tmp_path / "layers"
 
 
+def overlaid(tmp_path: Path, folder: Path, root: Path) -> AbstractAsyncContextManager[Any]:
+    return kernel(tmp_path, folder, overlay=True, overlay_folder=str(root))
+
+
 @runs_here
 async def test_the_folder_stays_and_the_changes_wait(
     tmp_path: Path, places: tuple[Path, Path]
 ) -> None:
     folder, root = places
-    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (manager, client):
+    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (
+        manager,
+        client,
+    ):
         before = _files(folder)
         assert (await run(client, WRITES))["status"] == "ok"
         assert (await run(client, "assert open('old.csv').read() == 'old.csv and more'"))[
@@ -83,7 +91,7 @@ async def test_a_layer_without_changes_goes_with_its_kernel(
     tmp_path: Path, places: tuple[Path, Path]
 ) -> None:
     folder, root = places
-    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (_, client):
+    async with overlaid(tmp_path, folder, root) as (_, client):
         assert [one.lock() for one in layer.layers(root)] == [False]
         code = "open('new.csv', 'w').write('new'); import os; os.remove('new.csv')"
         assert (await run(client, code))["status"] == "ok"
@@ -95,7 +103,10 @@ async def test_instructions_for_other_programs_are_not_kept(
     tmp_path: Path, places: tuple[Path, Path]
 ) -> None:
     folder, root = places
-    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (manager, client):
+    async with kernel(tmp_path, folder, overlay=True, overlay_folder=str(root)) as (
+        manager,
+        client,
+    ):
         code = "import os; os.mkdir('sub'); os.mkdir('sub/.git'); open('sub/.git/config', 'w')"
         assert (await run(client, code))["status"] == "ok"
         written = manager.provisioner.written

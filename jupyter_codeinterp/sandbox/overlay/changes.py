@@ -86,13 +86,13 @@ def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
         add(path, Entry("gone", _kind_of(below), 0, 0, (0, 0, 0, 0)))
         if stat.S_ISDIR(below.st_mode) and path.count("/") < trees.DEPTH:
             with suppress(OSError), trees.opened(name, folder) as number:
-                for inner in sorted(os.listdir(number)):
+                for inner in trees.names(number):
                     gone(number, inner, f"{path}/{inner}")
 
     def visit(folder: int, over: int | None, above: str, depth: int) -> None:
-        names = sorted(os.listdir(folder))
+        names = trees.names(folder)
         if over is not None and _is_opaque(folder):
-            for name in sorted(set(os.listdir(over)).difference(names)):
+            for name in sorted(set(trees.names(over)).difference(names)):
                 gone(over, name, f"{above}{name}")
         for name in names:
             one = trees.status_in(folder, name)

@@ -104,7 +104,7 @@ def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: 
                 # Fails where a file has just appeared.
                 os.link(temporary, name, **both, follow_symlinks=False)
             else:
-                os.rename(temporary, name, **both)
+                os.replace(temporary, name, **both)  # noqa: PTH105 - in an open folder
     return ""
 
 

@@ -133,6 +133,7 @@ class Layer:
 def new(root: Path, folder: Path) -> Layer:
     """For the kernel of a notebook in this folder. Raises LayerError."""
     root = Path(os.path.realpath(root))
+    _sweep(root)
     if folder == root or folder in root.parents or root in folder.parents:
         raise LayerError(f"{folder} and the folder of overlays, {root}, must not hold each other.")
     path = root / secrets.token_hex(4)
@@ -161,6 +162,14 @@ def layers(root: Path) -> Iterator[Layer]:
             continue  # Removed meanwhile, or not finished.
         found.append(layer)
     yield from sorted(found, key=lambda one: one.started)
+
+
+def _sweep(root: Path) -> None:
+    """Remove layers of temporary folders that are gone: nobody can keep their files."""
+    temporary = Path(os.path.realpath(tempfile.gettempdir()))
+    for one in layers(root):
+        if temporary in one.folder.parents and not one.folder.exists() and one.lock():
+            one.remove()
 
 
 def problem(root: Path) -> str:

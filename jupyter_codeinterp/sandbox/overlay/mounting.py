@@ -7,6 +7,7 @@ processes. Then ``COMMAND`` takes its place. Standard library only.
 import ctypes
 import os
 import sys
+from pathlib import Path
 
 NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
 NO_SETUID, NO_DEVICES, ALL_BELOW, PRIVATE = 0x2, 0x4, 0x4000, 0x40000
@@ -30,8 +31,7 @@ def mount(lower: str, upper: str, work: str, merged: str) -> None:
         ("uid_map", f"{user} {user} 1"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
+        Path("/proc/self", name).write_text(text, encoding="ascii")
     _call("mount", b"none", b"/", None, ALL_BELOW | PRIVATE, None)
     options = ["userxattr"]
     for name, path in (("lower", lower), ("upper", upper), ("work", work)):

@@ -93,13 +93,18 @@ def status_in(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
+def names(folder: int) -> list[str]:
+    """Of what an open folder holds, sorted. Raises OSError."""
+    return sorted(os.listdir(folder))
+
+
 def walk(root: int, most: int) -> dict[str, os.stat_result]:
     """Everything below, by path, folders before what they hold; none below ``DEPTH`` folders, or
     in folders that may not be read. Raises TooMany."""
     found: dict[str, os.stat_result] = {}
 
     def visit(folder: int, above: str, depth: int) -> None:
-        for name in sorted(os.listdir(folder)):
+        for name in names(folder):
             one = status_in(folder, name)
             if one is None:
                 continue
