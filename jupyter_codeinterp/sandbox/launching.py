@@ -54,6 +54,17 @@ class Process:
             children = Path(f"/proc/{self.init}/task/{self.init}/children")
             os.kill(int(children.read_text("ascii").split()[0]), number)
 
+    def root(self) -> int:
+        """Open the root folder that the sandbox's processes see. Raises OSError."""
+        number = os.open(f"/proc/{self.init}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            # The pid is still the sandbox's.
+            signal.pidfd_send_signal(self._handle, 0)
+        except OSError:
+            os.close(number)
+            raise
+        return number
+
     def kill(self) -> None:
         """End every process of the sandbox."""
         with suppress(OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -186,9 +187,11 @@ class SandboxProvisioner(LocalProvisioner):
         self.written.layer.begin(self.entries)
         return self.written
 
-    def _root(self) -> Path | None:
-        """The sandbox's file system, as its first process has it; None if it does not run."""
-        return Path(f"/proc/{self._sandbox.init}/root") if self._sandbox is not None else None
+    def _root(self) -> int:
+        """Open the root folder of the running sandbox. Raises OSError."""
+        if self._sandbox is None:
+            raise OSError(errno.ESRCH, "The kernel does not run")
+        return self._sandbox.root()
 
     def _leave_layer(self) -> None:
         if self.written is not None:

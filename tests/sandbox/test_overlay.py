@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.sandbox.overlay import layer
+from jupyter_codeinterp.sandbox.overlay import layer, undoing
 from jupyter_codeinterp.sandbox.overlay.changes import NAMED
+from jupyter_codeinterp.sandbox.overlay.undoing import KEPT, SINCE
 from tests.sandbox.here import runs_here
 from tests.sandbox.test_sandboxed_kernel import kernel, notebook, run
 
@@ -121,3 +123,120 @@ def _files(folder: Path) -> dict[str, str]:
         os.path.relpath(path, folder): path.read_text() if path.is_file() else ""
         for path in folder.rglob("*")
     }
+
+
+BEFORE = """
+import os
+open('made before', 'w').write('1'); open('changed twice', 'w').write('1')
+os.symlink('same.csv', 'link before')
+"""
+TURN = """
+open('new.csv', 'w').write('new'); open('changed twice', 'w').write('2')
+open('old.csv', 'a').write(' and more'); os.remove('gone.csv'); os.remove('made before')
+os.remove('link before'); os.makedirs('made/deep'); open('made/deep/x', 'w').write('x')
+import shutil; shutil.rmtree('held'); open('later', 'w').write('turn')
+os.symlink('/etc/passwd', 'link'); open('kept', 'w').write('kept')
+"""
+
+
+@runs_here
+async def test_undo_puts_the_files_of_a_turn_back(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    folder, root = places
+    (folder / "held" / "deep").mkdir(parents=True)
+    (folder / "held" / "deep" / "one").write_text("one")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        outside = _files(folder)
+        assert (await run(client, BEFORE))["status"] == "ok"
+        written.begin_turn("1")
+        seen = await _seen(client)
+        assert (await run(client, TURN))["status"] == "ok"
+        changed = written.end_turn("1")
+        assert {"new.csv", "old.csv", "gone.csv", "held/deep/one", "link"} <= set(changed)
+        assert "same.csv" not in changed
+        assert (await run(client, "open('later', 'a').write(' and since')"))["status"] == "ok"
+        kept = {one.path: one.stamp for one in written.changes() if one.path == "kept"}
+        assert written.keep(kept).done == ("kept",)
+        back = written.put_back("1")
+        assert dict(back.left) == {"later": SINCE, "kept": KEPT}
+        now = await _seen(client)
+        assert {path: now.get(path) for path in seen} == seen
+        assert set(now) - set(seen) == {"later", "kept"}
+        assert {**outside, "kept": "kept"} == _files(folder)
+        with pytest.raises(layer.LayerError, match="not kept any more"):
+            written.put_back("2")
+
+
+@runs_here
+async def test_undo_follows_no_link_that_the_kernel_makes(
+    tmp_path: Path, places: tuple[Path, Path]
+) -> None:
+    """Also an absolute one, which leads elsewhere outside of the sandbox than inside."""
+    folder, root = places
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x").write_text("mine")
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        code = "import os; os.mkdir('d'); open('d/x', 'w').write('1'); open('y', 'w').write('1')"
+        assert (await run(client, code))["status"] == "ok"
+        written.begin_turn("1")
+        code = (
+            "os.remove('d/x'); os.rmdir('d'); os.remove('y'); "
+            f"os.symlink({str(outside)!r}, 'd'); os.symlink({str(outside / 'x')!r}, 'y')"
+        )
+        assert (await run(client, code))["status"] == "ok"
+        assert set(written.end_turn("1")) == {"d", "d/x", "y"}
+        back = written.put_back("1")
+        assert (outside / "x").read_text() == "mine"
+        assert "y" in back.done
+        assert (await run(client, "assert open('y').read() == '1'"))["status"] == "ok"
+
+
+@runs_here
+async def test_the_beginnings_of_turns_are_bounded(
+    tmp_path: Path, places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, root = places
+    monkeypatch.setattr(undoing, "BYTES", 1_000)
+    async with overlaid(tmp_path, folder, root) as (manager, client):
+        written = manager.provisioner.written
+        copies = written.layer.path / "copies"
+        for turn in range(undoing.TURNS + 5):
+            written.begin_turn(str(turn))
+            code = f"open('a', 'w').write('{turn}' * 100)"
+            assert (await run(client, code))["status"] == "ok"
+            written.end_turn(str(turn))
+        assert sum(path.stat().st_size for path in copies.iterdir()) <= 1_000
+        with pytest.raises(layer.LayerError):
+            written.put_back("0")
+        assert written.put_back(str(turn)).done == ("a",)
+        code = (
+            f"assert open('a').read() == '{turn - 1}' * 100; open('large', 'w').write('1' * 2000)"
+        )
+        assert (await run(client, code))["status"] == "ok"
+        written.begin_turn("too large")
+        with pytest.raises(layer.LayerError, match="not kept"):
+            written.put_back("too large")
+
+
+async def _seen(client: Any) -> dict[str, str]:
+    """The folder as the kernel sees it: contents, and where links lead."""
+    code = (
+        "import os, json\nfound = {}\nfor at, folders, names in os.walk('.'):\n"
+        "    for name in [*folders, *names]:\n"
+        "        path = os.path.relpath(os.path.join(at, name))\n"
+        "        found[path] = (os.readlink(path) if os.path.islink(path) else\n"
+        "            open(path).read() if os.path.isfile(path) else '')\n"
+        "print(json.dumps(found))"
+    )
+    texts: list[str] = []
+
+    def heard(message: dict[str, Any]) -> None:
+        texts.append(message["content"].get("text", ""))
+
+    await client.execute_interactive(code, timeout=30, output_hook=heard)
+    found: dict[str, str] = json.loads("".join(texts))
+    return found

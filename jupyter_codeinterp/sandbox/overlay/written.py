@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from . import trees
 from .changes import Change, changes
 from .keeping import Kept, keep
 from .layer import Layer
+from .undoing import PutBack, Turns, forget
 
 log = logging.getLogger(__name__)
 
 
 class Written:
-    """Its methods read files: call them in a thread. ``root`` gives the running sandbox's file
-    system, or None."""
+    """Its methods read files: call them in a thread. ``root`` opens the root folder of the running
+    sandbox; it raises OSError if none runs."""
 
-    def __init__(self, layer: Layer, root: Callable[[], Path | None]) -> None:
+    def __init__(self, layer: Layer, root: Callable[[], int]) -> None:
         self.layer = layer
         self._root = root
+        self._turns = Turns(layer)
 
     def changes(self) -> list[Change]:
         """Raises TooMany, and OSError if the notebook's folder is gone."""
@@ -28,11 +30,30 @@ class Written:
 
     def keep(self, stamps: Mapping[str, str]) -> Kept:
         """As ``keeping.keep``."""
-        return keep(self.layer, stamps)
+        kept = keep(self.layer, stamps)
+        self._turns.kept(kept.done)
+        return kept
+
+    def begin_turn(self, turn: str) -> None:
+        """Keep the files as they wait now, for ``put_back``."""
+        self._turns.begin(turn)
+
+    def end_turn(self, turn: str) -> list[str]:
+        """The paths that the turn has changed; none if its beginning is not kept."""
+        return self._turns.end(turn)
+
+    def put_back(self, turn: str) -> PutBack:
+        """Undo what the turn changed. Raises LayerError, TooMany, and OSError."""
+        root = self._root()
+        try:
+            return self._turns.put_back(turn, root)
+        finally:
+            os.close(root)
 
     def leave(self) -> None:
         """The kernel has ended: remove the layer if nothing waits in it."""
         try:
+            forget(self.layer)
             if not self.changes():
                 self.layer.remove()
         except (OSError, trees.TooMany) as error:
