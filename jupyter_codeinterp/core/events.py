@@ -130,7 +130,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
     ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed.
+    ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
+    changed in the overlay of a sandboxed kernel.
     """
 
     turn: int
@@ -147,6 +148,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
     window: int = 0
+    waiting_files: int = 0
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -162,10 +164,20 @@ class Kept(msgspec.Struct, frozen=True):
     ]  # fmt: skip
 
 
+class FileLeft(msgspec.Struct, frozen=True):
+    """A file that stays as it is, and why. The path is from the notebook's folder."""
+
+    path: str
+    why: str
+
+
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events. A redo can bring back the cells in ``redoable``."""
+    several of these events. A redo can bring back the cells in ``redoable``.
+
+    ``files`` that wait in an overlay are as before the turn, those in ``files_left`` are not;
+    ``files_more`` counts those not named. ``files_kept`` says why there are none, where a person wanted them."""
 
     turn: int
     restored: tuple[str, ...]
@@ -173,6 +185,10 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    files_left: tuple[FileLeft, ...] = ()
+    files_more: int = 0
+    files_kept: str = ""
 
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):
@@ -193,6 +209,16 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
     turn: int
     cells: tuple[str, ...]
+    window: int = 0
+
+
+class FilesKept(_Event, frozen=True, tag="files_kept"):
+    """The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
+    ``left`` were not copied; ``more`` counts those not named."""
+
+    files: tuple[str, ...]
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
     window: int = 0
 
 
@@ -528,6 +554,7 @@ Event = Union[
     TurnUndone,
     TurnRedone,
     ChangesKept,
+    FilesKept,
     CellRemoved,
     TextDelta,
     TextDone,

@@ -14,6 +14,7 @@ export type Command =
   | UndoTurn
   | RedoTurn
   | KeepChanges
+  | KeepFiles
   | RemoveCell
   | SilenceFinding
   | MakeRule
@@ -59,6 +60,7 @@ export type Event =
   | TurnUndone
   | TurnRedone
   | ChangesKept
+  | FilesKept
   | CellRemoved
   | TextDelta
   | TextDone
@@ -230,13 +232,15 @@ export interface NotMe {
  * Restore cells that a turn changed, unless the person has edited them since.
  *
  * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
- * has not run since. Variables keep their values.
+ * has not run since. Variables keep their values. ``files``: also put back the files that wait in
+ * the overlay of a sandboxed kernel.
  */
 export interface UndoTurn {
   type: 'undo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
+  files?: boolean;
   id?: number;
 }
 /**
@@ -260,6 +264,18 @@ export interface KeepChanges {
   session_id: string;
   turn: number;
   cells: string[];
+  id?: number;
+}
+/**
+ * Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
+ * paths, each with the stamp of the state that the person saw.
+ */
+export interface KeepFiles {
+  type: 'keep_files';
+  session_id: string;
+  stamps: {
+    [k: string]: string;
+  };
   id?: number;
 }
 /**
@@ -573,6 +589,7 @@ export interface YouAre {
  * take_back             withdrew a queued message
  * mode, model           set the one called ``name``; ``before`` is the previous one
  * undo, redo            undid changes of a turn; redid them
+ * keep_files            copied files of a sandboxed kernel into the notebook's folder
  * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * silence, unsilence    silenced a finding of the check ``name``; took that back
@@ -589,6 +606,7 @@ export interface DoneElsewhere {
     | 'answer'
     | 'delete'
     | 'keep'
+    | 'keep_files'
     | 'key'
     | 'mode'
     | 'model'
@@ -675,6 +693,7 @@ export interface EventFrame {
     | TurnUndone
     | TurnRedone
     | ChangesKept
+    | FilesKept
     | CellRemoved
     | TextDelta
     | TextDone
@@ -758,7 +777,8 @@ export interface StepStarted {
  * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
  * ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed.
+ * ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
+ * changed in the overlay of a sandboxed kernel.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -776,6 +796,7 @@ export interface TurnEnded {
   files: MadeFile[];
   files_left_out: number;
   window: number;
+  waiting_files: number;
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -806,6 +827,9 @@ export interface MadeFile {
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
  * several of these events. A redo can bring back the cells in ``redoable``.
+ *
+ * ``files`` that wait in an overlay are as before the turn, those in ``files_left`` are not;
+ * ``files_more`` counts those not named. ``files_kept`` says why there are none, where a person wanted them.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -815,6 +839,10 @@ export interface TurnUndone {
   without_outputs: string[];
   window: number;
   redoable: string[];
+  files: string[];
+  files_left: FileLeft[];
+  files_more: number;
+  files_kept: string;
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
@@ -825,6 +853,13 @@ export interface TurnUndone {
 export interface Kept {
   cell_id: string;
   why: 'changed' | 'changed_later' | 'deleted' | 'earlier_undone' | 'locked' | 'run' | 'unconfirmed' | 'unknown';
+}
+/**
+ * A file that stays as it is, and why. The path is from the notebook's folder.
+ */
+export interface FileLeft {
+  path: string;
+  why: string;
 }
 /**
  * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
@@ -847,6 +882,17 @@ export interface ChangesKept {
   type: 'changes_kept';
   turn: number;
   cells: string[];
+  window: number;
+}
+/**
+ * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
+ * ``left`` were not copied; ``more`` counts those not named.
+ */
+export interface FilesKept {
+  type: 'files_kept';
+  files: string[];
+  left: FileLeft[];
+  more: number;
   window: number;
 }
 /**

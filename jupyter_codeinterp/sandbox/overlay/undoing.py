@@ -176,7 +176,7 @@ class Turns:
                 if entry.kind != "file" or _name(entry) in there:
                     continue
                 with (
-                    trees.file(upper, path) as (source, found),
+                    trees.file(upper, path) as (source, _),
                     trees.new_file(copies, 0o600) as (
                         target,
                         temporary,

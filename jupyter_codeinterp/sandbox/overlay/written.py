@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable, Mapping
 
 from . import trees
@@ -23,30 +24,36 @@ class Written:
         self.layer = layer
         self._root = root
         self._turns = Turns(layer)
+        self._alone = threading.Lock()
 
     def changes(self) -> list[Change]:
         """Raises TooMany, and OSError if the notebook's folder is gone."""
-        return changes(self.layer)
+        with self._alone:
+            return changes(self.layer)
 
     def keep(self, stamps: Mapping[str, str]) -> Kept:
         """As ``keeping.keep``."""
-        kept = keep(self.layer, stamps)
-        self._turns.kept(kept.done)
-        return kept
+        with self._alone:
+            kept = keep(self.layer, stamps)
+            self._turns.kept(kept.done)
+            return kept
 
     def begin_turn(self, turn: str) -> None:
         """Keep the files as they wait now, for ``put_back``."""
-        self._turns.begin(turn)
+        with self._alone:
+            self._turns.begin(turn)
 
     def end_turn(self, turn: str) -> list[str]:
         """The paths that the turn has changed; none if its beginning is not kept."""
-        return self._turns.end(turn)
+        with self._alone:
+            return self._turns.end(turn)
 
     def put_back(self, turn: str) -> PutBack:
         """Undo what the turn changed. Raises LayerError, TooMany, and OSError."""
         root = self._root()
         try:
-            return self._turns.put_back(turn, root)
+            with self._alone:
+                return self._turns.put_back(turn, root)
         finally:
             os.close(root)
 

@@ -18,7 +18,7 @@ import logging
 import uuid
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ....core.document.ops import Output
 from ....core.errors import KernelError
@@ -27,6 +27,9 @@ from ...kernel_wire import Message, Process, Wire
 from .counting import Counter
 from .other_runs import OtherRuns
 from .widgets import OutputWidgets
+
+if TYPE_CHECKING:
+    from ....sandbox.overlay.written import Written
 
 FENCE_VALID = 0.25
 """Seconds for which a fence stays valid if the kernel publishes nothing."""
@@ -327,6 +330,11 @@ class KernelLink:
     def gone(self) -> str:
         """What to say of a kernel that died."""
         return self._process.gone
+
+    @property
+    def written(self) -> Written | None:
+        """What a sandboxed kernel has written into an overlay; None without one."""
+        return self._process.written
 
     def hit(self, error: str, since: float) -> str:
         """What a sandbox held back (``Process.limit_hit``); "" for nothing."""
