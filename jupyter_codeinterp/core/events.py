@@ -174,10 +174,7 @@ class FileLeft(msgspec.Struct, frozen=True):
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events. A redo can bring back the cells in ``redoable``.
-
-    ``files`` that wait in an overlay are as before the turn, those in ``files_left`` are not;
-    ``files_more`` counts those not named. ``files_kept`` says why there are none, where a person wanted them."""
+    several of these events. A redo can bring back the cells in ``redoable``."""
 
     turn: int
     restored: tuple[str, ...]
@@ -185,10 +182,6 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    files_left: tuple[FileLeft, ...] = ()
-    files_more: int = 0
-    files_kept: str = ""
 
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):
@@ -209,6 +202,19 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
     turn: int
     cells: tuple[str, ...]
+    window: int = 0
+
+
+class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
+    """An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
+    overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
+    none could be put back, "" if they could."""
+
+    turn: int
+    files: tuple[str, ...] = ()
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
+    why: str = ""
     window: int = 0
 
 
@@ -554,6 +560,7 @@ Event = Union[
     TurnUndone,
     TurnRedone,
     ChangesKept,
+    FilesPutBack,
     FilesKept,
     CellRemoved,
     TextDelta,

@@ -60,6 +60,7 @@ export type Event =
   | TurnUndone
   | TurnRedone
   | ChangesKept
+  | FilesPutBack
   | FilesKept
   | CellRemoved
   | TextDelta
@@ -693,6 +694,7 @@ export interface EventFrame {
     | TurnUndone
     | TurnRedone
     | ChangesKept
+    | FilesPutBack
     | FilesKept
     | CellRemoved
     | TextDelta
@@ -827,9 +829,6 @@ export interface MadeFile {
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
  * several of these events. A redo can bring back the cells in ``redoable``.
- *
- * ``files`` that wait in an overlay are as before the turn, those in ``files_left`` are not;
- * ``files_more`` counts those not named. ``files_kept`` says why there are none, where a person wanted them.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -839,10 +838,6 @@ export interface TurnUndone {
   without_outputs: string[];
   window: number;
   redoable: string[];
-  files: string[];
-  files_left: FileLeft[];
-  files_more: number;
-  files_kept: string;
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
@@ -853,13 +848,6 @@ export interface TurnUndone {
 export interface Kept {
   cell_id: string;
   why: 'changed' | 'changed_later' | 'deleted' | 'earlier_undone' | 'locked' | 'run' | 'unconfirmed' | 'unknown';
-}
-/**
- * A file that stays as it is, and why. The path is from the notebook's folder.
- */
-export interface FileLeft {
-  path: string;
-  why: string;
 }
 /**
  * A redo has given the cells in ``restored`` the state that an undo took back, and skipped
@@ -883,6 +871,27 @@ export interface ChangesKept {
   turn: number;
   cells: string[];
   window: number;
+}
+/**
+ * An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
+ * overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
+ * none could be put back, "" if they could.
+ */
+export interface FilesPutBack {
+  type: 'files_put_back';
+  turn: number;
+  files: string[];
+  left: FileLeft[];
+  more: number;
+  why: string;
+  window: number;
+}
+/**
+ * A file that stays as it is, and why. The path is from the notebook's folder.
+ */
+export interface FileLeft {
+  path: string;
+  why: string;
 }
 /**
  * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.

@@ -67,9 +67,9 @@ async def test_files_wait_are_undone_and_kept(
     assert set(await waiting(site, w)) == {"new.csv", "other.csv"}
 
     assert (await w.send(c.UndoTurn(w.session_id, 2, files=True))).error is None
-    undone = await w.event(e.TurnUndone)
-    assert (set(undone.files), undone.files_left) == ({"new.csv", "other.csv"}, ())
-    assert undone.files_kept == ""
+    assert len((await w.event(e.TurnUndone)).restored) == 1
+    back = await w.event(e.FilesPutBack)
+    assert (set(back.files), back.left, back.why) == ({"new.csv", "other.csv"}, (), "")
     found = await waiting(site, w)
     assert {path: one["size"] for path, one in found.items()} == {"new.csv": 1}
 
@@ -87,8 +87,9 @@ async def test_files_wait_are_undone_and_kept(
     assert await waiting(site, w) == {}
     # A file that the person has copied stays: the undo of its turn takes back only the cell.
     assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    last = w.of(e.TurnUndone)[-1]
-    assert (last.files, [one.path for one in last.files_left]) == ((), ["new.csv"])
+    await site.until(lambda: len(w.of(e.FilesPutBack)) == 2)
+    last = w.of(e.FilesPutBack)[-1]
+    assert (last.turn, last.files, [one.path for one in last.left]) == (1, (), ["new.csv"])
     assert (jp_root_dir / "new.csv").read_text() == "1"
 
 
@@ -101,9 +102,9 @@ async def test_without_an_overlay_the_undo_says_so(
     assert (await turn(w, 1)).waiting_files == 0
     assert (jp_root_dir / "new.csv").read_text() == "1"
     assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    undone = await w.event(e.TurnUndone)
-    assert "into the folder itself" in undone.files_kept
-    assert undone.files == ()
+    back = await w.event(e.FilesPutBack)
+    assert "into the folder itself" in back.why
+    assert back.files == ()
     assert (await w.send(c.KeepFiles(w.session_id, {"new.csv": ""}))).error == "no_overlay"
 
 
@@ -119,5 +120,5 @@ async def test_a_name_that_cannot_be_shown_is_counted(
     found = await site.get("sessions", w.session_id, "files")
     assert (found["files"], found["left_out"]) == ([], 1)
     assert (await w.send(c.UndoTurn(w.session_id, 1, files=True))).error is None
-    undone = await w.event(e.TurnUndone)
-    assert (undone.files, undone.files_more) == ((), 1)
+    back = await w.event(e.FilesPutBack)
+    assert (back.files, back.more) == ((), 1)

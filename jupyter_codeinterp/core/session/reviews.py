@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ..errors import CommandError, KernelError
-from ..events import ChangesKept, Kept, TurnUndone
+from ..errors import CommandError
+from ..events import ChangesKept, Kept
 from ..history.branching import beginning
 from ..history.changes import Change
 from ..history.outputs import outputs_of
@@ -46,17 +46,11 @@ class Reviews:
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             counts = None if cells else self._counts(turn)
             ledger = self._session.ledger
-            undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
+            if chosen:
+                undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
+                self._session.show(replace(undone, window=window))
             if files:
-                undone = await self._with_files(undone)
-            self._session.show(replace(undone, window=window))
-
-    async def _with_files(self, undone: TurnUndone) -> TurnUndone:
-        try:
-            back = await self._waiting_files.put_back(undone.turn)
-        except (CommandError, KernelError) as error:
-            return replace(undone, files_kept=error.message)
-        return replace(undone, files=back.files, files_left=back.left, files_more=back.more)
+                await self._waiting_files.put_back(turn, window)
 
     async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ..errors import CommandError, KernelError
-from ..events import FileLeft, FilesKept
+from ..events import FileLeft, FilesKept, FilesPutBack
 from ..ports import Overlay, WaitingFile
 from ..turn.files import is_plain
 from .persistence import PersistentSession
@@ -28,14 +28,6 @@ class WaitingList(msgspec.Struct, frozen=True):
 
     files: tuple[WaitingFile, ...] = ()
     left_out: int = 0
-
-
-class FilesBack(msgspec.Struct, frozen=True):
-    """What an undo did with the files of a turn."""
-
-    files: tuple[str, ...] = ()
-    left: tuple[FileLeft, ...] = ()
-    more: int = 0
 
 
 class WaitingFiles:
@@ -71,14 +63,17 @@ class WaitingFiles:
             raise CommandError("too_many_files", f"Keep at most {LISTED} files at once.")
         with self._session.here():
             done, left = await (await self._need_overlay()).keep(stamps)
-            back = self._bounded(done, left)
-            self._session.show(FilesKept(back.files, back.left, back.more, window))
+            self._session.show(FilesKept(*self._bounded(done, left), window=window))
 
-    async def put_back(self, turn: int) -> FilesBack:
-        """Undo what the turn did to files. Raises CommandError ``no_overlay``, and KernelError
-        where that cannot be."""
-        done, left = await (await self._need_overlay()).put_back(self._key(turn))
-        return self._bounded(done, left)
+    async def put_back(self, turn: int, window: int = 0) -> None:
+        """Undo what the turn did to files. The event says where that cannot be."""
+        try:
+            done, left = await (await self._need_overlay()).put_back(self._key(turn))
+        except (CommandError, KernelError) as error:
+            self._session.show(FilesPutBack(turn, why=error.message, window=window))
+        else:
+            bounded = self._bounded(done, left)
+            self._session.show(FilesPutBack(turn, *bounded, window=window))
 
     async def _overlay(self) -> Overlay | None:
         try:
@@ -98,9 +93,12 @@ class WaitingFiles:
     def _shows(self, path: str) -> bool:
         return is_plain(path) and self._scrub(path) == path
 
-    def _bounded(self, done: Iterable[str], left: Iterable[tuple[str, str]]) -> FilesBack:
+    def _bounded(
+        self, done: Iterable[str], left: Iterable[tuple[str, str]]
+    ) -> tuple[tuple[str, ...], tuple[FileLeft, ...], int]:
+        """Both as an event names them, and how many it does not name."""
         all_done, all_left = list(done), list(left)
         files = [path for path in all_done if self._shows(path)][:NAMED]
         kept = [FileLeft(path, why) for path, why in all_left if self._shows(path)][:NAMED]
         more = len(all_done) - len(files) + len(all_left) - len(kept)
-        return FilesBack(tuple(files), tuple(kept), more)
+        return tuple(files), tuple(kept), more
