@@ -18,6 +18,7 @@ from jupyter_codeinterp.core.history.review import Review
 from jupyter_codeinterp.core.labels import Rule
 from jupyter_codeinterp.core.order.proposal import Proposal
 from jupyter_codeinterp.core.ports import ModelInfo
+from jupyter_codeinterp.core.session.waiting_files import WaitingList
 from jupyter_codeinterp.server.models import Described
 from jupyter_codeinterp.server.names import Nameable
 from jupyter_codeinterp.server.rest import (
@@ -302,6 +303,12 @@ ROUTES = {
     ),
     "PUT sessions/ID/model": Route(
         "From the next turn on, with a summary.", EXECUTE, turns.ModelSet, SessionInfo
+    ),
+    "GET sessions/ID/files": Route(
+        "The files that wait in a sandboxed kernel's overlay.", LOOK, answer=WaitingList
+    ),
+    "POST sessions/ID/files": Route(
+        "Copy some of them into the notebook's folder.", BOTH, turns.FilesChosen, SessionInfo
     ),
     "GET sessions/ID/turns/N/changes": Route(
         "What a turn changed, cell by cell.", LOOK, answer=Review

@@ -107,6 +107,12 @@ def _run(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="use the sandboxed kernel, which sandbox install adds",
     )
+    run.add_argument(
+        "--commit",
+        action="store_true",
+        help="with --sandbox: list the files that the code wrote, and ask before they are copied "
+        "into the notebook's folder",
+    )
     kernel.add_argument(
         "--existing",
         action="store_true",
@@ -213,7 +219,7 @@ def _mcp(mcp: argparse.ArgumentParser) -> None:
 
 
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:
-    what = sandbox.add_subparsers(dest="what", metavar="install|doctor", required=True)
+    what = sandbox.add_subparsers(dest="what", metavar="install|doctor|changes", required=True)
     installing = what.add_parser("install", help="add a sandboxed kernel to the kernel menu")
     where = installing.add_mutually_exclusive_group()
     where.add_argument("--user", action="store_true", help="for this user")
@@ -229,10 +235,24 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
     installing.add_argument(
         "--name",
         metavar="NAME",
-        default="python3-sandboxed",
-        help="the name of the new kernelspec (default: %(default)s)",
+        help="the name of the new kernelspec (default: python3-sandboxed, or python3-overlay)",
+    )
+    installing.add_argument(
+        "--overlay",
+        action="store_true",
+        help="its files wait outside of the notebook's folder until you keep them",
     )
     what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
+    changes = what.add_parser("changes", help="list files that wait in overlays; keep or drop them")
+    changes.add_argument(
+        "layer", metavar="LAYER", nargs="?", help="one of them (default: all; the list has names)"
+    )
+    does = changes.add_mutually_exclusive_group()
+    does.add_argument(
+        "--commit", action="store_true", help="copy the files into the notebook's folder; asks"
+    )
+    does.add_argument("--discard", action="store_true", help="delete the files; asks")
+    changes.add_argument("--yes", "-y", action="store_true", help="do it without asking")
 
 
 def _steps(text: str) -> int:

@@ -150,12 +150,14 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
     ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
-    has not run since. Variables keep their values.
+    has not run since. Variables keep their values. ``files``: also put back the files that wait in
+    the overlay of a sandboxed kernel.
     """
 
     session_id: str
     turn: int
     cells: tuple[str, ...] = ()
+    files: bool = False
     id: int = 0
 
 
@@ -178,6 +180,15 @@ class KeepChanges(_Frame, frozen=True, tag="keep_changes"):
     session_id: str
     turn: int
     cells: tuple[str, ...]
+    id: int = 0
+
+
+class KeepFiles(_Frame, frozen=True, tag="keep_files"):
+    """Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
+    paths, each with the stamp of the state that the person saw."""
+
+    session_id: str
+    stamps: dict[str, str]
     id: int = 0
 
 
@@ -414,6 +425,7 @@ Command = Union[
     UndoTurn,
     RedoTurn,
     KeepChanges,
+    KeepFiles,
     RemoveCell,
     SilenceFinding,
     MakeRule,
@@ -495,7 +507,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
     "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
-    "silence", "unsilence", "rule", "no_rule",
+    "silence", "unsilence", "rule", "no_rule", "keep_files",
 ]  # fmt: skip
 
 
@@ -508,6 +520,7 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     take_back             withdrew a queued message
     mode, model           set the one called ``name``; ``before`` is the previous one
     undo, redo            undid changes of a turn; redid them
+    keep_files            copied files of a sandboxed kernel into the notebook's folder
     keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
     silence, unsilence    silenced a finding of the check ``name``; took that back

@@ -130,7 +130,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
     ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
-    ``files_left_out`` counts those not listed.
+    ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
+    changed in the overlay of a sandboxed kernel.
     """
 
     turn: int
@@ -147,6 +148,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files: tuple[MadeFile, ...] = ()
     files_left_out: int = 0
     window: int = 0
+    waiting_files: int = 0
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -160,6 +162,13 @@ class Kept(msgspec.Struct, frozen=True):
         "changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed", "run",
         "earlier_undone",
     ]  # fmt: skip
+
+
+class FileLeft(msgspec.Struct, frozen=True):
+    """A file that stays as it is, and why. The path is from the notebook's folder."""
+
+    path: str
+    why: str
 
 
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
@@ -193,6 +202,29 @@ class ChangesKept(_Event, frozen=True, tag="changes_kept"):
 
     turn: int
     cells: tuple[str, ...]
+    window: int = 0
+
+
+class FilesPutBack(_Event, frozen=True, tag="files_put_back"):
+    """An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
+    overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
+    none could be put back, "" if they could."""
+
+    turn: int
+    files: tuple[str, ...] = ()
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
+    why: str = ""
+    window: int = 0
+
+
+class FilesKept(_Event, frozen=True, tag="files_kept"):
+    """The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
+    ``left`` were not copied; ``more`` counts those not named."""
+
+    files: tuple[str, ...]
+    left: tuple[FileLeft, ...] = ()
+    more: int = 0
     window: int = 0
 
 
@@ -530,6 +562,8 @@ Event = Union[
     TurnUndone,
     TurnRedone,
     ChangesKept,
+    FilesPutBack,
+    FilesKept,
     CellRemoved,
     TextDelta,
     TextDone,

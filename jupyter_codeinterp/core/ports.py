@@ -6,7 +6,7 @@ unless the docstring says otherwise.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
 
@@ -261,6 +261,42 @@ class Slot(Protocol):
         the interrupt, or the run has not ``begun``."""
 
 
+class WaitingFile(msgspec.Struct, frozen=True):
+    """A file or folder that a sandboxed kernel wrote into its overlay. ``path`` is from the
+    notebook's folder, and untrusted. ``why`` it cannot be kept; "" if it can. ``stamp`` is another
+    for every other state of the file."""
+
+    path: str
+    kind: Literal["added", "changed", "deleted"]
+    size: int
+    folder: bool
+    why: str
+    stamp: str
+
+
+class Overlay(Protocol):
+    """What a sandboxed kernel has written on top of the notebook's folder. Answers with paths are
+    those done, and those left with the reason."""
+
+    async def begin_turn(self, turn: str) -> None:
+        """Remember the files as they wait now, under this key. Never fails: see ``put_back``."""
+
+    async def end_turn(self, turn: str) -> int:
+        """How many files changed since ``begin_turn``. Never fails."""
+
+    async def files(self) -> list[WaitingFile]:
+        """Raises KernelError."""
+
+    async def keep(
+        self, stamps: Mapping[str, str]
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Copy files into the folder, each in the state of its stamp. Raises KernelError."""
+
+    async def put_back(self, turn: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Undo what changed between ``begin_turn`` and ``end_turn``. Raises KernelError, also where
+        the beginning of the turn is not kept."""
+
+
 class KernelControl(Protocol):
     """Restarts, interrupts and changes the kernel of one notebook. Raises KernelError."""
 
@@ -293,6 +329,9 @@ class Kernel(Protocol):
     @property
     def kernel_id(self) -> str:
         """The kernel at the last request; "" if there was none."""
+
+    async def overlay(self) -> Overlay | None:
+        """None where the kernel writes into the folder itself. Raises KernelError."""
 
     def expect(self) -> None:
         """Prepare for a run soon, without waiting. ``hold`` still waits as before."""

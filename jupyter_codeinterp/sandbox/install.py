@@ -14,6 +14,8 @@ from jupyter_client.kernelspec import KernelSpecManager
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
 """The kernelspec that ``sandbox install`` makes if it is given no name."""
+OVERLAY_NAME = "python3-overlay"
+"""The same, with an overlay."""
 
 
 def installed(specs: KernelSpecManager) -> str:
@@ -33,9 +35,10 @@ def _provisioner(spec: dict[str, Any]) -> object:
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(source: str, name: str, *, user: bool) -> tuple[str, str]:
+def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
-    user's data folder instead of this environment's. Returns its folder and display name. Raises
+    user's data folder instead of this environment's. ``overlay``: its files wait outside of the
+    notebook's folder. Returns its folder and display name. Raises
     NoSuchKernel or ValueError."""
     specs = KernelSpecManager()
     spec = specs.get_kernel_spec(source)
@@ -43,11 +46,15 @@ def install(source: str, name: str, *, user: bool) -> tuple[str, str]:
         raise ValueError(f"{source} is a kernel for {spec.language}. The sandbox is for Python.")
     if "kernel_provisioner" in spec.metadata:
         raise ValueError(f"{source} has a provisioner already.")
-    title = f"{spec.display_name.removesuffix(' (ipykernel)')} (sandboxed)"
+    kind = "sandboxed, with an overlay" if overlay else "sandboxed"
+    title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({kind})"
+    provisioner: dict[str, Any] = {"provisioner_name": PROVISIONER}
+    if overlay:
+        provisioner["config"] = {"overlay": True}
     written = {
         **spec.to_dict(),
         "display_name": title,
-        "metadata": {**spec.metadata, "kernel_provisioner": {"provisioner_name": PROVISIONER}},
+        "metadata": {**spec.metadata, "kernel_provisioner": provisioner},
     }
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, name)

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +30,7 @@ class LaunchError(RuntimeError):
 class Process:
     """``popen`` is bubblewrap; ``init`` is the pid of the sandbox's first process; ``group`` holds
     the limits that all its processes share, or is None, as is ``gate`` without a network; ``files``
-    watches the notebook's folder."""
+    watches the notebook's folder, or is None."""
 
     def __init__(
         self,
@@ -38,13 +38,13 @@ class Process:
         init: int,
         group: groups.Group | None,
         gate: Gate | None,
-        notebook: Path,
+        notebook: Path | None,
     ) -> None:
         self.popen = popen
         self.init = init
         self.group = group
         self.gate = gate
-        self.files = FolderWatch(notebook)
+        self.files = FolderWatch(notebook) if notebook is not None else None
         self.said = b""
         self._handle = os.pidfd_open(init)
         if gate is not None:
@@ -57,6 +57,17 @@ class Process:
             # A kernel that has just ended has no children entry, or none that can be signalled.
             children = Path(f"/proc/{self.init}/task/{self.init}/children")
             os.kill(int(children.read_text("ascii").split()[0]), number)
+
+    def root(self) -> int:
+        """Open the root folder that the sandbox's processes see. Raises OSError."""
+        number = os.open(f"/proc/{self.init}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            # The pid is still the sandbox's.
+            signal.pidfd_send_signal(self._handle, 0)
+        except OSError:
+            os.close(number)
+            raise
+        return number
 
     def kill(self) -> None:
         """End every process of the sandbox."""
@@ -71,7 +82,8 @@ class Process:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-            self.files.close()
+            if self.files is not None:
+                self.files.close()
             if self.gate is not None:
                 self.gate.close()
             if self.group is not None:
@@ -88,22 +100,23 @@ class Process:
 
 
 def launch(
-    program: str,
+    program: Sequence[str],
     made: Callable[[int, int], list[str]],
     inherited: list[int],
     bounds: limits.Limits,
-    notebook: Path,
+    notebook: Path | None,
     gate: Gate | None = None,
 ) -> Process:
-    """``made`` gives the arguments for two descriptors, of ``--info-fd`` and ``--block-fd``. Closes
-    ``inherited``. Raises LaunchError with what bubblewrap said."""
+    """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
+    descriptors, of ``--info-fd`` and ``--block-fd``. Closes ``inherited``. Raises LaunchError with
+    what bubblewrap said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]
     theirs = [tells, waits, *inherited]
     try:
         popen = subprocess.Popen(
-            [program, *made(tells, waits)],
+            [*program, *made(tells, waits)],
             env={},
             cwd="/",
             stdin=subprocess.DEVNULL,

@@ -23,12 +23,12 @@ class Seen(NamedTuple):
 
 class Observer:
     """Watches one run from now until ``end``. ``first``: the pid of the sandbox's first process.
-    ``files`` watches the notebook's folder, one run at a time."""
+    ``files`` watches the notebook's folder, one run at a time; None with an overlay."""
 
-    def __init__(self, first: int, gate: Gate | None, files: FolderWatch) -> None:
+    def __init__(self, first: int, gate: Gate | None, files: FolderWatch | None) -> None:
         self._first = first
         self._gate = gate
-        self._files = files if files.begin() else None
+        self._files = files if files is not None and files.begin() else None
         self._since = time.monotonic()
         self._programs = programs(first)
 

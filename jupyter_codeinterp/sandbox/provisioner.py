@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Integer, List, Unicode
+from traitlets import Bool, Integer, List, Unicode
 
 from . import folders, interpreter, seccomp
 from .arguments import INSIDE, Sandbox, arguments
@@ -22,6 +23,9 @@ from .launching import LAUNCHER, LaunchError, Process, launch
 from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
 from .network import book, gate
 from .observing import Observer
+from .overlay.layer import LayerError, new
+from .overlay.layer import place as place_of_layers
+from .overlay.written import Written
 from .place import Place, sweep
 
 GIB = 1024**3
@@ -41,6 +45,10 @@ class SandboxProvisioner(LocalProvisioner):
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
+    overlay = Bool(False, config=True, help="Keep what it writes out of the notebook's folder.")
+    overlay_folder = Unicode(
+        "", config=True, help="Where that waits; by default in Jupyter's data."
+    )
     variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
@@ -51,6 +59,8 @@ class SandboxProvisioner(LocalProvisioner):
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
 
     place: Place | None = None
+    written: Written | None = None
+    """What the kernel has written, with an overlay."""
     why_ended = ""
     """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
     _sandbox: Process | None = None
@@ -88,6 +98,7 @@ class SandboxProvisioner(LocalProvisioner):
             # A cancelled launch may still go on in its thread.
             started.add_done_callback(_kill)
             self._remove_place()
+            self._leave_layer()
             raise
         self.process = self._sandbox.popen
         self.pid = self.pgid = self.process.pid
@@ -111,7 +122,8 @@ class SandboxProvisioner(LocalProvisioner):
         try:
             needed = interpreter.folders(python)
             seen = folders.folders_of(cwd, needed, self.readable, self.entries)
-        except (interpreter.InterpreterError, folders.FolderError) as error:
+            written = self._overlaid(seen.notebook)
+        except (interpreter.InterpreterError, folders.FolderError, LayerError) as error:
             raise LaunchError(str(error)) from None
         connection = {**self.connection_info, "ip": f"{INSIDE}/s"}
         key = connection["key"]
@@ -153,16 +165,43 @@ class SandboxProvisioner(LocalProvisioner):
                     block=block,
                     filter=filtered,
                     proxy=way.path if way is not None else None,
+                    overlay=written.layer.merged if written is not None else None,
                 )
             )
 
         try:
             inherited = [*files.values(), filtered]
-            return launch(program, made, inherited, self._limits, seen.notebook, way)
+            if written is None:
+                return launch([program], made, inherited, self._limits, seen.notebook, way)
+            # A person decides what an overlay's files become, so no rule needs to know of them.
+            programs = [*written.layer.command(), program]
+            return launch(programs, made, inherited, self._limits, None, way)
         except BaseException:
             if way is not None:
                 way.close()
             raise
+
+    def _overlaid(self, notebook: Path) -> Written | None:
+        """The layer for what it writes, which stays the same when it restarts; None without an
+        overlay. Raises LayerError."""
+        if not self.overlay:
+            return None
+        if self.written is None or self.written.layer.folder != notebook:
+            self._leave_layer()
+            self.written = Written(new(place_of_layers(self.overlay_folder), notebook), self._root)
+        self.written.layer.begin(self.entries)
+        return self.written
+
+    def _root(self) -> int:
+        """Open the root folder of the running sandbox. Raises OSError."""
+        if self._sandbox is None:
+            raise OSError(errno.ESRCH, "The kernel does not run")
+        return self._sandbox.root()
+
+    def _leave_layer(self) -> None:
+        if self.written is not None:
+            self.written.leave()
+            self.written = None
 
     def _way(self, place: Place) -> gate.Gate | None:
         """To the hosts of the list; None for none."""
@@ -238,6 +277,7 @@ class SandboxProvisioner(LocalProvisioner):
             self._sandbox.kill()
         if not restart:
             self._remove_place()
+            await asyncio.to_thread(self._leave_layer)
 
     def _remove_place(self) -> None:
         if self.place is not None:

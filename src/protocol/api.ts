@@ -18,6 +18,7 @@ import type {
   INames,
   IOwnCommands,
   IReview,
+  IWaitingList,
   IStatus,
   ITableAnswer,
   IProposedOrder,
@@ -187,6 +188,10 @@ export class Api {
   changes(sessionId: string, turn: number): Promise<IReview> {
     const route = `${sessionRoute(sessionId)}/turns/${turn}/changes`;
     return this._call('GET', route);
+  }
+
+  waitingFiles(sessionId: string): Promise<IWaitingList> {
+    return this._call('GET', `${sessionRoute(sessionId)}/files`);
   }
 
   async connections(): Promise<readonly IConnection[]> {

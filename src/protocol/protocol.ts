@@ -14,6 +14,7 @@ export type Command =
   | UndoTurn
   | RedoTurn
   | KeepChanges
+  | KeepFiles
   | RemoveCell
   | SilenceFinding
   | MakeRule
@@ -59,6 +60,8 @@ export type Event =
   | TurnUndone
   | TurnRedone
   | ChangesKept
+  | FilesPutBack
+  | FilesKept
   | CellRemoved
   | TextDelta
   | TextDone
@@ -230,13 +233,15 @@ export interface NotMe {
  * Restore cells that a turn changed, unless the person has edited them since.
  *
  * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
- * has not run since. Variables keep their values.
+ * has not run since. Variables keep their values. ``files``: also put back the files that wait in
+ * the overlay of a sandboxed kernel.
  */
 export interface UndoTurn {
   type: 'undo_turn';
   session_id: string;
   turn: number;
   cells?: string[];
+  files?: boolean;
   id?: number;
 }
 /**
@@ -260,6 +265,18 @@ export interface KeepChanges {
   session_id: string;
   turn: number;
   cells: string[];
+  id?: number;
+}
+/**
+ * Copy files from a sandboxed kernel's overlay into the notebook's folder. ``stamps`` has their
+ * paths, each with the stamp of the state that the person saw.
+ */
+export interface KeepFiles {
+  type: 'keep_files';
+  session_id: string;
+  stamps: {
+    [k: string]: string;
+  };
   id?: number;
 }
 /**
@@ -573,6 +590,7 @@ export interface YouAre {
  * take_back             withdrew a queued message
  * mode, model           set the one called ``name``; ``before`` is the previous one
  * undo, redo            undid changes of a turn; redid them
+ * keep_files            copied files of a sandboxed kernel into the notebook's folder
  * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * silence, unsilence    silenced a finding of the check ``name``; took that back
@@ -589,6 +607,7 @@ export interface DoneElsewhere {
     | 'answer'
     | 'delete'
     | 'keep'
+    | 'keep_files'
     | 'key'
     | 'mode'
     | 'model'
@@ -675,6 +694,8 @@ export interface EventFrame {
     | TurnUndone
     | TurnRedone
     | ChangesKept
+    | FilesPutBack
+    | FilesKept
     | CellRemoved
     | TextDelta
     | TextDone
@@ -758,7 +779,8 @@ export interface StepStarted {
  * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
  * ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
- * ``files_left_out`` counts those not listed.
+ * ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
+ * changed in the overlay of a sandboxed kernel.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -776,6 +798,7 @@ export interface TurnEnded {
   files: MadeFile[];
   files_left_out: number;
   window: number;
+  waiting_files: number;
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -847,6 +870,38 @@ export interface ChangesKept {
   type: 'changes_kept';
   turn: number;
   cells: string[];
+  window: number;
+}
+/**
+ * An undo that was asked for files, too: those in ``files`` wait in the sandboxed kernel's
+ * overlay as before the turn. Those in ``left`` do not; ``more`` counts those not named. ``why``
+ * none could be put back, "" if they could.
+ */
+export interface FilesPutBack {
+  type: 'files_put_back';
+  turn: number;
+  files: string[];
+  left: FileLeft[];
+  more: number;
+  why: string;
+  window: number;
+}
+/**
+ * A file that stays as it is, and why. The path is from the notebook's folder.
+ */
+export interface FileLeft {
+  path: string;
+  why: string;
+}
+/**
+ * The person has copied ``files`` from a sandboxed kernel's overlay into the notebook's folder.
+ * ``left`` were not copied; ``more`` counts those not named.
+ */
+export interface FilesKept {
+  type: 'files_kept';
+  files: string[];
+  left: FileLeft[];
+  more: number;
   window: number;
 }
 /**

@@ -162,6 +162,25 @@ export interface IChange {
   readonly above: readonly string[];
 }
 
+/** A file or folder that a sandboxed kernel wrote into its overlay. */
+export interface IWaitingFile {
+  /** From the notebook's folder. */
+  readonly path: string;
+  readonly kind: 'added' | 'changed' | 'deleted';
+  readonly size: number;
+  readonly folder: boolean;
+  /** Why it cannot be kept; '' if it can. */
+  readonly why: string;
+  /** Another one for every other state of the file. */
+  readonly stamp: string;
+}
+
+/** `left_out`: the number of files not listed. */
+export interface IWaitingList {
+  readonly files: readonly IWaitingFile[];
+  readonly left_out: number;
+}
+
 /** The changes of a turn; `left_out`: the number of changed cells not listed. */
 export interface IReview {
   readonly turn: number;

@@ -11,13 +11,16 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jupyter_client.session import Session
 
 from ...core.errors import KernelError
 from ...core.labels import Observation
 from ...kernel_side.mark import AGENT
+
+if TYPE_CHECKING:
+    from ...sandbox.overlay.written import Written
 
 GONE = "The kernel died or was restarted. All its variables are gone."
 YIELD_AFTER = 0.005
@@ -185,6 +188,10 @@ class Process(Protocol):
 
     @property
     def is_sandboxed(self) -> bool: ...
+
+    @property
+    def written(self) -> Written | None:
+        """What a sandboxed kernel has written into an overlay; None without one."""
 
     @property
     def is_known(self) -> bool:

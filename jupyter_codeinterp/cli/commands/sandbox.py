@@ -1,13 +1,18 @@
-"""``jupyter codeinterp sandbox``: install a sandboxed kernel, or say whether one can run here."""
+"""``jupyter codeinterp sandbox``: install a sandboxed kernel, say whether one can run here, or keep
+the files that one has written.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from typing import TYPE_CHECKING
 
 from jupyter_client.kernelspec import NoSuchKernel
 
 from ...sandbox import doctor
-from ...sandbox.install import install
+from ...sandbox.install import NAME, OVERLAY_NAME, install
+from ...server.workbench import config as config_files
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
 if TYPE_CHECKING:
@@ -17,17 +22,29 @@ if TYPE_CHECKING:
 
 
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
+    if options.what == "changes" and sys.platform == "linux":
+        from . import overlays
+
+        return asyncio.run(overlays.changes(options))
     missing = doctor.problem()
     if options.what == "doctor":
-        print(missing or f"A sandboxed kernel can run here.\n{doctor.totals()}")
+        print(missing or _abilities())
         return FAILED if missing else DONE
     if missing:
         raise Problem(missing)
+    name = options.name or (OVERLAY_NAME if options.overlay else NAME)
     try:
-        folder, title = install(options.kernel, options.name, user=options.user)
+        folder, title = install(options.kernel, name, user=options.user, overlay=options.overlay)
     except NoSuchKernel as error:
         raise Problem(f"There is no kernel {error.name!r} here.", USAGE) from None
     except ValueError as error:
         raise Problem(str(error), USAGE) from None
     print(f"Installed {title} in {folder}.")
     return DONE
+
+
+def _abilities() -> str:
+    from . import overlays
+
+    overlay = doctor.overlays(overlays.root(config_files.load()))
+    return f"A sandboxed kernel can run here.\n{doctor.totals()}\n{overlay}"

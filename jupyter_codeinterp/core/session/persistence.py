@@ -365,6 +365,7 @@ class PersistentSession:
         ending: Ending,
         cleared: Iterable[Cleared] = (),
         files: tuple[tuple[MadeFile, ...], int] = ((), 0),
+        waiting_files: int = 0,
     ) -> None:
         turn = self.replay.turns
         changes = self.ledger.changes(turn)
@@ -391,6 +392,7 @@ class PersistentSession:
                 cleared=tuple(cleared),
                 files=files[0],
                 files_left_out=files[1],
+                waiting_files=waiting_files,
                 window=self._stopped_by,
             )
         )

@@ -16,33 +16,41 @@ from ..history.review import Review, review
 from ..stores import INHERITED, Beginning
 from . import redo, undo
 from .persistence import PersistentSession
+from .waiting_files import WaitingFiles
 
 NOT_CHANGED = "The turn did not change this cell."
 
 
 class Reviews:
-    def __init__(self, session: PersistentSession) -> None:
+    def __init__(self, session: PersistentSession, waiting_files: WaitingFiles) -> None:
         self._session = session
+        self._waiting_files = waiting_files
 
     def review(self, turn: int) -> Review:
         """The changes of a turn. Raises CommandError ``unknown_turn``."""
         return review(turn, self._changes(turn), self._session.replay.reviewed.get(turn, {}))
 
-    async def undo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
+    async def undo(
+        self, turn: int, cells: tuple[str, ...] = (), window: int = 0, *, files: bool = False
+    ) -> None:
         """Restore ``cells`` of a turn, or all that are neither restored nor kept, unless the
-        person has edited them since; or, if ``cells`` does not name them, has run them.
+        person has edited them since; or, if ``cells`` does not name them, has run them. ``files``:
+        also those that wait in an overlay; the event says where that cannot be.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
         """
         with self._alone(turn):
-            chosen = self._chosen(turn, cells) if cells else self._left(turn)
+            chosen = self._chosen(turn, cells) if cells else self._left(turn, files)
             document = self._session.workplace.document
             outputs = outputs_of(self._session.store, self._session.info.session_id)
             counts = None if cells else self._counts(turn)
             ledger = self._session.ledger
-            undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
-            self._session.show(replace(undone, window=window))
+            if chosen:
+                undone = await undo.undo(turn, chosen, document, ledger, outputs, counts)
+                self._session.show(replace(undone, window=window))
+            if files:
+                await self._waiting_files.put_back(turn, window)
 
     async def redo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Bring back ``cells`` of a turn, or all undone ones that can be, unless the person has
@@ -106,11 +114,11 @@ class Reviews:
             raise CommandError("unknown_turn", "This turn does not exist.")
         return self._session.ledger.changes(turn)
 
-    def _left(self, turn: int) -> tuple[Change, ...]:
-        if not self._changes(turn):
+    def _left(self, turn: int, files: bool) -> tuple[Change, ...]:
+        if not self._changes(turn) and not files:
             raise CommandError("nothing_to_undo", "This turn changed no cells.")
         left = self._open(turn)
-        if not left:
+        if not left and not files:
             raise CommandError("already_undone", "Everything is already undone or kept.")
         return left
 

@@ -6,7 +6,7 @@ carries it. Other windows learn of the action and can disown it ("Not me").
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Literal, NamedTuple, Protocol
 
 import msgspec
@@ -26,6 +26,7 @@ from .input_routing import Does
 from .session import Session
 from .standing_rules import words_of
 from .title import TITLE_LENGTH
+from .waiting_files import WaitingList
 
 MAX_MESSAGE = 100_000
 """Characters of a person's message."""
@@ -296,12 +297,13 @@ class SessionService:
         by: int = 0,
         *,
         headless: bool = False,
+        files: bool = False,
     ) -> None:
-        """As ``Session.undo``."""
+        """As ``Reviews.undo``."""
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(turn, cells, by)
+        await session.reviews.undo(turn, cells, by, files=files)
         self._record(session, by, "undo")
 
     async def redo(
@@ -325,6 +327,16 @@ class SessionService:
         session = self._sessions.session(session_id)
         session.reviews.keep(turn, cells, by)
         self._record(session, by, "keep")
+
+    async def waiting_files(self, session_id: str) -> WaitingList:
+        """Files that wait in the kernel's overlay. KernelError ``no_overlay``."""
+        return await self._sessions.session(session_id).waiting_files.list()
+
+    async def keep_files(self, session_id: str, stamps: Mapping[str, str], by: int = 0) -> None:
+        """As ``WaitingFiles.keep``."""
+        session = self._sessions.session(session_id)
+        await session.waiting_files.keep(stamps, by)
+        self._record(session, by, "keep_files")
 
     async def remove(self, session_id: str, cell_id: str, by: int = 0) -> None:
         """As ``Session.remove``."""

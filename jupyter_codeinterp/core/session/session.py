@@ -61,6 +61,7 @@ from .queue import Queue
 from .reviews import Reviews
 from .standing_rules import StandingRules
 from .title import from_answer, from_question
+from .waiting_files import WaitingFiles
 
 INTERRUPT_TIME = 5.0
 """Seconds after an interrupt until the person learns that the kernel goes on."""
@@ -123,7 +124,8 @@ class Session(PersistentSession):
         self._closing = False
         super().__init__(info, store, workplace, rules, lambda: changed(self))
         self.queue = Queue(self)
-        self.reviews = Reviews(self)
+        self.waiting_files = WaitingFiles(self, rules.scrub)
+        self.reviews = Reviews(self, self.waiting_files)
         allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
         self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
 
@@ -295,10 +297,11 @@ class Session(PersistentSession):
         self._note = STOPPED_NOTE if ending.reason == "cancelled" else ""
         self._end_explains = self._halted is not None
         files = await self._made(agent.turn) if agent is not None else ((), 0)
+        waiting = await self.waiting_files.end_turn(self.replay.turns) if agent is not None else 0
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
-        self._show_end(ending, cleared, files)
+        self._show_end(ending, cleared, files, waiting)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
 
@@ -319,6 +322,7 @@ class Session(PersistentSession):
         model = self._model(self.info.model)
         place = self.workplace
         before = asyncio.ensure_future(self._look_around())
+        await self.waiting_files.begin_turn(self.replay.turns)
         number, untrusted = self.replay.turns, self._talk.untrusted
         turn = self._turn = Turn(
             number=number,

@@ -104,9 +104,18 @@ class ModelSet(_Body, frozen=True):
 
 
 class Undone(_Body, frozen=True):
-    """``cells``: ids; none: all cells neither undone nor kept yet."""
+    """``cells``: ids; none: all cells neither undone nor kept yet. ``files``: also put back the
+    files that wait in the overlay of a sandboxed kernel."""
 
     cells: tuple[str, ...] = ()
+    files: bool = False
+
+
+class FilesChosen(_Body, frozen=True):
+    """``stamps``: paths of files to copy from the overlay into the folder, each with the stamp of
+    the list."""
+
+    stamps: dict[str, str]
 
 
 class Redone(_Body, frozen=True):
@@ -248,8 +257,8 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        service = self.manager.service
-        await service.undo(session_id, int(turn), given.cells, self.by, headless=True)
+        asked = (session_id, int(turn), given.cells, self.by)
+        await self.manager.service.undo(*asked, headless=True, files=given.files)
         self.answer_session(session_id)
 
 
@@ -260,4 +269,21 @@ class RedoHandler(TurnHandler):
         given = self.given(Redone)
         service = self.manager.service
         await service.redo(session_id, int(turn), given.cells, self.by, headless=True)
+        self.answer_session(session_id)
+
+
+class FilesHandler(TurnHandler):
+    @web.authenticated
+    @authorized("read")
+    async def get(self, session_id: str) -> None:
+        """Answer with the files that wait in the kernel's overlay."""
+        self.answer(await self.manager.service.waiting_files(session_id))
+
+    @web.authenticated
+    @authorized("execute", "kernels")
+    @authorized("write")
+    async def post(self, session_id: str) -> None:
+        """Copy files into the folder. The event ``files_kept`` tells what was done."""
+        given = self.given(FilesChosen)
+        await self.manager.service.keep_files(session_id, given.stamps, self.by)
         self.answer_session(session_id)

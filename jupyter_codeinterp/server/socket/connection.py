@@ -46,6 +46,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.UndoTurn: (CHANGE,),
     c.RedoTurn: (CHANGE,),
     c.KeepChanges: (CHANGE,),
+    c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
     c.MakeRule: (EXECUTE, CHANGE),
@@ -216,11 +217,14 @@ class ClientConnection:
         elif isinstance(command, c.SetModel):
             service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
-            await service.undo(command.session_id, command.turn, command.cells, self.number)
+            given = (command.session_id, command.turn, command.cells, self.number)
+            await service.undo(*given, files=command.files)
         elif isinstance(command, c.RedoTurn):
             await service.redo(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepChanges):
             service.keep(command.session_id, command.turn, command.cells, self.number)
+        elif isinstance(command, c.KeepFiles):
+            await service.keep_files(command.session_id, command.stamps, self.number)
         elif isinstance(command, c.RemoveCell):
             await service.remove(command.session_id, command.cell_id, self.number)
         elif isinstance(command, c.SilenceFinding):

@@ -10,6 +10,7 @@ from .files import FILES
 from .folder import FOLDER
 from .listed import LISTED
 from .network import NETWORK
+from .overlay import OVERLAY
 from .processes import PROCESSES
 from .server import SERVER
 from .system import SYSTEM
@@ -23,8 +24,9 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "the network": NETWORK,
     "the allow list": LISTED,
     "the notebook's folder": FOLDER,
+    "an overlay": OVERLAY,
     "limits": BOUNDS,
 }
-KERNELS = {"limits": "small", "the allow list": "listed"}
-"""Areas that are tried in a kernel of their own: one with small limits, and one that may connect to
-a server of this machine."""
+KERNELS = {"limits": "small", "the allow list": "listed", "an overlay": "overlaid"}
+"""Areas that are tried in a kernel of their own: one with small limits, one that may connect to a
+server of this machine, and one with an overlay."""

@@ -28,6 +28,8 @@ import type {
   IOwnCommands,
   ITableAnswer,
   IReview,
+  IWaitingFile,
+  IWaitingList,
   IHolding,
   IProposedOrder,
   IStatus,
@@ -145,6 +147,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     cleared: [],
     files: [],
     files_left_out: 0,
+    waiting_files: 0,
     retry: false,
     cost: null,
     window: 0,
@@ -609,6 +612,13 @@ export class FakeApi implements IApi {
 
   async changes(_: string, turn: number): Promise<IReview> {
     return { turn, changes: this.changed, left_out: 0 };
+  }
+
+  /** The files that wait in the kernel's overlay. */
+  waiting: IWaitingFile[] = [];
+
+  async waitingFiles(): Promise<IWaitingList> {
+    return { files: this.waiting, left_out: 0 };
   }
 
   /** How each provider is connected. */

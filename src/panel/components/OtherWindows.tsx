@@ -120,6 +120,8 @@ function words(
       return trans.__('%1 redid changes of a turn.', who);
     case 'keep':
       return trans.__('%1 kept changes of a turn.', who);
+    case 'keep_files':
+      return trans.__('%1 copied files into the notebook\u2019s folder.', who);
     case 'remove':
       return trans.__('%1 removed a failed cell.', who);
     case 'rename':

@@ -1,7 +1,13 @@
 /**
  * The actions on the shown conversation. Each sends a command; its effects arrive as events.
  */
-import type { IApi, IReview, Mode, SentRequest } from '../../protocol/api';
+import type {
+  IApi,
+  IReview,
+  IWaitingList,
+  Mode,
+  SentRequest
+} from '../../protocol/api';
 import type { Command, Draft, Reference } from '../../protocol/protocol';
 import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
@@ -199,13 +205,38 @@ export class Conversation {
   }
 
   /** Restore cells as they were before a turn; without ids, all undecided ones. */
-  undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
+  undoTurn(
+    turn: number,
+    cells: string[] = [],
+    files = false
+  ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
-      cells
+      cells,
+      files
     }));
+  }
+
+  /** Copy files that wait into the notebook's folder: a stamp for each path. */
+  async keepFiles(stamps: Record<string, string>): Promise<boolean> {
+    return (
+      this._options.state.byPerson() &&
+      this._command(session_id => ({ type: 'keep_files', session_id, stamps }))
+    );
+  }
+
+  /** The files that wait in the kernel's overlay; null on failure. */
+  async waitingFiles(): Promise<IWaitingList | null> {
+    const view = this._view;
+    let list: IWaitingList | null = null;
+    await this._options.state.attempt(async () => {
+      if (view) {
+        list = await this._options.api.waitingFiles(view.info.session_id);
+      }
+    });
+    return list;
   }
 
   /** Bring back what undoing a turn took back; without ids, all that can be. */

@@ -21,7 +21,7 @@ import {
   unqueue,
   withInfo
 } from './edit-view';
-import { reviewed, stale } from './reviewed';
+import { files, reviewed, stale } from './reviewed';
 import type { ICardItem, ICleared, ISessionView } from './view';
 
 /** The view of a session before its first event. */
@@ -99,6 +99,9 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return { ...view, step: event.step };
     case 'turn_ended':
       return endTurn(view, event);
+    case 'files_kept':
+    case 'files_put_back':
+      return files(view, event);
     case 'turn_undone':
     case 'turn_redone':
     case 'changes_kept':

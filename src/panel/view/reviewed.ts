@@ -2,6 +2,8 @@
 import type {
   CellRemoved,
   ChangesKept,
+  FilesKept,
+  FilesPutBack,
   TurnEnded,
   TurnRedone,
   TurnUndone
@@ -28,6 +30,20 @@ export function reviewed(view: ISessionView, event: Decision): ISessionView {
           return marked(item, event.cells, 'kept');
       }
     }
+  );
+}
+
+/** What a person kept is shown at the newest turn, whose end lists the files that wait. */
+export function files(
+  view: ISessionView,
+  event: FilesKept | FilesPutBack
+): ISessionView {
+  const last = view.items.filter(item => item.kind === 'end').pop();
+  const kept = event.type === 'files_kept';
+  return ends(
+    view,
+    item => (kept ? item === last : item.end.turn === event.turn),
+    item => ({ ...item, files: event })
   );
 }
 

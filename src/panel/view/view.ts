@@ -9,6 +9,8 @@ import type {
   Cleared,
   Draft,
   CheckedRun,
+  FilesKept,
+  FilesPutBack,
   Finding,
   Label,
   Kept,
@@ -192,6 +194,8 @@ export interface IEndItem {
   readonly redoable: readonly string[];
   /** The cells that the last redo brought back, unless an undo followed. */
   readonly redone: readonly string[];
+  /** What was done last with files that wait in a sandboxed kernel's overlay. */
+  readonly files?: FilesKept | FilesPutBack;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }

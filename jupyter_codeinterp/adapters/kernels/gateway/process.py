@@ -29,6 +29,7 @@ class GatewayProcess:
 
     is_here = False
     is_sandboxed = False
+    written = None
     is_ending = False
     autorestarts = False
     """The gateway restarts a kernel that died, and tells of it on the wire."""

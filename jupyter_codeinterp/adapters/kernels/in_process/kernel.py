@@ -47,6 +47,9 @@ class InProcessKernel:
     async def info(self) -> KernelInfo:
         return self._info
 
+    async def overlay(self) -> None:
+        """None: it writes into the folder itself."""
+
     def expect(self) -> None:
         """Do nothing: this kernel always knows whether it is idle."""
 

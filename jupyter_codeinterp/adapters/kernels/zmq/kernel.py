@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
@@ -20,6 +20,9 @@ from .run import Run
 from .tables import Tables
 from .variables import Variables
 from .wire import new_context
+
+if TYPE_CHECKING:
+    from .overlay import KernelOverlay
 
 STOP_LIMIT = 0.8
 """Seconds within which a stopped run should end: "Stop" has one second in all."""
@@ -105,6 +108,14 @@ class ZmqKernel:
     @property
     def kernel_id(self) -> str:
         return self._link.kernel_id if self._link is not None else ""
+
+    async def overlay(self) -> KernelOverlay | None:
+        link, _ = await self._current()
+        if link.written is None:
+            return None
+        from .overlay import KernelOverlay  # Few kernels have one.
+
+        return KernelOverlay(link.written)
 
     def expect(self) -> None:
         if self._link is not None:

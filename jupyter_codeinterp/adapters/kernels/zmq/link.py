@@ -18,7 +18,7 @@ import logging
 import uuid
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ....core.document.ops import Output
 from ....core.errors import KernelError
@@ -27,6 +27,9 @@ from ...kernel_wire import Message, Process, Watching, Wire
 from .counting import Counter
 from .other_runs import OtherRuns
 from .widgets import OutputWidgets
+
+if TYPE_CHECKING:
+    from ....sandbox.overlay.written import Written
 
 FENCE_VALID = 0.25
 """Seconds for which a fence stays valid if the kernel publishes nothing."""
@@ -339,6 +342,10 @@ class KernelLink:
     async def watched(self) -> Watching | None:
         """Watch a run that begins now (``Process.watched``)."""
         return await self._process.watched()
+    @property
+    def written(self) -> Written | None:
+        """What a sandboxed kernel has written into an overlay; None without one."""
+        return self._process.written
 
     async def interrupt(self) -> None:
         if not self.closed:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zmq.asyncio
-from jupyter_client.manager import KernelManager
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
@@ -17,6 +16,9 @@ from ...kernel_wire import Message, Spec
 from ...kernel_wire.port import GONE
 from .watched import Watched
 from .wire import ZmqWire
+
+if TYPE_CHECKING:
+    from ....sandbox.overlay.written import Written
 
 
 class LocalProcess:
@@ -30,12 +32,16 @@ class LocalProcess:
         self._kernels: Any = kernels
         self._kernel_id = kernel_id
         self._context = context
-        self._km: KernelManager = kernels.get_kernel(kernel_id)
+        self._km: Any = kernels.get_kernel(kernel_id)
         self._restarted: Callable[[], None] | None = None
 
     @property
     def is_sandboxed(self) -> bool:
         return is_sandboxed(self._km)
+
+    @property
+    def written(self) -> Written | None:
+        return self._km.provisioner.written if self.is_sandboxed else None
 
     @property
     def is_known(self) -> bool:

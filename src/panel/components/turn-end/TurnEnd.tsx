@@ -13,6 +13,7 @@ import { RunAbove } from './RunAbove';
 /** Few turns end with these. */
 const Artefacts = lazy(async () => (await import('./Artefacts')).default);
 const Figures = lazy(async () => (await import('./Figures')).default);
+const WaitingFiles = lazy(async () => (await import('./WaitingFiles')).default);
 const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
@@ -53,6 +54,7 @@ export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
           folder={PathExt.dirname(store.shown?.info.notebook ?? '')}
         />
       )}
+      {last && end.waiting_files > 0 && <WaitingFiles item={item} />}
       {item.pictured.length > 0 && <Figures cells={item.pictured} />}
       {item.cleared.length > 0 && <ClearedCells cells={item.cleared} />}
       {changedCells(item).length > 0 && <Changes item={item} />}
