@@ -164,6 +164,8 @@ class KernelInfo(msgspec.Struct, frozen=True):
     file_extension: str = ""
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
+    backs: int = 0
+    """How many of its starts were none: an undo put the variables back to an earlier time."""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
@@ -239,6 +241,10 @@ class Slot(Protocol):
         """Whether the kernel has begun with it. Until then it waits behind a cell of the person;
         after Stop, the server interrupts it as it begins."""
 
+    async def keep(self, key: str) -> None:
+        """Copy a kernel that can be copied, before ``execute``, unless it has a copy of this key.
+        Fast, and never fails."""
+
     def new_msg_id(self) -> str:
         """The id for the next ``execute``. Journal it before sending."""
 
@@ -278,12 +284,28 @@ class KernelControl(Protocol):
         """Give the notebook a new kernel of that spec, and shut down the old one."""
 
 
+class KernelCopies(Protocol):
+    """Copies of a sandboxed kernel, by a key. With one, its variables are as they were."""
+
+    async def why_not(self, key: str) -> str | None:
+        """Why the variables cannot go back to this copy; "" if they can. None where no copies are
+        kept. Raises KernelError."""
+
+    async def go_back(self, key: str) -> None:
+        """Wait until the kernel is idle, and put the copy in its place. The approvals of its start
+        end. Raises KernelError, ``no_copy`` with the kernel as before."""
+
+
 class Kernel(Protocol):
     """The kernel of one notebook. It may change or be absent."""
 
     @property
     def control(self) -> KernelControl | None:
         """None where the agent cannot restart the kernel, because it works inside of it."""
+
+    @property
+    def copies(self) -> KernelCopies | None:
+        """None where no kernel is ever copied."""
 
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""

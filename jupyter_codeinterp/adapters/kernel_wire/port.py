@@ -206,6 +206,14 @@ class Process(Protocol):
         """Which limit made the code fail, and which connections were refused since this time of
         ``time.monotonic``; "" for none. ``error``: name and text."""
 
+    @property
+    def copies(self) -> tuple[int, int]:
+        """How many copies of it may be kept, for an undo of variables, and their bytes beside the
+        kernel's own; 0 for none."""
+
+    def replaced(self) -> None:
+        """Let new connections reach a copy, which listens on the same paths. Raises OSError."""
+
     async def spec(self) -> Spec | None: ...
 
     async def is_alive(self) -> bool: ...

@@ -14,6 +14,7 @@ from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
+from .copies import Copies
 from .link import KernelLink
 from .process import LocalProcess
 from .run import Run
@@ -43,6 +44,7 @@ class KernelPool:
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
         self._tables: dict[str, Tables] = {}
+        self._copies: dict[str, Copies] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -72,6 +74,12 @@ class KernelPool:
             known = self._tables[link.kernel_id] = Tables(link, variables)
         return known
 
+    def copies(self, link: KernelLink) -> Copies:
+        known = self._copies.get(link.kernel_id)
+        if known is None or known.link is not link:
+            known = self._copies[link.kernel_id] = Copies(link)
+        return known
+
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
@@ -79,6 +87,7 @@ class KernelPool:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
                 self._tables.pop(kernel_id, None)
+                self._copies.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -94,6 +103,7 @@ class ZmqKernel:
     ) -> None:
         """Without ``specs`` the kernel has no ``control``."""
         self.control = Control(self._current_link, specs) if specs is not None else None
+        self.copies = self
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
@@ -125,12 +135,21 @@ class ZmqKernel:
                         continue
                     info = await link.info()
                     await variables.prepare()
-                    slot = ZmqSlot(link, info, self._current_id)
+                    slot = ZmqSlot(link, info, self._current_id, self._pool.copies(link))
                     try:
                         yield slot
                     finally:
                         slot.close()
                     return
+
+    async def why_not(self, key: str) -> str | None:
+        link, _ = await self._current()
+        return await self._pool.copies(link).why_not(key)
+
+    async def go_back(self, key: str) -> None:
+        async with self.hold():
+            link, _ = await self._current()
+            await self._pool.copies(link).go_back(key)
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
         _, variables = await self._current()
@@ -172,8 +191,11 @@ class ZmqKernel:
 
 
 class ZmqSlot:
-    def __init__(self, link: KernelLink, info: KernelInfo, current_id: CurrentKernelId) -> None:
+    def __init__(
+        self, link: KernelLink, info: KernelInfo, current_id: CurrentKernelId, copies: Copies
+    ) -> None:
         self.info = info
+        self.keep = copies.keep
         self._link = link
         self._current_id = current_id
         self._run: Run | None = None

@@ -61,6 +61,8 @@ class KernelLink:
     def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
         self.start = start
+        self.backs = 0
+        """How often one of its copies took its place."""
         self.lock = asyncio.Lock()
         self.closed = False
         self.features: list[str] = []
@@ -105,6 +107,7 @@ class KernelLink:
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
             sandboxed=self._process.is_sandboxed,
+            backs=self.backs,
         )
 
     async def spec_name(self) -> str:
@@ -331,6 +334,19 @@ class KernelLink:
     def hit(self, error: str, since: float) -> str:
         """What a sandbox held back (``Process.limit_hit``); "" for nothing."""
         return self._process.limit_hit(error, since)
+
+    @property
+    def copies(self) -> tuple[int, int]:
+        return self._process.copies
+
+    def replaced(self) -> None:
+        """Connect to the copy from now on. Raises OSError."""
+        self._process.replaced()
+
+    def went_back(self) -> None:
+        """A copy has taken the process's place: a new start."""
+        self.backs += 1
+        self._restarted()
 
     async def interrupt(self) -> None:
         if not self.closed:
