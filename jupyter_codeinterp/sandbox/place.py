@@ -62,7 +62,6 @@ class Place:
                 time.sleep(0.005)
         return not waiting
 
-
     def rename_sockets(self, ports: tuple[int, ...]) -> None:
         """Give the second names to the sockets that a copy of the kernel has made in place of the
         old ones. All or none: raises OSError if one is missing or no socket."""

@@ -365,6 +365,7 @@ class PersistentSession:
         ending: Ending,
         cleared: Iterable[Cleared] = (),
         files: tuple[tuple[MadeFile, ...], int] = ((), 0),
+        variables: bool = False,
     ) -> None:
         turn = self.replay.turns
         changes = self.ledger.changes(turn)
@@ -392,6 +393,7 @@ class PersistentSession:
                 files=files[0],
                 files_left_out=files[1],
                 window=self._stopped_by,
+                variables=variables,
             )
         )
 

@@ -116,9 +116,8 @@ class Copies:
         return {"kept": list(self.kept), "why": why}
 
     def look(self) -> dict[str, Any]:
-        """Which copies there are, within the bounds."""
-        self.bound()
-        return {"kept": list(self.kept), "why": ""}
+        """Which copies there are."""
+        return {"kept": [key for key, copy in self.kept.items() if copy.lives], "why": ""}
 
     def fork(self, key: str) -> str:
         for stream in (sys.stdout, sys.stderr):
@@ -226,7 +225,7 @@ def memory(pid: Any) -> dict[str, int]:
     """``Anonymous``: bytes of a process's pages that are no file's; ``Pss_Anon``: its share of
     them. 0 where Linux does not say."""
     found = {"Anonymous": 0, "Pss_Anon": 0}
-    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+    with suppress(OSError), open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:  # noqa: PTH123
         for line in file:
             name = line.partition(":")[0]
             if name in found:

@@ -24,7 +24,7 @@ OURS = ("iopub_thread", "control_thread", "heartbeat", "connection_file", "_port
 
 def unlike_ours(shell: Any) -> str:
     """Why this kernel could not be revived; "" if nothing speaks against it."""
-    kernel = getattr(shell, "kernel", None)
+    kernel: Any = getattr(shell, "kernel", None)
     app = getattr(kernel, "parent", None)
     if type(app).__module__ != "ipykernel.kernelapp" or not all(hasattr(app, one) for one in OURS):
         return "This kernel is not an ipykernel that can be copied."
@@ -46,7 +46,7 @@ def park(waits: int) -> None:
 
 def close_sockets() -> None:
     """Those of the kernel: as long as this process held them, nobody would miss the kernel."""
-    for name in os.listdir("/proc/self/fd"):
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
         number = int(name)
         with suppress(OSError):
             if not stat.S_ISSOCK(os.fstat(number).st_mode):
@@ -84,7 +84,7 @@ def new_kernel(shell: Any) -> Any:
     leave_loop()
     for function in (app.close, app.iopub_thread.stop):
         atexit.unregister(function)
-    streams = (sys.stdout, sys.stderr)
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr)
     for stream in streams:
         os.dup2(stream._original_stdstream_copy, stream._original_stdstream_fd)
         os.close(stream._original_stdstream_copy)

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Literal, Union
 
 import msgspec
+from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
@@ -104,9 +105,11 @@ class ModelSet(_Body, frozen=True):
 
 
 class Undone(_Body, frozen=True):
-    """``cells``: ids; none: all cells neither undone nor kept yet."""
+    """``cells``: ids; none: all cells neither undone nor kept yet. ``variables``: also those of
+    the kernel, which needs the right to run code."""
 
     cells: tuple[str, ...] = ()
+    variables: bool = False
 
 
 class Redone(_Body, frozen=True):
@@ -120,6 +123,12 @@ class TurnHandler(Handler):
         """Answer with the conversation."""
         self.set_status(status)
         self.answer(self.manager.session(session_id).info)
+
+    async def may_execute(self) -> None:
+        """Refuse who may not run code."""
+        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+        if not await ensure_async(asked):
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
 
     async def kernel_ready(self, session_id: str, kernel: str) -> None:
         await self.kernels.ready(self.manager.session(session_id).info.notebook, kernel)
@@ -248,8 +257,16 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        service = self.manager.service
-        await service.undo(session_id, int(turn), given.cells, self.by, headless=True)
+        if given.variables:
+            await self.may_execute()
+        await self.manager.service.undo(
+            session_id,
+            int(turn),
+            given.cells,
+            self.by,
+            variables=given.variables,
+            headless=True,
+        )
         self.answer_session(session_id)
 
 

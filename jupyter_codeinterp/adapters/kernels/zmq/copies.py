@@ -1,7 +1,8 @@
 """Copies of a sandboxed kernel: one before each turn's first run, for an undo with variables.
 
-A kernel keeps its copies itself (``kernel_side/forks/keeping.py``). Here is which there are, and why
-there is none. Going back is a new start of the kernel: approvals end, and the connection is new.
+A kernel keeps its copies itself (``kernel_side/forks/keeping.py``). This module knows which there
+are, and why there is none. Going back is a new start of the kernel: approvals end, and the
+connection is new.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ NAME = "codeinterp_copies"
 """The attribute of the kernel's shell that holds them."""
 FILES = ("forks/preflight", "forks/reviving", "forks/keeping")
 """In the order of their imports."""
-NEVER = "No copy of them was made: this turn ran nothing, or before you could undo variables."
+NEVER = "The kernel has no copy of them from before this turn."
 RESTARTED = "The kernel was restarted since."
-TOO_MANY = "The kernel keeps the variables of a few turns only, and this one is too long ago."
+TOO_MANY = "The kernel keeps few copies, and little memory for them. This one is gone."
 WENT_BACK = "An undo has put them back to before this turn already."
-FAILED = "The kernel did not answer when they should have been copied."
+FAILED = "The kernel did not answer when it should have copied them."
 
 
 class Copies:
@@ -59,21 +60,22 @@ class Copies:
                 self._learn(await self._ask(LOOKS, "look"))
         return self._known.get(key, NEVER)
 
-    async def keep(self, key: str) -> None:
-        """Make a copy, unless there is one of this key. Never fails: ``why_not`` knows."""
+    async def keep(self, key: str) -> str | None:
+        """Make a copy, unless there is one of this key. Answers as ``why_not``; never fails."""
         most, most_bytes = self.link.copies
         if not most or self.link.language != "python":
-            return
+            return None
         self._check_start()
         try:
             told = await self._ask(LIMIT, "keep", key=key, most=most, most_bytes=most_bytes)
         except (KernelError, asyncio.TimeoutError):
-            self._known[key] = FAILED
-            return
+            told = {"kept": (), "why": FAILED}
+        self._known.pop(key, None)
         self._known[key] = str(told["why"])
         self._learn(told)
         while len(self._known) > MOST:
             del self._known[next(iter(self._known))]
+        return self._known[key]
 
     async def go_back(self, key: str) -> None:
         """Put a copy in the kernel's place. Raises KernelError ``no_copy``, with the kernel as

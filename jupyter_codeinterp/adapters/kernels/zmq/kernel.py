@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
@@ -24,6 +24,9 @@ from .wire import new_context
 
 STOP_LIMIT = 0.8
 """Seconds within which a stopped run should end: "Stop" has one second in all."""
+BUSY_LIMIT = 5.0
+"""Seconds that going back waits for a running cell."""
+BUSY = "The kernel is busy. Interrupt it, or wait for its cell."
 
 CurrentKernelId = Callable[[], Awaitable["str | None"]]
 """The id of the notebook's current kernel; None or "" for none."""
@@ -103,13 +106,13 @@ class ZmqKernel:
     ) -> None:
         """Without ``specs`` the kernel has no ``control``."""
         self.control = Control(self._current_link, specs) if specs is not None else None
-        self.copies = self
+        self.forks = Forks(self, pool)
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
 
     async def info(self) -> KernelInfo:
-        link, _ = await self._current()
+        link, _ = await self.current()
         return await link.info()
 
     @property
@@ -123,7 +126,7 @@ class ZmqKernel:
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:
         while True:
-            link, variables = await self._current()
+            link, variables = await self.current()
             async with link.lock:
                 with link.connected():
                     try:
@@ -142,21 +145,12 @@ class ZmqKernel:
                         slot.close()
                     return
 
-    async def why_not(self, key: str) -> str | None:
-        link, _ = await self._current()
-        return await self._pool.copies(link).why_not(key)
-
-    async def go_back(self, key: str) -> None:
-        async with self.hold():
-            link, _ = await self._current()
-            await self._pool.copies(link).go_back(key)
-
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.read(names)
 
     async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.missing(asked)
 
     async def outline(
@@ -164,30 +158,53 @@ class ZmqKernel:
     ) -> list[dict[str, Any]] | None:
         """Name, type, and length or shape of at most 2,000 variables, or of these, within 1 s;
         with ``keys`` also columns. None where not available. Raises KernelError ``no_kernel``."""
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.outline(names, keys)
 
     async def _current_link(self) -> KernelLink:
-        return (await self._current())[0]
+        return (await self.current())[0]
 
     async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
         """A page or profiles of a table, within 1 s; see ``Tables``. Raises KernelError
         ``no_kernel`` or ``kernel_dead``."""
-        link, variables = await self._current()
+        link, variables = await self.current()
         return await self._pool.tables(link, variables).ask(asked)
 
     async def copies(self, names: Sequence[str]) -> dict[str, Any]:
         """Copies of variables as text, or ``refused``; see ``Tables``. Raises KernelError."""
-        link, variables = await self._current()
+        link, variables = await self.current()
         return await self._pool.tables(link, variables).copies(names)
 
-    async def _current(self) -> tuple[KernelLink, Variables]:
+    async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
         if not kernel_id:
             raise KernelError("no_kernel", "The notebook has no kernel.")
         found = self._pool.get(kernel_id)
         self._link = found[0]
         return found
+
+
+class Forks:
+    """Those of the notebook's current kernel."""
+
+    def __init__(self, kernel: ZmqKernel, pool: KernelPool) -> None:
+        self._kernel = kernel
+        self._pool = pool
+
+    async def why_not(self, key: str) -> str | None:
+        link, _ = await self._kernel.current()
+        return await self._pool.copies(link).why_not(key)
+
+    async def go_back(self, key: str) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                holding = stack.enter_async_context(self._kernel.hold())
+                await asyncio.wait_for(holding, BUSY_LIMIT)
+            except asyncio.TimeoutError:
+                raise KernelError("no_copy", BUSY) from None
+            link, _ = await self._kernel.current()
+            # Cancelled half-way, it would leave two kernels.
+            await asyncio.shield(link.spawn(self._pool.copies(link).go_back(key)))
 
 
 class ZmqSlot:
