@@ -47,8 +47,12 @@ while True:
     if pid != current:
         continue
     try:
-        current = int(os.read(told, 20))  # it has made way for this one
+        text = os.read(told, 20)
     except BlockingIOError:
+        text = b""
+    if text:
+        current = int(text)  # it has made way for this one
+    else:
         os._exit(128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
 """
 WHY = {
