@@ -199,12 +199,17 @@ export class Conversation {
   }
 
   /** Restore cells as they were before a turn; without ids, all undecided ones. */
-  undoTurn(turn: number, cells: string[] = []): Promise<boolean> {
+  undoTurn(
+    turn: number,
+    cells: string[] = [],
+    variables = false
+  ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
-      cells
+      cells,
+      variables
     }));
   }
 

@@ -336,6 +336,8 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
+    variablesBack: false,
+    variablesKept: '',
     left: {}
   }));
 }

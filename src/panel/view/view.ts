@@ -189,6 +189,10 @@ export interface IEndItem {
   readonly redoable: readonly string[];
   /** The cells that the last redo brought back, unless an undo followed. */
   readonly redone: readonly string[];
+  /** Whether the last undo also put the kernel's variables back. */
+  readonly variablesBack: boolean;
+  /** Why it did not, where the person wanted it. */
+  readonly variablesKept: string;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }
