@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from jupyter_codeinterp.adapters.kernels.zmq.copies import RESTARTED, WENT_BACK
 from jupyter_codeinterp.core import commands as c
 from jupyter_codeinterp.core import events as e
@@ -57,7 +55,7 @@ async def test_the_variables_are_as_before_the_turn(
             ]
         )
     )
-    window, kernel_id, person = await opened(site, tmp_path)
+    window, _, person = await opened(site, tmp_path)
     ended = await changed(window)
     assert (ended.variables, await offered(site, window)) == (True, "")
     (added,) = ended.added
@@ -111,7 +109,7 @@ async def test_a_run_after_it_counts_on_from_there(
 @runs_here
 async def test_why_variables_stay_is_said(site: Site, api: FakeAnthropic, tmp_path: Path) -> None:
     api.play(in_order([answer(edit_cell("c1", "x = 7")), answer(text("A."))]))
-    window, kernel_id, person = await opened(site, tmp_path)
+    window, kernel_id, _ = await opened(site, tmp_path)
     assert (await changed(window)).edited == ("c1",)
     await site.restart(kernel_id)
     assert await offered(site, window) == RESTARTED
