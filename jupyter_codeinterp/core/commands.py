@@ -150,14 +150,16 @@ class UndoTurn(_Frame, frozen=True, tag="undo_turn"):
     """Restore cells that a turn changed, unless the person has edited them since.
 
     ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
-    has not run since. Variables keep their values. ``files``: also put back the files that wait in
-    the overlay of a sandboxed kernel.
+    has not run since. Variables keep their values, unless ``variables`` asks for them: a sandboxed
+    kernel may have a copy of itself from before the turn. ``files``: also put back the files that
+    wait in the overlay of a sandboxed kernel.
     """
 
     session_id: str
     turn: int
     cells: tuple[str, ...] = ()
     files: bool = False
+    variables: bool = False
     id: int = 0
 
 

@@ -129,7 +129,8 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
     failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
     ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
-    ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
+    ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
+    copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
     ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
     changed in the overlay of a sandboxed kernel.
     """
@@ -149,6 +150,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     files_left_out: int = 0
     window: int = 0
     waiting_files: int = 0
+    variables: bool = False
 
 
 class Kept(msgspec.Struct, frozen=True):
@@ -174,7 +176,8 @@ class FileLeft(msgspec.Struct, frozen=True):
 class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     """An undo has ``restored`` cells to their state before the turn and skipped those in
     ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
-    several of these events. A redo can bring back the cells in ``redoable``."""
+    several of these events. A redo can bring back the cells in ``redoable``. ``variables``: the
+    kernel's are as before the turn; ``variables_kept`` says why not, where a person wanted it."""
 
     turn: int
     restored: tuple[str, ...]
@@ -182,6 +185,8 @@ class TurnUndone(_Event, frozen=True, tag="turn_undone"):
     without_outputs: tuple[str, ...] = ()
     window: int = 0
     redoable: tuple[str, ...] = ()
+    variables: bool = False
+    variables_kept: str = ""
 
 
 class TurnRedone(_Event, frozen=True, tag="turn_redone"):

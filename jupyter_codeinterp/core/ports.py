@@ -165,6 +165,8 @@ class KernelInfo(msgspec.Struct, frozen=True):
     file_extension: str = ""
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
+    backs: int = 0
+    """How many of its starts were none: an undo put the variables back to an earlier time."""
 
 
 class ExecutionStarted(msgspec.Struct, frozen=True):
@@ -241,6 +243,10 @@ class Slot(Protocol):
         """Whether the kernel has begun with it. Until then it waits behind a cell of the person;
         after Stop, the server interrupts it as it begins."""
 
+    async def keep(self, key: str) -> str | None:
+        """Fork a kernel that keeps forks, before ``execute``, unless it has one of this key. Fast,
+        and never fails. Answers as ``KernelForks.why_not``."""
+
     def new_msg_id(self) -> str:
         """The id for the next ``execute``. Journal it before sending."""
 
@@ -316,12 +322,29 @@ class KernelControl(Protocol):
         """Give the notebook a new kernel of that spec, and shut down the old one."""
 
 
+class KernelForks(Protocol):
+    """Forks of a sandboxed kernel, by a key. With one in the kernel's place, the variables are as
+    they were then."""
+
+    async def why_not(self, key: str) -> str | None:
+        """Why the variables cannot go back to this fork; "" if they can. None where none are
+        kept. Raises KernelError."""
+
+    async def go_back(self, key: str) -> None:
+        """Wait until the kernel is idle, and put the fork in its place. The approvals of its start
+        end. Raises KernelError, ``no_copy`` with the kernel as before."""
+
+
 class Kernel(Protocol):
     """The kernel of one notebook. It may change or be absent."""
 
     @property
     def control(self) -> KernelControl | None:
         """None where the agent cannot restart the kernel, because it works inside of it."""
+
+    @property
+    def forks(self) -> KernelForks | None:
+        """None where no kernel is ever forked."""
 
     async def info(self) -> KernelInfo:
         """Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; never waits for idle."""

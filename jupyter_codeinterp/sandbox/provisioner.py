@@ -57,6 +57,10 @@ class SandboxProvisioner(LocalProvisioner):
     open_files = Integer(4096, config=True, help="Open files of each process.")
     file_size = Integer(10 * GIB, config=True, help="Bytes of each file that it writes.")
     cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
+    copies = Integer(
+        3, config=True, help="Turns whose variables an undo can bring back; 0 for none."
+    )
+    copies_memory = Integer(GIB, config=True, help="Bytes that these may hold beside the kernel's.")
 
     place: Place | None = None
     written: Written | None = None
@@ -107,6 +111,14 @@ class SandboxProvisioner(LocalProvisioner):
         naming = (tuple(ports), lambda popen=self.process: popen.returncode is None)
         threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return self.connection_info
+
+    def replaced(self) -> None:
+        """A copy of the kernel listens now, on the same paths. From here on, what connects reaches
+        it. Raises OSError."""
+        if self.place is None:
+            raise OSError("the kernel has ended")
+        info: dict[str, Any] = {**self.connection_info}
+        self.place.rename_sockets(tuple(info[f"{one}_port"] for one in CHANNELS))
 
     def _launch(
         self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place

@@ -233,8 +233,9 @@ export interface NotMe {
  * Restore cells that a turn changed, unless the person has edited them since.
  *
  * ``cells`` are ids; empty means all that are neither restored nor kept yet, and that the person
- * has not run since. Variables keep their values. ``files``: also put back the files that wait in
- * the overlay of a sandboxed kernel.
+ * has not run since. Variables keep their values, unless ``variables`` asks for them: a sandboxed
+ * kernel may have a copy of itself from before the turn. ``files``: also put back the files that
+ * wait in the overlay of a sandboxed kernel.
  */
 export interface UndoTurn {
   type: 'undo_turn';
@@ -242,6 +243,7 @@ export interface UndoTurn {
   turn: number;
   cells?: string[];
   files?: boolean;
+  variables?: boolean;
   id?: number;
 }
 /**
@@ -778,7 +780,8 @@ export interface StepStarted {
  * ``added``, ``edited`` and ``removed`` are ids of cells that the turn changed. ``failed`` are
  * failed cells that remain (not at ``end_turn``); ``cleared`` those that do not (at
  * ``end_turn`` only). ``window`` stopped it. ``retry``: whether "Try again" makes sense.
- * ``cost`` is None without a model call. ``files`` lie under the notebook's folder;
+ * ``cost`` is None without a model call. ``variables``: its code ran in a kernel that keeps
+ * copies, so an undo may bring back variables. ``files`` lie under the notebook's folder;
  * ``files_left_out`` counts those not listed. ``waiting_files`` counts the files that the turn
  * changed in the overlay of a sandboxed kernel.
  */
@@ -799,6 +802,7 @@ export interface TurnEnded {
   files_left_out: number;
   window: number;
   waiting_files: number;
+  variables: boolean;
 }
 /**
  * US dollars, None where a price is unknown. ``local``: models on the server's own machine
@@ -828,7 +832,8 @@ export interface MadeFile {
 /**
  * An undo has ``restored`` cells to their state before the turn and skipped those in
  * ``kept``. The journal no longer had the outputs of those ``without_outputs``. A turn may have
- * several of these events. A redo can bring back the cells in ``redoable``.
+ * several of these events. A redo can bring back the cells in ``redoable``. ``variables``: the
+ * kernel's are as before the turn; ``variables_kept`` says why not, where a person wanted it.
  */
 export interface TurnUndone {
   type: 'turn_undone';
@@ -838,6 +843,8 @@ export interface TurnUndone {
   without_outputs: string[];
   window: number;
   redoable: string[];
+  variables: boolean;
+  variables_kept: string;
 }
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;

@@ -186,6 +186,8 @@ export interface IReview {
   readonly turn: number;
   readonly changes: readonly IChange[];
   readonly left_out: number;
+  /** Why an undo cannot put back variables, '' if it can; null where the kernel keeps none. */
+  readonly variables: string | null;
 }
 
 /**

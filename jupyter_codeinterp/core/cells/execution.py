@@ -29,7 +29,7 @@ from ..model_view.plain_text import clean
 from ..off_loop import INLINE, off_loop
 from ..ports import DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
 from ..turn.results import Result
-from ..turn.turn import Turn, identity
+from ..turn.turn import Turn, copy_key, identity
 from . import stale_input, trying
 from .draft import DraftCell
 from .run_by_hand import EDITED
@@ -211,6 +211,7 @@ class Execution:
         turn = self.turn
         msg_id = slot.new_msg_id()
         kernel_id, language = slot.info.kernel_id, known_language(slot.info.language)
+        await self._keep(slot)
         yield RunStarted(self._call.id, self._cell_id, self._run_id, msg_id, kernel_id, language)
         await turn.store.settle()
         done: ExecutionDone | None = None
@@ -245,6 +246,17 @@ class Execution:
             yield Note(OUTPUT_HIDDEN.format(title=self._draft.title, how=self._how))
         if done.status == "dead":
             yield Note(done.note, "warning", kernel_died=True)
+
+    async def _keep(self, slot: Slot) -> None:
+        """Before the turn's first run, so that an undo can bring back the variables."""
+        turn, first = self.turn, not self.turn.has_run
+        turn.has_run = True
+        if first and slot.info.sandboxed:
+            key = copy_key(turn.session_id, turn.number)
+            why_not = await slot.keep(key)
+            turn.copied = why_not is not None
+            if why_not == "" and turn.watch is not None:
+                turn.watch.keep(slot.info.kernel_id, key)
 
     async def _finish(self, slot: Slot, done: ExecutionDone) -> None:
         turn = self.turn

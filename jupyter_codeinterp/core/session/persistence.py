@@ -366,6 +366,7 @@ class PersistentSession:
         cleared: Iterable[Cleared] = (),
         files: tuple[tuple[MadeFile, ...], int] = ((), 0),
         waiting_files: int = 0,
+        variables: bool = False,
     ) -> None:
         turn = self.replay.turns
         changes = self.ledger.changes(turn)
@@ -394,6 +395,7 @@ class PersistentSession:
                 files_left_out=files[1],
                 waiting_files=waiting_files,
                 window=self._stopped_by,
+                variables=variables,
             )
         )
 

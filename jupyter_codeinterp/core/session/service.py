@@ -296,6 +296,7 @@ class SessionService:
         cells: tuple[str, ...] = (),
         by: int = 0,
         *,
+        variables: bool = False,
         headless: bool = False,
         files: bool = False,
     ) -> None:
@@ -303,7 +304,7 @@ class SessionService:
         session = self._sessions.session(session_id)
         if headless:
             session.workplace.expect_no_window()
-        await session.reviews.undo(turn, cells, by, files=files)
+        await session.reviews.undo(turn, cells, by, variables=variables, files=files)
         self._record(session, by, "undo")
 
     async def redo(
@@ -374,6 +375,12 @@ class SessionService:
     def review(self, session_id: str, turn: int) -> Review:
         """CommandError ``unknown_turn``."""
         return self._sessions.session(session_id).reviews.review(turn)
+
+    async def undo_offer(self, session_id: str, turn: int) -> Review:
+        """``review``, and whether an undo can bring back more than cells."""
+        reviews = self._sessions.session(session_id).reviews
+        found = reviews.review(turn)
+        return msgspec.structs.replace(found, variables=await reviews.variables(turn))
 
     def rename(self, session_id: str, title: str, by: int = 0) -> None:
         """CommandError ``bad_title``, ``held_elsewhere``."""

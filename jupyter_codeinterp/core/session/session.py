@@ -301,7 +301,8 @@ class Session(PersistentSession):
         ending = self._halted or ending
         if ending.reason == "end_turn":
             self._name_by_answer()
-        self._show_end(ending, cleared, files, waiting)
+        copied = agent is not None and agent.turn.copied
+        self._show_end(ending, cleared, files, waiting, copied)
         self.workplace.end_turn()
         self._in_background(self._settle_journal())
 

@@ -120,6 +120,10 @@ class Turn:
     """Those that the model may use by itself."""
     before: asyncio.Future[Seen | None] | None = None
     """What lay under the notebook's folder as the turn began; None where that is not known."""
+    has_run: bool = False
+    """Whether any of its code has run: then it is too late to copy the kernel."""
+    copied: bool = False
+    """Whether the kernel keeps copies, so that an undo may bring back its variables."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start that the agent's last cell ran in, or that the turn began with."""
     unresponsive: StoppedRun | None = None
@@ -166,6 +170,11 @@ class Turn:
     async def variables(self, names: tuple[str, ...] = ()) -> Variables:
         """As the kernel tells them, but for the values of private ones."""
         return self.private.redact(await self.kernel.variables(names))
+
+
+def copy_key(session_id: str, turn: int) -> str:
+    """Of the kernel's copy from before a turn's first run."""
+    return f"{session_id}:{turn}"
 
 
 def identity(info: KernelInfo) -> tuple[str, int]:

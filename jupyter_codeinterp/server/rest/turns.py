@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Literal, Union
 
 import msgspec
+from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized
 from tornado import web
 
@@ -104,10 +105,12 @@ class ModelSet(_Body, frozen=True):
 
 
 class Undone(_Body, frozen=True):
-    """``cells``: ids; none: all cells neither undone nor kept yet. ``files``: also put back the
-    files that wait in the overlay of a sandboxed kernel."""
+    """``cells``: ids; none: all cells neither undone nor kept yet. ``variables``: also those of
+    the kernel, which needs the right to run code. ``files``: also put back the files that wait in
+    the overlay of a sandboxed kernel."""
 
     cells: tuple[str, ...] = ()
+    variables: bool = False
     files: bool = False
 
 
@@ -129,6 +132,12 @@ class TurnHandler(Handler):
         """Answer with the conversation."""
         self.set_status(status)
         self.answer(self.manager.session(session_id).info)
+
+    async def may_execute(self) -> None:
+        """Refuse who may not run code."""
+        asked = self.authorizer.is_authorized(self, self.current_user, "execute", "kernels")
+        if not await ensure_async(asked):
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
 
     async def kernel_ready(self, session_id: str, kernel: str) -> None:
         await self.kernels.ready(self.manager.session(session_id).info.notebook, kernel)
@@ -257,8 +266,17 @@ class UndoHandler(TurnHandler):
     @authorized("write")
     async def post(self, session_id: str, turn: str) -> None:
         given = self.given(Undone)
-        asked = (session_id, int(turn), given.cells, self.by)
-        await self.manager.service.undo(*asked, headless=True, files=given.files)
+        if given.variables:
+            await self.may_execute()
+        await self.manager.service.undo(
+            session_id,
+            int(turn),
+            given.cells,
+            self.by,
+            variables=given.variables,
+            files=given.files,
+            headless=True,
+        )
         self.answer_session(session_id)
 
 

@@ -76,6 +76,15 @@ NOT_ALLOWED = {
     EXECUTE: "You are not allowed to run code on this server.",
 }
 
+
+def needs_of(command: c.Command) -> tuple[tuple[str, str], ...]:
+    """The command's permissions. Putting back variables is another kernel process."""
+    needs = NEEDS[type(command)]
+    if isinstance(command, c.UndoTurn) and command.variables:
+        return (*needs, EXECUTE)
+    return needs
+
+
 Allowed = Callable[[str, str], Awaitable[bool]]
 
 
@@ -137,7 +146,7 @@ class ClientConnection:
 
     async def _carry_out_and_answer(self, command: c.Command) -> None:
         try:
-            for action, resource in NEEDS[type(command)]:
+            for action, resource in needs_of(command):
                 if not await self._allowed(action, resource):
                     raise CommandError("forbidden", NOT_ALLOWED[action, resource])
             if self._gone:
@@ -217,8 +226,14 @@ class ClientConnection:
         elif isinstance(command, c.SetModel):
             service.set_model(command.session_id, command.model, self.number)
         elif isinstance(command, c.UndoTurn):
-            given = (command.session_id, command.turn, command.cells, self.number)
-            await service.undo(*given, files=command.files)
+            await service.undo(
+                command.session_id,
+                command.turn,
+                command.cells,
+                self.number,
+                variables=command.variables,
+                files=command.files,
+            )
         elif isinstance(command, c.RedoTurn):
             await service.redo(command.session_id, command.turn, command.cells, self.number)
         elif isinstance(command, c.KeepChanges):

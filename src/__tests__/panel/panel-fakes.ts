@@ -151,6 +151,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     retry: false,
     cost: null,
     window: 0,
+    variables: false,
     ...change
   };
 }
@@ -609,9 +610,16 @@ export class FakeApi implements IApi {
 
   /** What turns have changed. */
   changed: IChange[] = [];
+  /** Why an undo cannot put back variables. */
+  variables: string | null = null;
 
   async changes(_: string, turn: number): Promise<IReview> {
-    return { turn, changes: this.changed, left_out: 0 };
+    return {
+      turn,
+      changes: this.changed,
+      left_out: 0,
+      variables: this.variables
+    };
   }
 
   /** The files that wait in the kernel's overlay. */

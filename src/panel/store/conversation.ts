@@ -208,14 +208,14 @@ export class Conversation {
   undoTurn(
     turn: number,
     cells: string[] = [],
-    files = false
+    also: { variables?: boolean; files?: boolean } = {}
   ): Promise<boolean> {
     return this._command(session_id => ({
       type: 'undo_turn',
       session_id,
       turn,
       cells,
-      files
+      ...also
     }));
   }
 

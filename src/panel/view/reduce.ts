@@ -339,6 +339,8 @@ function endTurn(
     withoutOutputs: [],
     redoable: [],
     redone: [],
+    variablesBack: false,
+    variablesKept: '',
     left: {}
   }));
 }

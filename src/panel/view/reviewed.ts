@@ -63,7 +63,9 @@ function undone(item: IEndItem, event: TurnUndone): IEndItem {
   return {
     ...marked(acted(item, event), event.restored, 'undone'),
     redoable: [...others, ...redoable],
-    redone: []
+    redone: [],
+    variablesBack: event.variables ?? false,
+    variablesKept: event.variables_kept ?? ''
   };
 }
 
@@ -79,7 +81,9 @@ function redone(item: IEndItem, event: TurnRedone): IEndItem {
       decisions.filter(([cellId]) => !restored.includes(cellId))
     ),
     redoable: without(item.redoable, [...restored, ...over]),
-    redone: restored
+    redone: restored,
+    variablesBack: false,
+    variablesKept: ''
   };
 }
 

@@ -196,6 +196,10 @@ export interface IEndItem {
   readonly redone: readonly string[];
   /** What was done last with files that wait in a sandboxed kernel's overlay. */
   readonly files?: FilesKept | FilesPutBack;
+  /** Whether the last undo also put the kernel's variables back. */
+  readonly variablesBack: boolean;
+  /** Why it did not, where the person wanted it. */
+  readonly variablesKept: string;
   /** Why an undo or redo did not change a cell, by cell id. */
   readonly left: Readonly<Record<string, Kept['why']>>;
 }

@@ -35,6 +35,7 @@ class InProcessKernel:
         outputs."""
         self.sees_variables = True
         self.control = None
+        self.forks = None
         self._shell = shell
         self._main = main
         self._idle = asyncio.Lock()
@@ -121,6 +122,9 @@ class InProcessSlot:
         return self._ticket.begun
 
     begun = sent
+
+    async def keep(self, key: str) -> str | None:
+        return None  # This process is not copied.
 
     def new_msg_id(self) -> str:
         return uuid.uuid4().hex

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
@@ -14,6 +14,7 @@ from ....core.errors import KernelError
 from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
+from .copies import Copies
 from .link import KernelLink
 from .process import LocalProcess
 from .run import Run
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 STOP_LIMIT = 0.8
 """Seconds within which a stopped run should end: "Stop" has one second in all."""
+BUSY_LIMIT = 5.0
+"""Seconds that going back waits for a running cell."""
+BUSY = "The kernel is busy. Interrupt it, or wait for its cell."
 
 CurrentKernelId = Callable[[], Awaitable["str | None"]]
 """The id of the notebook's current kernel; None or "" for none."""
@@ -46,6 +50,7 @@ class KernelPool:
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
         self._tables: dict[str, Tables] = {}
+        self._copies: dict[str, Copies] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -75,6 +80,12 @@ class KernelPool:
             known = self._tables[link.kernel_id] = Tables(link, variables)
         return known
 
+    def copies(self, link: KernelLink) -> Copies:
+        known = self._copies.get(link.kernel_id)
+        if known is None or known.link is not link:
+            known = self._copies[link.kernel_id] = Copies(link)
+        return known
+
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
@@ -82,6 +93,7 @@ class KernelPool:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
                 self._tables.pop(kernel_id, None)
+                self._copies.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -97,12 +109,13 @@ class ZmqKernel:
     ) -> None:
         """Without ``specs`` the kernel has no ``control``."""
         self.control = Control(self._current_link, specs) if specs is not None else None
+        self.forks = Forks(self, pool)
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None
 
     async def info(self) -> KernelInfo:
-        link, _ = await self._current()
+        link, _ = await self.current()
         return await link.info()
 
     @property
@@ -110,7 +123,7 @@ class ZmqKernel:
         return self._link.kernel_id if self._link is not None else ""
 
     async def overlay(self) -> KernelOverlay | None:
-        link, _ = await self._current()
+        link, _ = await self.current()
         if link.written is None:
             return None
         from .overlay import KernelOverlay  # Few kernels have one.
@@ -124,7 +137,7 @@ class ZmqKernel:
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:
         while True:
-            link, variables = await self._current()
+            link, variables = await self.current()
             async with link.lock:
                 with link.connected():
                     try:
@@ -136,7 +149,7 @@ class ZmqKernel:
                         continue
                     info = await link.info()
                     await variables.prepare()
-                    slot = ZmqSlot(link, info, self._current_id)
+                    slot = ZmqSlot(link, info, self._current_id, self._pool.copies(link))
                     try:
                         yield slot
                     finally:
@@ -144,11 +157,11 @@ class ZmqKernel:
                     return
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.read(names)
 
     async def missing(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.missing(asked)
 
     async def outline(
@@ -156,24 +169,24 @@ class ZmqKernel:
     ) -> list[dict[str, Any]] | None:
         """Name, type, and length or shape of at most 2,000 variables, or of these, within 1 s;
         with ``keys`` also columns. None where not available. Raises KernelError ``no_kernel``."""
-        _, variables = await self._current()
+        _, variables = await self.current()
         return await variables.outline(names, keys)
 
     async def _current_link(self) -> KernelLink:
-        return (await self._current())[0]
+        return (await self.current())[0]
 
     async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
         """A page or profiles of a table, within 1 s; see ``Tables``. Raises KernelError
         ``no_kernel`` or ``kernel_dead``."""
-        link, variables = await self._current()
+        link, variables = await self.current()
         return await self._pool.tables(link, variables).ask(asked)
 
     async def copies(self, names: Sequence[str]) -> dict[str, Any]:
         """Copies of variables as text, or ``refused``; see ``Tables``. Raises KernelError."""
-        link, variables = await self._current()
+        link, variables = await self.current()
         return await self._pool.tables(link, variables).copies(names)
 
-    async def _current(self) -> tuple[KernelLink, Variables]:
+    async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
         if not kernel_id:
             raise KernelError("no_kernel", "The notebook has no kernel.")
@@ -182,9 +195,35 @@ class ZmqKernel:
         return found
 
 
+class Forks:
+    """Those of the notebook's current kernel."""
+
+    def __init__(self, kernel: ZmqKernel, pool: KernelPool) -> None:
+        self._kernel = kernel
+        self._pool = pool
+
+    async def why_not(self, key: str) -> str | None:
+        link, _ = await self._kernel.current()
+        return await self._pool.copies(link).why_not(key)
+
+    async def go_back(self, key: str) -> None:
+        async with AsyncExitStack() as stack:
+            try:
+                holding = stack.enter_async_context(self._kernel.hold())
+                await asyncio.wait_for(holding, BUSY_LIMIT)
+            except asyncio.TimeoutError:
+                raise KernelError("no_copy", BUSY) from None
+            link, _ = await self._kernel.current()
+            # Cancelled half-way, it would leave two kernels.
+            await asyncio.shield(link.spawn(self._pool.copies(link).go_back(key)))
+
+
 class ZmqSlot:
-    def __init__(self, link: KernelLink, info: KernelInfo, current_id: CurrentKernelId) -> None:
+    def __init__(
+        self, link: KernelLink, info: KernelInfo, current_id: CurrentKernelId, copies: Copies
+    ) -> None:
         self.info = info
+        self.keep = copies.keep
         self._link = link
         self._current_id = current_id
         self._run: Run | None = None

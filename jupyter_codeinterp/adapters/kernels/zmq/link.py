@@ -64,6 +64,8 @@ class KernelLink:
     def __init__(self, process: Process, kernel_id: str, start: int) -> None:
         self.kernel_id = kernel_id
         self.start = start
+        self.backs = 0
+        """How often one of its copies took its place."""
         self.lock = asyncio.Lock()
         self.closed = False
         self.features: list[str] = []
@@ -108,6 +110,7 @@ class KernelLink:
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
             sandboxed=self._process.is_sandboxed,
+            backs=self.backs,
         )
 
     async def spec_name(self) -> str:
@@ -346,6 +349,19 @@ class KernelLink:
     def written(self) -> Written | None:
         """What a sandboxed kernel has written into an overlay; None without one."""
         return self._process.written
+
+    @property
+    def copies(self) -> tuple[int, int]:
+        return self._process.copies
+
+    def replaced(self) -> None:
+        """Connect to the copy from now on. Raises OSError."""
+        self._process.replaced()
+
+    def went_back(self) -> None:
+        """A copy has taken the process's place: a new start."""
+        self.backs += 1
+        self._restarted()
 
     async def interrupt(self) -> None:
         if not self.closed:

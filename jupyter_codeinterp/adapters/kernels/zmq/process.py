@@ -86,6 +86,19 @@ class LocalProcess:
         observer = await asyncio.to_thread(self._km.provisioner.observer)
         return Watched(observer) if observer is not None else None
 
+    @property
+    def copies(self) -> tuple[int, int]:
+        provisioner: Any = self._km.provisioner
+        if not self.is_sandboxed:
+            return 0, 0
+        return int(provisioner.copies), int(provisioner.copies_memory)
+
+    def replaced(self) -> None:
+        provisioner: Any = self._km.provisioner
+        if not self.is_sandboxed:
+            raise OSError("the kernel is not in a sandbox")
+        provisioner.replaced()
+
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec
         return Spec(str(spec.display_name), str(spec.language)) if spec else None

@@ -18,6 +18,7 @@ const ClearedCells = lazy(
   async () => (await import('./ClearedCells')).ClearedCells
 );
 const Outcome = lazy(async () => (await import('./Outcome')).Outcome);
+const UndoOffer = lazy(async () => (await import('./UndoOffer')).UndoOffer);
 const Review = lazy(async () => (await import('./Review')).Review);
 
 export function TurnEnd(props: { item: IEndItem; last: boolean }): JSX.Element {
@@ -68,7 +69,12 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
   const { store, trans } = usePanel();
   const [open, setOpen] = React.useState(false);
   const [busy, setBusy] = React.useState(false);
+  const [offers, setOffers] = React.useState(false);
   const act = (redo: boolean) => async () => {
+    if (!redo && (end.variables || end.waiting_files)) {
+      setOffers(true);
+      return;
+    }
     setBusy(true);
     const { conversation } = store;
     await (redo
@@ -112,6 +118,9 @@ function Changes({ item }: { item: IEndItem }): JSX.Element {
           )}
         </span>
       </div>
+      {offers && isOpen && (
+        <UndoOffer item={item} close={() => setOffers(false)} />
+      )}
       <p className="jp-codeinterp-End-result" role="status">
         {acted && <Outcome item={item} />}
       </p>

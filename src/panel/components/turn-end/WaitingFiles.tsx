@@ -91,21 +91,6 @@ export default function WaitingFiles({
             {trans._n('Keep %1 file', 'Keep %1 files', able.length)}
           </Button>
         )}
-        {item.files?.type !== 'files_put_back' && (
-          <Button
-            disabled={busy}
-            title={trans.__(
-              'Undo the cells of this turn, and what it did to files that wait'
-            )}
-            onClick={() =>
-              void act(() =>
-                store.conversation.undoTurn(item.end.turn, [], true)
-              )
-            }
-          >
-            {trans.__('Undo turn with files')}
-          </Button>
-        )}
       </div>
     </div>
   );
