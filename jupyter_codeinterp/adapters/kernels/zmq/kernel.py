@@ -16,6 +16,7 @@ from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .link import KernelLink
 from .process import LocalProcess
+from .rehearsing import rehearse
 from .run import Run
 from .tables import Tables
 from .variables import Variables
@@ -161,6 +162,10 @@ class ZmqKernel:
         """Copies of variables as text, or ``refused``; see ``Tables``. Raises KernelError."""
         link, variables = await self._current()
         return await self._pool.tables(link, variables).copies(names)
+
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        link, _ = await self._current()
+        return await rehearse(link, code, seconds)
 
     async def _current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
