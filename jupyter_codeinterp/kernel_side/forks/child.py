@@ -113,8 +113,8 @@ def in_own_loop(shell: Any, code: str) -> Any:
     except RuntimeError:
         loop = None
     task = asyncio.current_task(loop) if loop is not None else None
-    if task is not None:
-        asyncio.tasks._leave_task(loop, task)  # type: ignore[attr-defined]
+    if loop is not None and task is not None:
+        asyncio.tasks._leave_task(loop, task)
     asyncio._set_running_loop(None)
     own = asyncio.new_event_loop()
     asyncio.set_event_loop(own)

@@ -1,10 +1,9 @@
 """A rehearsal: a cell in a fork of the live kernel that is thrown away. This file's text runs
 **in the kernel**, whose main thread waits for the end.
 
-``ASKED`` is JSON with ``code`` and ``seconds``. ``ANSWER`` is JSON: ``{refused, detail}``, or
-``how`` it ended (see ``follow.py``), ``messages`` as the kernel would have published them, what
-native code printed, ``seconds``, and, where the code came to an end, ``success``, ``stopped``,
-``changes`` and ``reached``.
+The answer is JSON: ``{refused, detail}``, or ``how`` it ended (see ``follow.py``), ``messages`` as
+the kernel would have published them, what ``native`` code printed, ``seconds``, and, where the
+code came to an end, ``success``, ``stopped``, ``changes`` and ``reached``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ from .child import live
 from .follow import follow
 from .preflight import refusal
 
-NAME = "jupyter_codeinterp.rehearse"
+
+def answer(code: str, seconds: float) -> str:
+    return json.dumps(rehearsed(sys.modules["IPython"].get_ipython(), code, seconds))
 
 
 def rehearsed(shell: Any, code: str, seconds: float) -> dict[str, Any]:
@@ -29,20 +30,13 @@ def rehearsed(shell: Any, code: str, seconds: float) -> dict[str, Any]:
         live(shell, code, lines, native, seconds, state)
 
     followed = follow(in_fork, seconds)
-    answer = {name: followed[name] for name in ("how", "native", "seconds")}
-    answer["messages"] = []
+    told = {name: followed[name] for name in ("how", "native", "seconds")}
+    told["messages"] = []
     for kind, content in followed["lines"]:
         if kind == "refused":
             return dict(content)
         if kind == "ended":
-            answer.update(content)
+            told.update(content)
         else:
-            answer["messages"].append([kind, content])
-    return answer
-
-
-if __name__ == NAME:
-    _asked = json.loads(globals()["ASKED"])
-    ANSWER = json.dumps(
-        rehearsed(sys.modules["IPython"].get_ipython(), _asked["code"], _asked["seconds"])
-    )
+            told["messages"].append([kind, content])
+    return told
