@@ -393,6 +393,58 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     rule: str = ""
 
 
+TriesDrafts = Literal["labelled", "sandboxed"]
+"""Drafts to try by themselves: those with labels; those for a kernel in a sandbox."""
+RehearsedHow = Literal[
+    "done", "error", "stopped", "timeout", "stalled", "too_much", "interrupted", "crashed",
+    "refused",
+]  # fmt: skip
+
+
+class VariableChange(msgspec.Struct, frozen=True):
+    """What a rehearsal did to a variable, in words: ``int 1 → int 2``."""
+
+    name: str
+    text: str
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What a rehearsal would have done outside the kernel, and to which file, host or program:
+    write, delete, move, change, connect, listen, start or signal."""
+
+    what: str
+    name: str
+
+
+class RehearsalStarted(_Event, frozen=True, tag="rehearsal_started"):
+    """The code of a waiting draft is tried in a fork of the kernel that is thrown away."""
+
+    call_id: str
+    draft_id: str
+    window: int = 0
+
+
+class Rehearsed(_Event, frozen=True, tag="rehearsed"):
+    """What became of it, for people only; the kernel and the notebook are as before.
+
+    ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
+    is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
+    was held back. All of it is untrusted: it comes from the kernel.
+    """
+
+    call_id: str
+    draft_id: str
+    how: RehearsedHow
+    words: str = ""
+    source: Union[str, None] = None
+    text: str = ""
+    images: tuple[str, ...] = ()
+    changes: tuple[VariableChange, ...] = ()
+    reached: tuple[Reach, ...] = ()
+    seconds: float = 0.0
+    window: int = 0
+
+
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
     """The run waits on the server while the kernel is busy with something else."""
 
@@ -540,6 +592,8 @@ Event = Union[
     DraftOpened,
     DraftWaiting,
     DraftDecided,
+    RehearsalStarted,
+    Rehearsed,
     KernelWaiting,
     RunStarted,
     ToolDone,

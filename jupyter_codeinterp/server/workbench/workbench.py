@@ -115,6 +115,7 @@ class Workbench:
                 second_look=settings.second_look,
                 auto_needs_sandbox=settings.auto_needs_sandbox,
                 allow_rules=settings.allow_rules,
+                rehearsals=settings.rehearsals,
             ),
             activity=Activity(noted, kernels, settings.wait_keeps_kernel),
             file_writer=self._make_file_writer,
