@@ -54,6 +54,8 @@ export class TestDrafts implements IDrafts {
   readonly draftsChanged: Signal<IDrafts, void> = new Signal(this);
   readonly decided: [string, string, boolean | undefined][] = [];
 
+  readonly tried: string[] = [];
+
   readonly over = new Set<string>();
 
   isOver(callId: string): boolean {
@@ -70,6 +72,11 @@ export class TestDrafts implements IDrafts {
     runAll?: boolean
   ): Promise<boolean> {
     this.decided.push([id, action, runAll]);
+    return Promise.resolve(true);
+  }
+
+  tryFirst(id: string): Promise<boolean> {
+    this.tried.push(id);
     return Promise.resolve(true);
   }
 
@@ -101,6 +108,8 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     sessionId: 'S',
     notebook: PATH,
     state: 'waiting',
+    canTry: false,
+    rehearsal: null,
     ...more
   };
 }

@@ -27,6 +27,7 @@ export interface IBarOptions {
   /** Whether accepting runs code; false for Markdown cells. */
   readonly runs: boolean;
   readonly decide: Decide;
+  readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -61,6 +62,7 @@ export class DraftBar extends Panel {
         runs: _options.runs,
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
+        tryFirst: () => _options.tryFirst(draft.draft_id),
         show: line => this._show(line)
       },
       { draft, sight, refusal: '' }

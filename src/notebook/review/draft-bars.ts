@@ -33,6 +33,7 @@ export class DraftBars implements IDisposable {
     private readonly _options: {
       drafts: () => readonly IDraftView[];
       decide: Decide;
+      tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       /** The source that a decision would run now. */
       source: (draft: IDraftView) => string;
@@ -149,6 +150,7 @@ export class DraftBars implements IDisposable {
         leftAlone(this._notebook).note('decide');
         decide(...decision);
       },
+      tryFirst: this._options.tryFirst,
       editors,
       trans,
       mimeType,

@@ -21,6 +21,9 @@ const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const RuleOffer = lazy(
   async () => (await import('../rules/RuleOffer')).RuleOffer
 );
+const TryFirst = lazy(
+  async () => (await import('../rehearsal/TryFirst')).TryFirst
+);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
@@ -113,6 +116,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {card.labels.length > 0 && <Labels labels={card.labels} />}
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
+      )}
+      {waiting && (waiting.draft.canTry || card.rehearsal) && (
+        <TryFirst draft={waiting.draft} />
       )}
       {waiting && card.draft?.rule && (
         <RuleOffer draft={card.draft} rule={card.draft.rule} />
