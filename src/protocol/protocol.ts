@@ -1045,7 +1045,8 @@ export interface DraftWaiting {
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
- * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel.
+ * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
+ * ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -1055,7 +1056,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'verify';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'peek' | 'verify';
   cell_id: string;
   title: string;
   source: string;

@@ -93,7 +93,7 @@ class Workbench:
         self.store = SqliteStore(journal, self.scrub, settings.retention, root_name(contents))
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
-        self._extensions = Extensions(settings.allowed_packages)
+        self._extensions = Extensions(settings.allowed_packages, peek=settings.peek)
         self._all_tools = cache(self._extensions.tools)
         self._all_hooks = cache(self._extensions.hooks)
         self._all_checks = cache(self._extensions.checks)
