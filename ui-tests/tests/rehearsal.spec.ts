@@ -1,5 +1,5 @@
-import { findings } from '../support/accessible';
 import { galata } from '@jupyterlab/galata';
+import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
 
 const asked = (code: string) => `Run this\n\`\`\`\n${code}\n\`\`\``;
