@@ -26,6 +26,7 @@ import type {
   Event,
   Origin,
   Place,
+  Rehearsed,
   SessionInfo,
   ToolDone
 } from './protocol/protocol';
@@ -39,6 +40,10 @@ export interface IDraftView extends Omit<Draft, 'nonce'> {
   readonly nonce: string;
   /** `writing`: code streams in. `deciding`: the decision is on its way to the server. */
   readonly state: 'writing' | 'waiting' | 'deciding';
+  /** Whether to offer to try it first. */
+  readonly canTry: boolean;
+  /** What came of trying it; 'running' meanwhile, null before. */
+  readonly rehearsal: Rehearsed | 'running' | null;
 }
 
 /** The open drafts of all sessions that this window follows. */
@@ -56,6 +61,8 @@ export interface IDrafts {
   ): Promise<boolean>;
   /** Let code like this draft's run without asking. False if it was refused. */
   makeRule(draft: IDraftView): Promise<boolean>;
+  /** Try a draft with the notebook's current source in a copy of the kernel. */
+  tryFirst(draftId: string): Promise<boolean>;
   /** Whether this window has seen the end of the tool call. */
   isOver(callId: string): boolean;
 }

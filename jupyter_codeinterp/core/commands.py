@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt
-from .events import Event, Mode, Reference
+from .events import Event, Mode, Reference, TriesDrafts
 
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
@@ -32,6 +32,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     "" lets the server choose. ``references``: what the message names, at most 20.
     ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
     ``second_look``: the model that looks at its answer if that has figures; "" for none.
+    ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
     ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -48,6 +49,7 @@ class SendMessage(_Frame, frozen=True, tag="send_message"):
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
     second_look: str = ""
+    try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
 
@@ -70,6 +72,7 @@ class Branch(_Frame, frozen=True, tag="branch"):
     references: tuple[Reference, ...] = ()
     rule_files: bool = True
     second_look: str = ""
+    try_drafts: tuple[TriesDrafts, ...] = ()
     with_key: bool = False
     id: int = 0
 
@@ -209,6 +212,17 @@ class SilenceFinding(_Frame, frozen=True, tag="silence_finding"):
     session_id: str
     key: str
     silenced: bool = True
+    id: int = 0
+
+
+class TryFirst(_Frame, frozen=True, tag="try_first"):
+    """Try ``source``, the code of a waiting draft, in a fork of the idle kernel that is thrown
+    away. The draft goes on waiting; ``Rehearsed`` has the result."""
+
+    session_id: str
+    draft_id: str
+    nonce: str
+    source: str
     id: int = 0
 
 
@@ -430,6 +444,7 @@ Command = Union[
     KeepFiles,
     RemoveCell,
     SilenceFinding,
+    TryFirst,
     MakeRule,
     RemoveRule,
     Subscribe,
@@ -509,7 +524,7 @@ class YouAre(_Frame, frozen=True, tag="you_are"):
 Doing = Literal[
     "run", "run_all", "reject", "turn", "stop", "answer", "take_back", "mode", "model",
     "undo", "redo", "keep", "remove", "rename", "delete", "key", "no_key",
-    "silence", "unsilence", "rule", "no_rule", "keep_files",
+    "silence", "unsilence", "rule", "no_rule", "keep_files", "try",
 ]  # fmt: skip
 
 
@@ -526,6 +541,7 @@ class DoneElsewhere(_Frame, frozen=True, tag="done_elsewhere"):
     keep, remove          kept changes of a turn; removed a failed cell
     rename, delete        renamed the conversation to ``name``; deleted it
     silence, unsilence    silenced a finding of the check ``name``; took that back
+    try                   tried the draft ``name`` in a fork of the kernel
     rule, no_rule         added a rule (``name``: what it reads and imports); removed one
     key, no_key           set a key or an address (``name`` is its host); forgot them
 

@@ -364,7 +364,8 @@ class Draft(msgspec.Struct, frozen=True):
     of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
     remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
-    ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel.
+    ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
+    ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away.
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -374,7 +375,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook", "verify"]
+    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek"]
     cell_id: str
     title: str
     source: str
@@ -428,6 +429,58 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     said: str = ""
     labels: tuple[Label, ...] = ()
     rule: str = ""
+
+
+TriesDrafts = Literal["labelled", "sandboxed"]
+"""Drafts to try by themselves: those with labels; those for a kernel in a sandbox."""
+RehearsedHow = Literal[
+    "done", "error", "stopped", "timeout", "stalled", "too_much", "interrupted", "crashed",
+    "refused",
+]  # fmt: skip
+
+
+class VariableChange(msgspec.Struct, frozen=True):
+    """What a rehearsal did to a variable, in words: ``int 1 → int 2``."""
+
+    name: str
+    text: str
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What a rehearsal would have done outside the kernel, and to which file, host or program:
+    write, delete, move, change, connect, listen, start or signal."""
+
+    what: str
+    name: str
+
+
+class RehearsalStarted(_Event, frozen=True, tag="rehearsal_started"):
+    """The code of a waiting draft is tried in a fork of the kernel that is thrown away."""
+
+    call_id: str
+    draft_id: str
+    window: int = 0
+
+
+class Rehearsed(_Event, frozen=True, tag="rehearsed"):
+    """What became of it, for people only; the kernel and the notebook are as before.
+
+    ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
+    is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
+    was held back. All of it is untrusted: it comes from the kernel.
+    """
+
+    call_id: str
+    draft_id: str
+    how: RehearsedHow
+    words: str = ""
+    source: Union[str, None] = None
+    text: str = ""
+    images: tuple[str, ...] = ()
+    changes: tuple[VariableChange, ...] = ()
+    reached: tuple[Reach, ...] = ()
+    seconds: float = 0.0
+    window: int = 0
 
 
 class KernelWaiting(_Event, frozen=True, tag="kernel_waiting"):
@@ -581,6 +634,8 @@ Event = Union[
     DraftOpened,
     DraftWaiting,
     DraftDecided,
+    RehearsalStarted,
+    Rehearsed,
     KernelWaiting,
     RunStarted,
     ToolDone,

@@ -370,6 +370,11 @@ class Kernel(Protocol):
         """Which of the names, attributes and arguments in ``checks.names.absent.question`` do not
         exist; None where unavailable or not soon. Untrusted. Raises KernelError."""
 
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        """What ``code`` would do, tried in a fork of the idle kernel that is thrown away, as
+        ``kernel_side/forks/rehearse.py`` tells it, or ``refused`` with a code. Untrusted.
+        Cancelling it ends the fork. Raises KernelError."""
+
 
 # --- other notebooks -----------------------------------------------------------------
 

@@ -17,6 +17,7 @@ export type Command =
   | KeepFiles
   | RemoveCell
   | SilenceFinding
+  | TryFirst
   | MakeRule
   | RemoveRule
   | Subscribe
@@ -74,6 +75,8 @@ export type Event =
   | DraftOpened
   | DraftWaiting
   | DraftDecided
+  | RehearsalStarted
+  | Rehearsed
   | KernelWaiting
   | RunStarted
   | ToolDone
@@ -102,6 +105,7 @@ export interface Protocol {
  * "" lets the server choose. ``references``: what the message names, at most 20.
  * ``rule_files``: whether a turn that begins reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
  * ``second_look``: the model that looks at its answer if that has figures; "" for none.
+ * ``try_drafts``: which drafts are tried in a fork of the kernel as soon as they wait.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
  * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
@@ -119,6 +123,7 @@ export interface SendMessage {
   references?: Reference[];
   rule_files?: boolean;
   second_look?: string;
+  try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
 }
@@ -150,6 +155,7 @@ export interface Branch {
   references?: Reference[];
   rule_files?: boolean;
   second_look?: string;
+  try_drafts?: ('labelled' | 'sandboxed')[];
   with_key?: boolean;
   id?: number;
 }
@@ -299,6 +305,18 @@ export interface SilenceFinding {
   session_id: string;
   key: string;
   silenced?: boolean;
+  id?: number;
+}
+/**
+ * Try ``source``, the code of a waiting draft, in a fork of the idle kernel that is thrown
+ * away. The draft goes on waiting; ``Rehearsed`` has the result.
+ */
+export interface TryFirst {
+  type: 'try_first';
+  session_id: string;
+  draft_id: string;
+  nonce: string;
+  source: string;
   id?: number;
 }
 /**
@@ -596,6 +614,7 @@ export interface YouAre {
  * keep, remove          kept changes of a turn; removed a failed cell
  * rename, delete        renamed the conversation to ``name``; deleted it
  * silence, unsilence    silenced a finding of the check ``name``; took that back
+ * try                   tried the draft ``name`` in a fork of the kernel
  * rule, no_rule         added a rule (``name``: what it reads and imports); removed one
  * key, no_key           set a key or an address (``name`` is its host); forgot them
  *
@@ -625,6 +644,7 @@ export interface DoneElsewhere {
     | 'silence'
     | 'stop'
     | 'take_back'
+    | 'try'
     | 'turn'
     | 'undo'
     | 'unsilence';
@@ -710,6 +730,8 @@ export interface EventFrame {
     | DraftOpened
     | DraftWaiting
     | DraftDecided
+    | RehearsalStarted
+    | Rehearsed
     | KernelWaiting
     | RunStarted
     | ToolDone
@@ -1085,7 +1107,8 @@ export interface DraftWaiting {
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
- * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel.
+ * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
+ * ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -1095,7 +1118,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'verify';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'peek' | 'verify';
   cell_id: string;
   title: string;
   source: string;
@@ -1143,6 +1166,51 @@ export interface DraftDecided {
   said: string;
   labels: Label[];
   rule: string;
+}
+/**
+ * The code of a waiting draft is tried in a fork of the kernel that is thrown away.
+ */
+export interface RehearsalStarted {
+  type: 'rehearsal_started';
+  call_id: string;
+  draft_id: string;
+  window: number;
+}
+/**
+ * What became of it, for people only; the kernel and the notebook are as before.
+ *
+ * ``words`` say why it was not tried (``how`` refused) or how it ended. ``source`` is None if it
+ * is the draft's. ``text`` are the outputs, ``images`` data URIs of one image at most. ``reached``
+ * was held back. All of it is untrusted: it comes from the kernel.
+ */
+export interface Rehearsed {
+  type: 'rehearsed';
+  call_id: string;
+  draft_id: string;
+  how: 'crashed' | 'done' | 'error' | 'interrupted' | 'refused' | 'stalled' | 'stopped' | 'timeout' | 'too_much';
+  words: string;
+  source: string | null;
+  text: string;
+  images: string[];
+  changes: VariableChange[];
+  reached: Reach[];
+  seconds: number;
+  window: number;
+}
+/**
+ * What a rehearsal did to a variable, in words: ``int 1 → int 2``.
+ */
+export interface VariableChange {
+  name: string;
+  text: string;
+}
+/**
+ * What a rehearsal would have done outside the kernel, and to which file, host or program:
+ * write, delete, move, change, connect, listen, start or signal.
+ */
+export interface Reach {
+  what: string;
+  name: string;
 }
 /**
  * The run waits on the server while the kernel is busy with something else.

@@ -145,10 +145,10 @@ def test_short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_gpu_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     assert preflight.gpu() == ""
-    monkeypatch.setattr(preflight.os, "readlink", lambda path: "/dev/nvidia0")
+    monkeypatch.setattr("os.readlink", lambda path: "/dev/nvidia0")
     assert preflight.gpu() == "/dev/nvidia0"
 
 
 def test_other_systems(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight.sys, "platform", "darwin")
+    monkeypatch.setattr("sys.platform", "darwin")
     assert preflight.refusal() == {"refused": "not_linux", "detail": ""}

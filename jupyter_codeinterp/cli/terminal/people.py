@@ -29,8 +29,9 @@ RULES = {"r": "rules", "rules": "rules"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "notebook", "verify"), "text")
+_LEXERS["peek"] = "python"
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
-UNEDITED = ("delete", "kernel", "notebook", "verify")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "peek")
 """Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 

@@ -20,6 +20,7 @@ Action = Literal[
     "kernel",
     "notebook",
     "verify",
+    "peek",
     "read",
     "inspect",
     "ask",
@@ -34,6 +35,7 @@ _CHANGES: dict[str, str] = {
     "kernel": "the kernel is not touched",
     "notebook": "no notebook was made",
     "verify": "the notebook was not run",
+    "peek": "nothing was tried",
 }
 
 

@@ -14,7 +14,7 @@ import msgspec
 from ..approval.modes import ASKING, MODES
 from ..commands import Doing, DoneElsewhere, SessionInfo
 from ..errors import CodeInterpError, CommandError
-from ..events import Kept, Mode, Reference
+from ..events import Kept, Mode, Reference, TriesDrafts
 from ..history.branching import title_of
 from ..history.review import Review
 from ..labels import Rule
@@ -105,6 +105,7 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
+        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -127,7 +128,7 @@ class SessionService:
         else:
             raise CommandError("no_notebook", "Open a notebook first.")
         before = session.info.model
-        given = (by, about, source, after, references, rule_files, second_look)
+        given = (by, about, source, after, references, rule_files, second_look, try_drafts)
         did = session.send(words, mode, model, *given)
         if did == "begin" and headless:
             session.workplace.expect_no_window()
@@ -151,6 +152,7 @@ class SessionService:
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
+        try_drafts: tuple[TriesDrafts, ...] = (),
         with_key: bool = False,
         by: int = 0,
         headless: bool = False,
@@ -181,7 +183,7 @@ class SessionService:
         title = title_of(session.info, turn, without_keys(words), beginning.replaced)
         of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
         branch = self._sessions.new_branch(of, turn, beginning)
-        given = (by, "", None, "", references, rule_files, second_look)
+        given = (by, "", None, "", references, rule_files, second_look, try_drafts)
         try:
             if kept:
                 branch.note(_not_put_back(len(kept)))
@@ -210,6 +212,7 @@ class SessionService:
                 by,
                 rule_files=of.reads_rules,
                 second_look=of.second_look,
+                try_drafts=of.rehearsals.wanted,
             )
         except CodeInterpError:
             await self._sessions.delete(session.info.session_id)
@@ -351,6 +354,15 @@ class SessionService:
         session = self._sessions.session(session_id)
         check = session.silence(key, silenced, by)
         self._record(session, by, "silence" if silenced else "unsilence", check)
+
+    def try_first(
+        self, session_id: str, draft_id: str, nonce: str, source: str, by: int = 0
+    ) -> None:
+        """Try ``source``, the code of a waiting draft, in a fork of the kernel. CommandError
+        ``rehearsals_off``, ``no_rehearsal``, ``busy``, ``held_elsewhere``."""
+        session = self._here(session_id)
+        draft = session.rehearsals.try_first(draft_id, nonce, source, by)
+        self._record(session, by, "try", draft.title)
 
     def make_rule(self, session_id: str, draft_id: str, nonce: str, by: int = 0) -> Rule:
         """Let code like a waiting draft's run without asking. CommandError ``no_rule``,

@@ -32,6 +32,7 @@ from ..events import (
     NotebookMoved,
     Reference,
     TitleChanged,
+    TriesDrafts,
     TurnStarted,
 )
 from ..history.deferred_writes import TAKEN
@@ -45,6 +46,7 @@ from ..own_commands.own_command import skills_of
 from ..ports import Model
 from ..redaction.pasted_keys import without_keys
 from ..redaction.secrets import REMOVED
+from ..rehearsal.rehearsals import Rehearsals
 from ..stores import SessionStore
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
@@ -128,6 +130,14 @@ class Session(PersistentSession):
         self.reviews = Reviews(self, self.waiting_files)
         allowed = rules.allow_rules and modes.may_run_all(rules.highest_mode)
         self.standing_rules = StandingRules(self, self.decisions, allowed=allowed)
+        self.rehearsals = Rehearsals(
+            self.decisions,
+            lambda: self.workplace.kernel,
+            self.show,
+            self._in_background,
+            rules.scrub,
+            allowed=rules.rehearsals,
+        )
 
     @property
     def waiting(self) -> bool:
@@ -163,10 +173,11 @@ class Session(PersistentSession):
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         second_look: str = "",
+        try_drafts: tuple[TriesDrafts, ...] = (),
     ) -> Does:
         """Route a message by ``input_routing.py``. Returns where it went. ``source`` is that of
-        the cell of the draft that it is about. ``after``, ``rule_files`` and ``second_look``
-        apply to a turn that begins.
+        the cell of the draft that it is about. ``after``, ``rule_files``, ``second_look`` and
+        ``try_drafts`` apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
         ``too_many_queued`` or ``held_elsewhere``, and StoreError."""
@@ -176,6 +187,7 @@ class Session(PersistentSession):
             self._put_after = after
             self.reads_rules = rule_files
             self.second_look = second_look
+            self.rehearsals.wanted = try_drafts
         elif does == "queue":
             self.queue.add(text, window, references)
         elif does == "answer":
@@ -358,6 +370,7 @@ class Session(PersistentSession):
             auto_needs_sandbox=self._rules.auto_needs_sandbox,
             cautions=self._talk.cautions,
             rules=self._person_rules if self.standing_rules.allowed else None,
+            rehearsals=self.rehearsals,
             before=before,
             new_notebooks=place.new_notebooks,
             fresh_runs=place.fresh_runs,

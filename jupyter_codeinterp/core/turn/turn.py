@@ -13,7 +13,7 @@ from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
 from ..checks.checks import Checks
 from ..errors import KernelError
-from ..events import Mode
+from ..events import Draft, Mode
 from ..figures.held import Held
 from ..history.ledger import Ledger
 from ..hooks.hooks import Hooks
@@ -41,6 +41,16 @@ class StoppedRun(Protocol):
 
     async def has_stopped(self) -> bool:
         """Whether the kernel has ended it since, or had not begun it."""
+
+
+class Rehearsing(Protocol):
+    """Tries drafts in a fork of the kernel."""
+
+    def waits(self, draft: Draft, info: KernelInfo | None) -> None:
+        """A draft begins to wait for the person."""
+
+    def end(self) -> None:
+        """It waits no more."""
 
 
 @dataclass
@@ -81,6 +91,8 @@ class Turn:
     """The data that has spoken to the model."""
     rules: Callable[[], tuple[Rule, ...]] | None = None
     """The person's rules for code that runs without asking; None where there can be none."""
+    rehearsals: Rehearsing | None = None
+    """Tries drafts that wait; None where nothing does."""
     auto_needs_sandbox: bool = False
     """Whether code runs unasked in sandboxed kernels alone."""
     guard: LoopGuard = field(default_factory=LoopGuard)

@@ -49,6 +49,7 @@ NEEDS: dict[type[Any], tuple[tuple[str, str], ...]] = {
     c.KeepFiles: (EXECUTE, CHANGE),
     c.RemoveCell: (CHANGE,),
     c.SilenceFinding: (CHANGE,),
+    c.TryFirst: (EXECUTE, CHANGE),
     c.MakeRule: (EXECUTE, CHANGE),
     c.RemoveRule: (EXECUTE,),
     c.Subscribe: (LOOK,),
@@ -244,6 +245,9 @@ class ClientConnection:
             await service.remove(command.session_id, command.cell_id, self.number)
         elif isinstance(command, c.SilenceFinding):
             service.silence(command.session_id, command.key, command.silenced, self.number)
+        elif isinstance(command, c.TryFirst):
+            given = (command.draft_id, command.nonce, command.source)
+            service.try_first(command.session_id, *given, self.number)
         elif isinstance(command, c.MakeRule):
             service.make_rule(command.session_id, command.draft_id, command.nonce, self.number)
         elif isinstance(command, c.RemoveRule):
@@ -295,6 +299,7 @@ class ClientConnection:
             references=command.references,
             rule_files=command.rule_files,
             second_look=command.second_look,
+            try_drafts=command.try_drafts,
             with_key=command.with_key,
             by=self.number,
         )
@@ -315,6 +320,7 @@ class ClientConnection:
             references=command.references,
             rule_files=command.rule_files,
             second_look=command.second_look,
+            try_drafts=command.try_drafts,
             with_key=command.with_key,
             by=self.number,
         )

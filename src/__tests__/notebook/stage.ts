@@ -55,6 +55,8 @@ export class TestDrafts implements IDrafts {
   readonly ruled: string[] = [];
   readonly decided: [string, string, boolean | undefined][] = [];
 
+  readonly tried: string[] = [];
+
   readonly over = new Set<string>();
 
   isOver(callId: string): boolean {
@@ -76,6 +78,11 @@ export class TestDrafts implements IDrafts {
 
   makeRule({ draft_id }: IDraftView): Promise<boolean> {
     this.ruled.push(draft_id);
+    return Promise.resolve(true);
+  }
+
+  tryFirst(id: string): Promise<boolean> {
+    this.tried.push(id);
     return Promise.resolve(true);
   }
 
@@ -107,6 +114,8 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     sessionId: 'S',
     notebook: PATH,
     state: 'waiting',
+    canTry: false,
+    rehearsal: null,
     ...more
   };
 }

@@ -29,6 +29,7 @@ export interface IBarOptions {
   readonly decide: Decide;
   /** Let code like this draft's run without asking. Whether it will. */
   readonly addRule: (draft: IDraftView) => Promise<boolean>;
+  readonly tryFirst: (draftId: string) => void;
   readonly proposal: Proposal | null;
   readonly editors: IEditorServices;
   readonly trans: TranslationBundle;
@@ -64,6 +65,7 @@ export class DraftBar extends Panel {
         trans,
         decide: (action, runAll) => this._decide(action, runAll),
         addRule: () => _options.addRule(this._controls.state.draft),
+        tryFirst: () => _options.tryFirst(draft.draft_id),
         show: line => this._show(line)
       },
       { draft, sight, refusal: '' }

@@ -15,6 +15,8 @@ import { useSettled, useSure } from './gate/button';
 import type { Refusal } from './gate/keys';
 import type { IRuleOffer } from './rule-offer';
 
+const Rehearsal = React.lazy(() => import('./rehearsal'));
+
 export interface IControlsState {
   readonly draft: IDraftView;
   readonly sight: ISight;
@@ -29,6 +31,7 @@ export interface IControlsOptions {
   readonly decide: (action: 'run' | 'reject', runAll?: boolean) => void;
   /** Let code like the draft's run without asking. Whether it will. */
   readonly addRule: () => Promise<boolean>;
+  readonly tryFirst: () => void;
   /** Scroll to a line, from 0. */
   readonly show: (line: number) => void;
 }
@@ -47,7 +50,7 @@ export class Controls extends ReactWidget {
   }
 
   set state(state: IControlsState) {
-    if (JSON.stringify(state) !== JSON.stringify(this._state)) {
+    if (differs(state, this._state)) {
       this._state = state;
       this.update();
     }
@@ -85,6 +88,11 @@ export class Controls extends ReactWidget {
         <div className="jp-codeinterp-hint" role="status">
           {draft.state === 'waiting' && words(refusal, trans)}
         </div>
+        {waits && draft.rehearsal && (
+          <React.Suspense fallback={null}>
+            <Rehearsal rehearsal={draft.rehearsal} trans={trans} />
+          </React.Suspense>
+        )}
       </>
     );
   }
@@ -129,6 +137,15 @@ function RuleLink(props: {
         </div>
       )}
     </div>
+  );
+}
+
+/** Whether to draw again. A rehearsal may hold a picture, so it is compared as an object. */
+function differs(one: IControlsState, other: IControlsState): boolean {
+  const rest = (state: IControlsState) =>
+    JSON.stringify({ ...state, draft: { ...state.draft, rehearsal: null } });
+  return (
+    one.draft.rehearsal !== other.draft.rehearsal || rest(one) !== rest(other)
   );
 }
 
@@ -187,7 +204,7 @@ export function MoreLines(props: {
 }
 
 function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
-  const { decide, draft, runs, show, sight, trans } = props;
+  const { decide, draft, runs, show, sight, trans, tryFirst } = props;
   const question = `${draft.draft_id} ${draft.nonce}`;
   const settled = useSettled(question);
   const [refused, setRefused] = React.useState('');
@@ -227,6 +244,14 @@ function Buttons(props: IControlsOptions & IControlsState): JSX.Element {
         disabled={!waiting}
         onClick={() => decide('reject')}
       />
+      {draft.canTry && (
+        <Button
+          label={trans.__('Try first')}
+          title={trans.__('Run it in a copy of the kernel that is thrown away')}
+          disabled={!waiting || draft.rehearsal === 'running'}
+          onClick={() => tryFirst()}
+        />
+      )}
       {draft.can_run_all && !deletes && (!settled || sight.seen) && (
         <SureButton
           icon={fastForwardIcon}

@@ -34,6 +34,7 @@ export class DraftBars implements IDisposable {
       drafts: () => readonly IDraftView[];
       decide: Decide;
       addRule: (draft: IDraftView) => Promise<boolean>;
+      tryFirst: (draftId: string) => void;
       proposal: (draftId: string) => Proposal;
       /** The source that a decision would run now. */
       source: (draft: IDraftView) => string;
@@ -152,6 +153,7 @@ export class DraftBars implements IDisposable {
         decide(...decision);
       },
       addRule,
+      tryFirst: this._options.tryFirst,
       editors,
       trans,
       mimeType,

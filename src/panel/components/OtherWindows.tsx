@@ -130,6 +130,8 @@ function words(
       return trans.__('%1 silenced a finding: %2.', who, name);
     case 'unsilence':
       return trans.__('%1 lets a finding be reported again: %2.', who, name);
+    case 'try':
+      return trans.__('%1 tried “%2” in a copy of the kernel.', who, name);
     case 'rule':
       return trans.__(
         '%1 lets cells run without asking: code that %2.',

@@ -97,6 +97,7 @@ export class Conversation {
         after,
         rule_files: state.now.ruleFiles,
         second_look: state.now.secondLook,
+        try_drafts: state.now.tryDrafts,
         with_key: withKey
       });
       if (!info) {
@@ -143,7 +144,8 @@ export class Conversation {
         mode: modeOf(state.now),
         model,
         rule_files: state.now.ruleFiles,
-        second_look: state.now.secondLook
+        second_look: state.now.secondLook,
+        try_drafts: state.now.tryDrafts
       });
       sessions.markFollowed(session_id as string);
       show(notebook, session_id as string);

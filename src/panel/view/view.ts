@@ -16,6 +16,7 @@ import type {
   Kept,
   Note,
   Reference,
+  Rehearsed,
   Retrying,
   Observation,
   Rule,
@@ -134,6 +135,8 @@ export interface ICardItem {
   readonly needed: readonly string[];
   /** Requirements that its run has installed. */
   readonly installed: readonly string[];
+  /** What came of trying it first; 'running' meanwhile, null before. */
+  readonly rehearsal: Rehearsed | 'running' | null;
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }

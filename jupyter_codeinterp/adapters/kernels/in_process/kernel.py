@@ -73,6 +73,9 @@ class InProcessKernel:
             return lookups.missing(asked["wanted"], asked["imports"], self._shell.user_ns)
         return None
 
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        return {"refused": "in_process", "detail": ""}
+
     # --- on the main thread ----------------------------------------------------------
 
     def _run(self, source: str) -> ExecutionDone:

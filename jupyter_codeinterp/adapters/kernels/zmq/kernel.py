@@ -17,6 +17,7 @@ from .control import Control, KernelSpecs
 from .copies import Copies
 from .link import KernelLink
 from .process import LocalProcess
+from .rehearsing import rehearse
 from .run import Run
 from .tables import Tables
 from .variables import Variables
@@ -185,6 +186,10 @@ class ZmqKernel:
         """Copies of variables as text, or ``refused``; see ``Tables``. Raises KernelError."""
         link, variables = await self.current()
         return await self._pool.tables(link, variables).copies(names)
+
+    async def rehearse(self, code: str, seconds: float) -> dict[str, Any]:
+        link, _ = await self.current()
+        return await rehearse(link, code, seconds)
 
     async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()

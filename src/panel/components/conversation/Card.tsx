@@ -22,6 +22,9 @@ const Deeds = lazy(async () => (await import('../findings/Deeds')).Deeds);
 const RuleOffer = lazy(
   async () => (await import('../rules/RuleOffer')).RuleOffer
 );
+const TryFirst = lazy(
+  async () => (await import('../rehearsal/TryFirst')).TryFirst
+);
 const Installed = lazy(async () => (await import('./Installed')).Installed);
 
 /**
@@ -55,7 +58,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
   /** Words say what happens: it shows them without a click. */
-  const isInWords = isKernel || kind === 'notebook' || kind === 'verify';
+  const isInWords =
+    isKernel || kind === 'notebook' || kind === 'verify' || kind === 'peek';
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (
@@ -114,6 +118,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {card.labels.length > 0 && <Labels labels={card.labels} />}
       {waiting && (
         <Decision {...waiting} open={open} onShow={() => setOpen(true)} />
+      )}
+      {waiting && (waiting.draft.canTry || card.rehearsal) && (
+        <TryFirst draft={waiting.draft} />
       )}
       {waiting && card.draft?.rule && (
         <RuleOffer draft={card.draft} rule={card.draft.rule} />
