@@ -7,6 +7,7 @@ import math
 from typing import NoReturn
 
 from .._version import __version__
+from ..sandbox.walls import BUBBLEWRAP, WALLS
 
 EXITS = """\
 exit codes:
@@ -231,6 +232,12 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
         metavar="NAME",
         default="python3-sandboxed",
         help="the name of the new kernelspec (default: %(default)s)",
+    )
+    installing.add_argument(
+        "--wall",
+        choices=WALLS,
+        default=BUBBLEWRAP,
+        help="what holds it; landlock holds less, and auto takes it where bubblewrap cannot run",
     )
     what.add_parser("doctor", help="say whether a sandboxed kernel can run here, or what to repair")
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
+from .walls import BUBBLEWRAP, TITLES
+
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
 """The kernelspec that ``sandbox install`` makes if it is given no name."""
@@ -33,7 +35,7 @@ def _provisioner(spec: dict[str, Any]) -> object:
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(source: str, name: str, *, user: bool) -> tuple[str, str]:
+def install(source: str, name: str, *, user: bool, wall: str = BUBBLEWRAP) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
     user's data folder instead of this environment's. Returns its folder and display name. Raises
     NoSuchKernel or ValueError."""
@@ -43,11 +45,14 @@ def install(source: str, name: str, *, user: bool) -> tuple[str, str]:
         raise ValueError(f"{source} is a kernel for {spec.language}. The sandbox is for Python.")
     if "kernel_provisioner" in spec.metadata:
         raise ValueError(f"{source} has a provisioner already.")
-    title = f"{spec.display_name.removesuffix(' (ipykernel)')} (sandboxed)"
+    title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({TITLES[wall]})"
+    provisioner: dict[str, Any] = {"provisioner_name": PROVISIONER}
+    if wall != BUBBLEWRAP:
+        provisioner["config"] = {"wall": wall}
     written = {
         **spec.to_dict(),
         "display_name": title,
-        "metadata": {**spec.metadata, "kernel_provisioner": {"provisioner_name": PROVISIONER}},
+        "metadata": {**spec.metadata, "kernel_provisioner": provisioner},
     }
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, name)

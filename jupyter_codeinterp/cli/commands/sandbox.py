@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 
 def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
-    missing = doctor.problem()
     if options.what == "doctor":
+        missing = doctor.problem()
         print(missing or f"A sandboxed kernel can run here.\n{doctor.totals()}")
+        if missing:
+            print(doctor.without_bubblewrap())
         return FAILED if missing else DONE
+    missing = doctor.problem_of(options.wall)
     if missing:
         raise Problem(missing)
     try:
-        folder, title = install(options.kernel, options.name, user=options.user)
+        folder, title = install(options.kernel, options.name, user=options.user, wall=options.wall)
     except NoSuchKernel as error:
         raise Problem(f"There is no kernel {error.name!r} here.", USAGE) from None
     except ValueError as error:
