@@ -92,7 +92,9 @@ def start(kernel: Kernel) -> Process:
     return launch(sys.executable, made, [number], kernel.limits, watched=True)
 
 
-def rules(folders: Folders, writable: list[Path], sockets: Path, file: Path) -> list[tuple[str, int]]:
+def rules(
+    folders: Folders, writable: list[Path], sockets: Path, file: Path
+) -> list[tuple[str, int]]:
     """Each a path and its rights. ``writable``: HOME and the temporary folder; ``file``: the
     connection. Raises FolderError."""
     _check(folders)
