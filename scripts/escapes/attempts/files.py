@@ -36,9 +36,9 @@ FILES = (
                 "path = f'{HOME}/project/data.csv'\n"
                 "os.utime(path, (5, 5)); assert os.stat(path).st_mtime == 5"
             ),
-            "learn of new files in the home folder": (
+            "learn of new files in another project": (
                 "watch = LIBC.inotify_init()\n"
-                "assert LIBC.inotify_add_watch(watch, HOME.encode(), 0x100) > 0\n"
+                "assert LIBC.inotify_add_watch(watch, f'{HOME}/project'.encode(), 0x100) > 0\n"
                 "os.close(watch)"
             ),
             "go to the home folder": "fresh('os.chdir(f\"{HOME}/project\")')",
