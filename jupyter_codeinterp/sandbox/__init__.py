@@ -1,8 +1,9 @@
 """Kernels in a sandbox: a kernel provisioner of jupyter_client that starts them in bubblewrap.
 
-``provisioner`` what jupyter_client calls ← ``launching`` the process ← ``arguments`` of bubblewrap,
-``limits``, ``groups``, ``seccomp`` ← ``folders`` that the kernel sees, ``interpreter``;
-``install`` and ``doctor`` are for the command line
+``provisioner`` what jupyter_client calls ← ``bubblewrap`` with its ``arguments``, or ``enclosed``
+behind ``landlock`` with a ``watcher`` ← ``launching`` the process ← ``limits``, ``groups``,
+``seccomp`` ← ``folders`` that the kernel sees, ``interpreter``; ``install`` and ``doctor`` are for
+the command line
 """
 
 from __future__ import annotations

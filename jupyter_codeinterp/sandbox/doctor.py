@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import groups, seccomp
+from . import enclosed, groups, landlock, seccomp
+from .walls import AUTO, LANDLOCK
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""
@@ -21,12 +22,9 @@ _TRY = (
 
 
 def problem() -> str:
-    """What is missing and how to repair it; "" if a sandbox starts here. Tries one."""
-    if sys.platform != "linux":
-        return f"The sandbox needs Linux; this is {platform.system()}."
-    if platform.machine() not in seccomp.ARCHITECTURES:
-        known = " and ".join(seccomp.ARCHITECTURES)
-        return f"The sandbox knows {known}, not {platform.machine()}."
+    """What bubblewrap lacks and how to repair it; "" if a sandbox starts here. Tries one."""
+    if _wrong_machine():
+        return _wrong_machine()
     program = shutil.which("bwrap")
     if program is None:
         return "bubblewrap is not installed. On Debian and Ubuntu: sudo apt install bubblewrap"
@@ -42,6 +40,49 @@ def problem() -> str:
         "On Ubuntu 23.10 or newer, add an AppArmor profile that allows user namespaces for "
         f"{program}. In a container, allow its seccomp profile to make user namespaces."
     )
+
+
+def problem_of(wall: str) -> str:
+    """The same of one of ``walls.WALLS``."""
+    if wall == LANDLOCK:
+        return landlock_problem()
+    missing = problem()
+    if wall == AUTO and not landlock_problem():
+        return ""
+    return missing
+
+
+def landlock_problem() -> str:
+    """Why Landlock cannot hold a kernel here; "" if it can."""
+    if _wrong_machine():
+        return _wrong_machine()
+    found = landlock.version()
+    if found == 0:
+        return "This Linux kernel has no Landlock, or has it switched off."
+    if found < landlock.OLDEST:
+        return (
+            f"Landlock of this Linux kernel is version {found}. The sandbox needs version "
+            f"{landlock.OLDEST}, of Linux 6.12, which also holds signals back."
+        )
+    return ""
+
+
+def without_bubblewrap() -> str:
+    """What holds a kernel here without it."""
+    missing = landlock_problem()
+    if missing:
+        return f"Without bubblewrap, no kernel can run in a sandbox here. {missing}"
+    gaps = "\n".join(f"- {one}" for one in enclosed.GAPS)
+    return f"Landlock can hold a kernel here (--wall landlock), and holds less:\n{gaps}"
+
+
+def _wrong_machine() -> str:
+    if sys.platform != "linux":
+        return f"The sandbox needs Linux; this is {platform.system()}."
+    if platform.machine() not in seccomp.ARCHITECTURES:
+        known = " and ".join(seccomp.ARCHITECTURES)
+        return f"The sandbox knows {known}, not {platform.machine()}."
+    return ""
 
 
 def totals() -> str:

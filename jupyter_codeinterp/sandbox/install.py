@@ -11,6 +11,8 @@ from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
 
+from .walls import BUBBLEWRAP, TITLES
+
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
 """The kernelspec that ``sandbox install`` makes if it is given no name."""
@@ -35,7 +37,9 @@ def _provisioner(spec: dict[str, Any]) -> object:
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
+def install(
+    source: str, name: str, *, user: bool, wall: str = BUBBLEWRAP, overlay: bool = False
+) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
     user's data folder instead of this environment's. ``overlay``: its files wait outside of the
     notebook's folder. Returns its folder and display name. Raises
@@ -46,11 +50,14 @@ def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tup
         raise ValueError(f"{source} is a kernel for {spec.language}. The sandbox is for Python.")
     if "kernel_provisioner" in spec.metadata:
         raise ValueError(f"{source} has a provisioner already.")
-    kind = "sandboxed, with an overlay" if overlay else "sandboxed"
+    kind = TITLES[wall] + (", with an overlay" if overlay else "")
     title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({kind})"
     provisioner: dict[str, Any] = {"provisioner_name": PROVISIONER}
+    config: dict[str, Any] = {"wall": wall} if wall != BUBBLEWRAP else {}
     if overlay:
-        provisioner["config"] = {"overlay": True}
+        config["overlay"] = True
+    if config:
+        provisioner["config"] = config
     written = {
         **spec.to_dict(),
         "display_name": title,

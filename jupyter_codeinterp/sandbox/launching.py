@@ -1,4 +1,4 @@
-"""Starts bubblewrap and sets the limits before anything runs in it."""
+"""Starts a sandbox and sets the limits before anything runs in it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from .network.gate import Gate
 from .watching import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
-"""One thread that lives as long as the program: ``--die-with-parent`` kills the sandbox when the
-thread that started it ends."""
+"""One thread that lives as long as the program: a sandbox ends when the thread that started it
+ends."""
 KEPT = 4_000
 """Bytes of what the kernel writes outside its messages; the last ones."""
 
 
 class LaunchError(RuntimeError):
-    """bubblewrap did not start the sandbox."""
+    """The sandbox did not start."""
 
 
 class Process:
-    """``popen`` is bubblewrap; ``init`` is the pid of the sandbox's first process; ``group`` holds
-    the limits that all its processes share, or is None, as is ``gate`` without a network; ``files``
-    watches the notebook's folder, or is None."""
+    """``popen`` is bubblewrap or the watcher; ``init`` is the pid of the kernel's parent;
+    ``group`` holds the limits that all its processes share, or is None, as is ``gate`` without a
+    network. ``files`` watches the notebook's folder, or is None. ``watched``: the end of ``init``
+    does not end the others, but a signal makes it do so."""
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Process:
         group: groups.Group | None,
         gate: Gate | None,
         notebook: Path | None,
+        watched: bool = False,
     ) -> None:
         self.popen = popen
         self.init = init
@@ -46,13 +48,14 @@ class Process:
         self.gate = gate
         self.files = FolderWatch(notebook) if notebook is not None else None
         self.said = b""
+        self._watched = watched
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, number: int) -> None:
-        """To the kernel, which is the child of the sandbox's first process."""
+        """To the kernel, which is the first child of its parent."""
         with suppress(OSError, IndexError):
             # A kernel that has just ended has no children entry, or none that can be signalled.
             children = Path(f"/proc/{self.init}/task/{self.init}/children")
@@ -72,9 +75,11 @@ class Process:
     def kill(self) -> None:
         """End every process of the sandbox."""
         with suppress(OSError):
-            signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-        with suppress(OSError):
-            self.popen.kill()
+            number = signal.SIGTERM if self._watched else signal.SIGKILL
+            signal.pidfd_send_signal(self._handle, number)
+        if not self._watched:
+            with suppress(OSError):
+                self.popen.kill()
         if self.gate is not None:
             self.gate.close()
 
@@ -106,10 +111,12 @@ def launch(
     bounds: limits.Limits,
     notebook: Path | None,
     gate: Gate | None = None,
+    watched: bool = False,
 ) -> Process:
-    """``program`` is bubblewrap, after what runs before it. ``made`` gives the arguments for two
-    descriptors, of ``--info-fd`` and ``--block-fd``. Closes ``inherited``. Raises LaunchError with
-    what bubblewrap said."""
+    """``program`` is bubblewrap or the watcher, after what runs before it. ``made`` gives the
+    arguments for two descriptors: one tells the id of the process that the limits are for, which
+    waits for the other. ``watched``: ``program`` is the watcher. Closes ``inherited``. Raises
+    LaunchError with what the program said."""
     told, tells = os.pipe()
     waits, go = os.pipe()
     ours = [told, go]
@@ -130,10 +137,11 @@ def launch(
         with open(told, "rb", closefd=False) as file:
             text = file.read()
         try:
-            init = int(json.loads(text)["child-pid"])
-            limits.apply(init, bounds)
-            group = groups.join(init, bounds.memory, bounds.processes)
-            process = Process(popen, init, group, gate, notebook)
+            child = int(json.loads(text)["child-pid"])
+            limits.apply(child, bounds, limits.running() if watched else 0)
+            group = groups.join(child, bounds.memory, bounds.processes)
+            init = popen.pid if watched else child
+            process = Process(popen, init, group, gate, notebook, watched)
         except (ValueError, KeyError, OSError) as error:
             popen.kill()
             said = popen.communicate()[0].decode(errors="replace").strip()

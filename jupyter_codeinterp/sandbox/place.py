@@ -38,10 +38,12 @@ class Place:
 
     def empty(self) -> None:
         """Before each launch."""
-        shutil.rmtree(self.inner)
+        for path in self.path.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
         self.inner.mkdir(mode=0o700)
-        for path in self.path.glob("s-*"):
-            path.unlink()
 
     def name_sockets(self, ports: tuple[int, ...], alive: Callable[[], bool]) -> bool:
         """Wait for the kernel's sockets and give each its second name. False if the process ends

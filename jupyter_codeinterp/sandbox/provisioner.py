@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import os
 import shutil
 import signal
@@ -15,11 +14,10 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Bool, Integer, List, Unicode
+from traitlets import Bool, Enum, Integer, List, Unicode
 
-from . import folders, interpreter, seccomp
-from .arguments import INSIDE, Sandbox, arguments
-from .launching import LAUNCHER, LaunchError, Process, launch
+from . import bubblewrap, doctor, enclosed, folders, interpreter
+from .launching import LAUNCHER, LaunchError, Process
 from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
 from .network import book, gate
 from .observing import Observer
@@ -27,6 +25,8 @@ from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
 from .place import Place, sweep
+from .starting import Kernel
+from .walls import AUTO, BUBBLEWRAP, LANDLOCK, WALLS
 
 GIB = 1024**3
 PASSED = (
@@ -34,14 +34,13 @@ PASSED = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_MAX_THREADS",
 )  # fmt: skip
 """Variables that a kernel gets, and LC_*."""
-CONNECTION = "/run/connection.json"
-"""The connection file, in the sandbox."""
 
 
 class SandboxProvisioner(LocalProvisioner):
     """Its traits are set in Jupyter's configuration, or in a kernelspec's
     ``metadata.kernel_provisioner.config``."""
 
+    wall = Enum(WALLS, BUBBLEWRAP, config=True, help="What holds it: auto takes the best here.")
     bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
@@ -123,9 +122,6 @@ class SandboxProvisioner(LocalProvisioner):
     def _launch(
         self, cmd: list[str], environment: dict[str, str], cwd: str, place: Place
     ) -> Process:
-        program = shutil.which(self.bwrap)
-        if program is None:
-            raise LaunchError("bubblewrap is not installed. See: jupyter codeinterp sandbox doctor")
         python = shutil.which(cmd[0])
         if python is None:
             raise LaunchError(f"There is no program {cmd[0]}.")
@@ -137,57 +133,33 @@ class SandboxProvisioner(LocalProvisioner):
             written = self._overlaid(seen.notebook)
         except (interpreter.InterpreterError, folders.FolderError, LayerError) as error:
             raise LaunchError(str(error)) from None
-        connection = {**self.connection_info, "ip": f"{INSIDE}/s"}
-        key = connection["key"]
-        connection["key"] = key.decode() if isinstance(key, bytes) else key
-        user = f"user:x:{os.getuid()}:{os.getgid()}::{folders.home()}:/bin/sh\n"
-        files = {
-            "/etc/passwd": _data(user.encode()),
-            "/etc/group": _data(f"user:x:{os.getgid()}:\n".encode()),
-            "/etc/hosts": _data(b"127.0.0.1 localhost sandbox\n::1 localhost\n"),
-            CONNECTION: _data(json.dumps(connection).encode()),
-        }
-        filtered = _data(seccomp.compiled())
         manager: Any = self.parent
         # jupyter_client puts the real path into the command, not the one that it was given.
         outside = os.path.realpath(manager.connection_file)
         if not any(outside in one for one in cmd[1:]):
             # The kernel would listen where nobody connects.
             raise LaunchError("The kernelspec's command does not name {connection_file}.")
-        command = [python, *(one.replace(outside, CONNECTION) for one in cmd[1:])]
-        inside = self._inside(environment, python)
+        kernel = Kernel(
+            python=python,
+            arguments=cmd[1:],
+            file=outside,
+            connection={**self.connection_info},
+            environment=self._inside(environment, python),
+            folders=seen,
+            place=place,
+            scratch=self.scratch,
+            limits=self._limits,
+            layer=written.layer if written is not None else None,
+        )
+        if self._wall() == LANDLOCK:
+            if self.allow:
+                raise LaunchError(f"A list of allowed hosts needs bubblewrap. {doctor.problem()}")
+            if self.overlay:
+                raise LaunchError(f"An overlay needs bubblewrap. {doctor.problem()}")
+            return enclosed.start(kernel)
         way = self._way(place)
-        if way is not None:
-            files |= {path: _data(content) for path, content in way.files.items()}
-            command = way.command(python, command, folders.home())
-            inside |= way.variables()
-
-        def made(info: int, block: int) -> list[str]:
-            return arguments(
-                Sandbox(
-                    folders=seen,
-                    home=folders.home(),
-                    links=interpreter.links(python),
-                    sockets=place.inner,
-                    files=files,
-                    environment=inside,
-                    scratch=self.scratch,
-                    command=command,
-                    info=info,
-                    block=block,
-                    filter=filtered,
-                    proxy=way.path if way is not None else None,
-                    overlay=written.layer.merged if written is not None else None,
-                )
-            )
-
         try:
-            inherited = [*files.values(), filtered]
-            if written is None:
-                return launch([program], made, inherited, self._limits, seen.notebook, way)
-            # A person decides what an overlay's files become, so no rule needs to know of them.
-            programs = [*written.layer.command(), program]
-            return launch(programs, made, inherited, self._limits, None, way)
+            return bubblewrap.start(kernel, self.bwrap, way)
         except BaseException:
             if way is not None:
                 way.close()
@@ -214,6 +186,11 @@ class SandboxProvisioner(LocalProvisioner):
         if self.written is not None:
             self.written.leave()
             self.written = None
+
+    def _wall(self) -> str:
+        if self.wall == AUTO:
+            return LANDLOCK if doctor.problem() else BUBBLEWRAP
+        return str(self.wall)
 
     def _way(self, place: Place) -> gate.Gate | None:
         """To the hosts of the list; None for none."""
@@ -260,9 +237,7 @@ class SandboxProvisioner(LocalProvisioner):
             for name, value in environment.items()
             if name in named or name.startswith("LC_")
         }
-        home = str(folders.home())
-        path = f"{Path(python).parent}:/usr/local/bin:/usr/bin:/bin"
-        return {"HOME": home, "USER": "user", "TMPDIR": "/tmp", **kept, "PATH": path}
+        return {**kept, "PATH": f"{Path(python).parent}:/usr/local/bin:/usr/bin:/bin"}
 
     async def poll(self) -> int | None:
         code = await super().poll()
@@ -303,11 +278,3 @@ CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 def _kill(started: Future[Process]) -> None:
     if not started.cancelled() and started.exception() is None:
         started.result().kill()
-
-
-def _data(content: bytes) -> int:
-    """A descriptor that ``bwrap`` reads this from."""
-    number = os.memfd_create("sandbox", os.MFD_CLOEXEC)
-    os.write(number, content)
-    os.lseek(number, 0, os.SEEK_SET)
-    return number

@@ -1,7 +1,8 @@
 """A seccomp filter in the form that ``bwrap --seccomp`` reads: compiled BPF.
 
 It denies what namespaces leave open: system calls with a history of kernel faults, and sockets that
-no network namespace holds back (vsock, for one).
+no network namespace holds back (vsock, for one). Where there are no namespaces, it also denies what
+Landlock leaves open.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import errno
 import platform
 import struct
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
 _ALLOW, _ERRNO, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _X32 = 0x40000000
@@ -95,12 +96,70 @@ NEW_NAMESPACES = 0x7E020080
 """CLONE_NEW*: user, pid, net, ipc, uts, cgroup, mount, time."""
 FAMILIES = (1, 2, 10, 16)
 """Sockets that may be made: Unix, IPv4, IPv6, netlink."""
+UNIX = (1,)
+CONNECTED = (1, 5)
+"""Kinds of sockets that send nothing unless connected: SOCK_STREAM and SOCK_SEQPACKET."""
+SHARED = {
+    # what no namespace separates: as DENIED
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "migrate_pages": (256, 238),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    # a program that listens in the file system may do anything for who connects
+    "connect": (42, 203),
+    # what Landlock does not ask about, on any path
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "setxattrat": (463, 463),
+    "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
+    "inotify_add_watch": (254, 27),
+}
+_PRLIMIT = (302, 261)
+_SCHEDULES: tuple[tuple[tuple[int | None, int | None], int], ...] = (
+    # without effect on another process or thread: numbers, and the place of its id
+    ((141, 140), 1),  # setpriority
+    ((142, 118), 0),  # sched_setparam
+    ((144, 119), 0),  # sched_setscheduler
+    ((203, 122), 0),  # sched_setaffinity
+    ((314, 274), 0),  # sched_setattr
+    ((251, 30), 1),  # ioprio_set
+)
+"""Landlock asks about none of them. ZeroMQ ends with an error if one fails for its threads."""
+_WITHOUT_EFFECT: tuple[tuple[int | None, int | None], ...] = (
+    (90, None),  # chmod
+    (268, 53),  # fchmodat
+    (452, 452),  # fchmodat2
+    (132, None),  # utime
+    (235, None),  # utimes
+    (261, None),  # futimesat
+)
+"""Modes and times by a path. Programs that copy a file set them: an error would end them."""
+_UTIMENSAT = (280, 88)
 TERMINAL = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
 
 
-def compiled(machine: str = "") -> bytes:
-    """Raises ValueError for a machine that this module has no numbers of."""
+def compiled(machine: str = "", *, namespaces: bool = True) -> bytes:
+    """``namespaces``: whether the kernel has its own. Raises ValueError for a machine that this
+    module has no numbers of."""
     machine = machine or platform.machine()
     if machine not in ARCHITECTURES:
         raise ValueError(f"no system call numbers of {machine or 'this machine'}")
@@ -115,10 +174,14 @@ def compiled(machine: str = "") -> bytes:
         *_when(_EQUAL, _CLONE3, _ERRNO | errno.ENOSYS),
         *_when(_EQUAL, _OPENAT2, _ERRNO | errno.ENOSYS),
     ]
-    for numbers in DENIED.values():
+    denied = DENIED if namespaces else {**DENIED, **SHARED}
+    for numbers in denied.values():
         number = numbers[one]
         if number is not None:
             code += _when(_EQUAL, number, deny)
+    if not namespaces:
+        code += _without_namespaces(one, deny)
+    families = FAMILIES if namespaces else UNIX
     code += _block(_CLONE[one], [*_load(_ARGUMENTS), *_when(_ANY_BIT, NEW_NAMESPACES, deny)])
     for both, place in _MODES:
         code += _block(both[one], _mode(place, deny))
@@ -127,14 +190,39 @@ def compiled(machine: str = "") -> bytes:
         code += _block(both[one], [*makes, *_mode(place + 1, deny)])
     requests = [step for number in TERMINAL for step in _when(_EQUAL, number, deny)]
     code += _block(_IOCTL[one], [*_load(_ARGUMENTS + 8), *requests])
+    # Without a network, the error after which ZeroMQ does not stop the program.
+    no_family = _ERRNO | (errno.EAFNOSUPPORT if namespaces else errno.EOPNOTSUPP)
     family = [
+        *([] if namespaces else _kind(no_family)),
         *_load(_ARGUMENTS),
-        *(_step(_EQUAL, number, len(FAMILIES) - place, 0) for place, number in enumerate(FAMILIES)),
-        _step(_RETURN, _ERRNO | errno.EAFNOSUPPORT),
+        *(_step(_EQUAL, number, len(families) - place, 0) for place, number in enumerate(families)),
+        _step(_RETURN, no_family),
     ]
     for number in (_SOCKET[one], _SOCKETPAIR[one]):
         code += _block(number, family)
     return b"".join([*code, _step(_RETURN, _ALLOW)])
+
+
+def _without_namespaces(one: int, deny: int) -> list[bytes]:
+    code = _block(_PRLIMIT[one], [*_load(_ARGUMENTS), *_unless(_EQUAL, 0, deny)])
+    for both, place in _SCHEDULES:
+        named = [*_load(_ARGUMENTS + 8 * place), *_unless(_EQUAL, 0, _ERRNO)]
+        code += _block(both[one], named)
+    for both in _WITHOUT_EFFECT:
+        code += _block(both[one], [_step(_RETURN, _ERRNO)])
+    # Without a path it is for an open file, which Landlock has let it open.
+    path = [
+        step
+        for half in (0, 4)
+        for step in (*_load(_ARGUMENTS + 8 + half), *_when(_ANY_BIT, 0xFFFFFFFF, _ERRNO))
+    ]
+    return [*code, *_block(_UTIMENSAT[one], path)]
+
+
+def _kind(otherwise: int) -> list[bytes]:
+    """Of a socket, without its flags."""
+    kinds = [_step(_EQUAL, one, len(CONNECTED) - place) for place, one in enumerate(CONNECTED)]
+    return [*_load(_ARGUMENTS + 8), _step(_AND, 0xF), *kinds, _step(_RETURN, otherwise)]
 
 
 def _mode(place: int, deny: int) -> list[bytes]:

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 from jupyter_codeinterp.sandbox import doctor
+from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP, LANDLOCK
 
 from . import report
-from .attempts import AREAS
+from .attempts import AREAS, NOT_OF
 from .running import results
 
 
@@ -19,6 +20,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/escape", description=__doc__)
     parser.add_argument(
         "--only", nargs="+", choices=AREAS, metavar="AREA", default=AREAS, help=", ".join(AREAS)
+    )
+    parser.add_argument(
+        "--wall", choices=(BUBBLEWRAP, LANDLOCK), default=BUBBLEWRAP, help="what holds the kernels"
     )
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what was found in a file")
     parser.add_argument(
@@ -28,17 +32,18 @@ def main() -> int:
         "--write", action="store_true", help=f"renew the table in {report.DOCUMENT}"
     )
     options = parser.parse_args()
-    missing = doctor.problem()
+    missing = doctor.problem_of(options.wall)
     if missing:
         parser.error(missing)
     began = time.monotonic()
-    found = asyncio.run(results(options.only))
-    text = report.markdown(found, report.read(options.beside))
+    areas = [one for one in options.only if one not in NOT_OF.get(options.wall, ())]
+    found = asyncio.run(results(areas, wall=options.wall))
+    text = report.markdown(found, report.read(options.beside), options.wall)
     print(f"{text}\n")
     if options.keep:
         report.keep(found, options.keep)
     if options.write:
-        report.write(text)
+        report.write(text, options.wall)
     faults = [one for one in found if one.fault]
     for one in faults:
         print(f"{one.area}: {one.attempt.name}: {one.fault}", file=sys.stderr)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from jupyter_codeinterp.sandbox import landlock
+from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP, LANDLOCK
 from scripts.documents import made_by, renew
 from scripts.tables import table
 
@@ -17,7 +19,7 @@ from .running import Result
 DOCUMENT = Path("docs/sandbox.md")
 COMMAND = "scripts/escape"
 PACKAGES = ("jupyter_client", "ipykernel")
-HELD, OUT = "held", "**got out**"
+HELD, OUT = "held", "**not held**"
 Others = Mapping[str, str]
 """By attempt, what another user's run found."""
 
@@ -33,10 +35,11 @@ def keep(results: Sequence[Result], path: Path) -> None:
     path.write_text(json.dumps({_key(one): _held(one) for one in results}), encoding="utf-8")
 
 
-def markdown(results: Sequence[Result], others: Others) -> str:
+def markdown(results: Sequence[Result], others: Others, wall: str = BUBBLEWRAP) -> str:
     mine, other = ("root", "a user") if os.getuid() == 0 else ("a user", "root")
     users = (mine, other) if others else (mine,)
-    parts = [made_by(COMMAND, [], PACKAGES)]
+    facts = [f"Landlock {landlock.version()}"] if wall == LANDLOCK else []
+    parts = [made_by(_command(wall), facts, PACKAGES)]
     for area, those in groupby(results, key=lambda one: one.area):
         rows = [
             (
@@ -51,8 +54,12 @@ def markdown(results: Sequence[Result], others: Others) -> str:
     return "\n\n".join(parts)
 
 
-def write(text: str) -> None:
-    renew(DOCUMENT, COMMAND, text)
+def write(text: str, wall: str = BUBBLEWRAP) -> None:
+    renew(DOCUMENT, _command(wall), text)
+
+
+def _command(wall: str) -> str:
+    return COMMAND if wall == BUBBLEWRAP else f"{COMMAND} --wall {wall}"
 
 
 def _key(one: Result) -> str:

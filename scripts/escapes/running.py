@@ -13,9 +13,10 @@ from functools import lru_cache
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from jupyter_codeinterp.sandbox import groups
+from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP
 
 from .attempt import Attempt, Control, Groups
-from .attempts import AREAS, KERNELS
+from .attempts import AREAS, KERNELS, OPEN
 from .attempts.processes import STAYS
 from .outside import marked
 from .world import World, connection_file, end_kernel, start_kernel, world
@@ -39,12 +40,14 @@ class Result:
     outside: bool | None
     error: str
     missed: str
+    known: bool = False
+    """Whether this wall is known not to hold it."""
 
     @property
     def fault(self) -> str:
         """What is wrong; "" for nothing."""
-        if self.got_out:
-            return "it got out"
+        if self.got_out != self.known:
+            return "it got out" if self.got_out else "this wall holds it, and is said not to"
         if self.outside is False and self.attempt.control is not Control.SOME:
             return f"it does not succeed {self.attempt.control.value} either: {self.missed}"
         return ""
@@ -111,10 +114,12 @@ async def tried(world: World, name: str, folder: str, attempts: Iterable[Attempt
     return await kernel.outcomes()
 
 
-async def results(areas: Iterable[str] = AREAS, *, controls: bool = True) -> list[Result]:
+async def results(
+    areas: Iterable[str] = AREAS, *, controls: bool = True, wall: str = BUBBLEWRAP
+) -> list[Result]:
     """``controls``: the same code is tried in plain kernels, too, after the sandboxed ones."""
     found: list[Result] = []
-    async with world() as made:
+    async with world(wall) as made:
         for area in areas:
             attempts = [one for one in AREAS[area] if is_possible(one)]
             spec = KERNELS.get(area, "sandboxed")
@@ -124,7 +129,8 @@ async def results(areas: Iterable[str] = AREAS, *, controls: bool = True) -> lis
             for one in attempts:
                 got_out, error = held[one]
                 outside, other = free.get(one, (None, ""))
-                found.append(Result(area, one, got_out, outside, error, other))
+                known = one.name in OPEN.get(wall, ())
+                found.append(Result(area, one, got_out, outside, error, other, known))
     return found
 
 

@@ -17,6 +17,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 
 from jupyter_codeinterp.core.commands import Decide
 from jupyter_codeinterp.core.events import DraftDecided
+from jupyter_codeinterp.sandbox.walls import BUBBLEWRAP
 from scripts.benchmark.servers import Server, jupyter_server
 from scripts.benchmark.start import OURS, others_off
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -70,7 +71,7 @@ class World:
 
 
 @asynccontextmanager
-async def world() -> AsyncIterator[World]:
+async def world(wall: str = BUBBLEWRAP) -> AsyncIterator[World]:
     async with AsyncExitStack() as stack:
         script = in_order([answer(run_cell("1")), answer(text("Done."))])
         model = await stack.enter_async_context(FakeAnthropic(script, check=False))
@@ -85,19 +86,21 @@ async def world() -> AsyncIterator[World]:
             jupyter_server(extensions=extensions, environment=variables, at_home=True)
         )
         made = await stack.enter_async_context(outside(server.folder, server.pid))
-        _fill(server.folder, made.owned_by_another, allowed(made.names))
+        _fill(server.folder, made.owned_by_another, allowed(made.names), wall)
         other = await start_kernel(server, "sandboxed", "other")
         window, decision = await _conversation(server, model.url)
         stack.push_async_callback(window.close)
         yield World(server, window, made, {**_places(server), **_of(server, other), **decision})
 
 
-def _fill(home: Path, by_another: bool, allow: list[str]) -> None:
+def _fill(home: Path, by_another: bool, allow: list[str], wall: str) -> None:
     for name in HOME_FILES:
         _write(home / name, f"a secret in {name}\n")
     for folder in FOLDERS:
         notebooks = home / "notebooks" / folder
-        for name in FOLDER_FILES:
+        notebooks.mkdir(parents=True, exist_ok=True)
+        # Without bubblewrap, a folder with such files is refused.
+        for name in FOLDER_FILES if wall == BUBBLEWRAP else ():
             _write(notebooks / name, "\n")
         (notebooks / "link").symlink_to(home / ".ssh" / "id_ed25519")
         tool = shutil.copy(shutil.which("id") or "/usr/bin/id", notebooks / "as-its-owner")
@@ -111,7 +114,7 @@ def _fill(home: Path, by_another: bool, allow: list[str]) -> None:
         "overlaid": {"overlay": True},
     }
     for name, traits in kernels.items():
-        provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
+        provisioner = {"provisioner_name": "codeinterp-sandbox", "config": {"wall": wall, **traits}}
         spec = {
             "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
             "display_name": name,

@@ -26,15 +26,20 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
         from . import overlays
 
         return asyncio.run(overlays.changes(options))
-    missing = doctor.problem()
     if options.what == "doctor":
+        missing = doctor.problem()
         print(missing or _abilities())
+        if missing:
+            print(doctor.without_bubblewrap())
         return FAILED if missing else DONE
+    missing = doctor.problem_of(options.wall)
     if missing:
         raise Problem(missing)
     name = options.name or (OVERLAY_NAME if options.overlay else NAME)
     try:
-        folder, title = install(options.kernel, name, user=options.user, overlay=options.overlay)
+        folder, title = install(
+            options.kernel, name, user=options.user, wall=options.wall, overlay=options.overlay
+        )
     except NoSuchKernel as error:
         raise Problem(f"There is no kernel {error.name!r} here.", USAGE) from None
     except ValueError as error:

@@ -19,9 +19,11 @@ def main() -> None:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(MOST)
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    address = f"127.0.0.1:{listener.getsockname()[1]}"
     for name in NAMES:
-        os.environ[name] = os.environ[name.lower()] = address
+        os.environ[name] = os.environ[name.lower()] = f"http://{address}"
+    # No program reads this by itself. The names are looked up outside.
+    os.environ["SOCKS5_PROXY"] = f"socks5h://{address}"
     child = os.fork()
     if child == 0:
         os.setsid()

@@ -85,6 +85,9 @@ BOUNDS: tuple[Attempt, ...] = (
             ),
             "fill the temporary folder": _fills("f'/tmp/codeinterp-{MARK}'"),
             "fill shared memory": _fills("f'/dev/shm/codeinterp-{MARK}'"),
+            "fill its own temporary folder": (
+                "import tempfile\n" + _fills("f'{tempfile.gettempdir()}/{MARK}'")
+            ),
             "fill the home folder": _fills("f'{HOME}/filled'"),
         }
     ),

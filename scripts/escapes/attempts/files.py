@@ -27,6 +27,20 @@ FILES = (
             "read a private key in a program that it starts": (
                 "program('cat', f'{HOME}/.ssh/id_ed25519')"
             ),
+            "learn the size of a private key": "assert os.stat(f'{HOME}/.ssh/id_ed25519').st_size",
+            "let everyone read a private key": (
+                "path = f'{HOME}/.ssh/id_ed25519'\n"
+                "os.chmod(path, 0o604); assert os.stat(path).st_mode & 0o777 == 0o604"
+            ),
+            "change the time of a file of another project": (
+                "path = f'{HOME}/project/data.csv'\n"
+                "os.utime(path, (5, 5)); assert os.stat(path).st_mtime == 5"
+            ),
+            "learn of new files in another project": (
+                "watch = LIBC.inotify_init()\n"
+                "assert LIBC.inotify_add_watch(watch, f'{HOME}/project'.encode(), 0x100) > 0\n"
+                "os.close(watch)"
+            ),
             "go to the home folder": "fresh('os.chdir(f\"{HOME}/project\")')",
             "read another notebook of the server": "open('../private.ipynb').read()",
         }

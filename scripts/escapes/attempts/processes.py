@@ -33,8 +33,13 @@ PROCESSES = (
             "signal a program": "os.kill(VICTIM, 0)",
             "signal the server": "os.kill(SERVER, 0)",
             "hold a program": "os.close(os.pidfd_open(VICTIM))",
-            "move a program to one processor": "os.sched_setaffinity(VICTIM, [0])",
-            "slow a program down": "os.setpriority(os.PRIO_PROCESS, VICTIM, 5)",
+            "move a program to one processor": (
+                "os.sched_setaffinity(VICTIM, [0]); assert os.sched_getaffinity(VICTIM) == {0}"
+            ),
+            "slow a program down": (
+                "os.setpriority(os.PRIO_PROCESS, VICTIM, 5)\n"
+                "assert os.getpriority(os.PRIO_PROCESS, VICTIM) == 5"
+            ),
             "limit a program": (
                 "import resource; resource.prlimit(VICTIM, resource.RLIMIT_CORE, (0, 0))"
             ),

@@ -1,0 +1,49 @@
+"""A kernel that shall start in a sandbox, whatever its wall is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .folders import Folders
+from .limits import Limits
+from .overlay.layer import Layer
+from .place import Place
+
+
+class Kernel(NamedTuple):
+    """``arguments``: of the interpreter, with ``file``, the connection file's path outside, in one
+    of them; ``connection``: its content; ``scratch``: bytes of each temporary file system;
+    ``layer``: what it writes into instead of the notebook's folder."""
+
+    python: str
+    arguments: Sequence[str]
+    file: str
+    connection: Mapping[str, Any]
+    environment: Mapping[str, str]
+    folders: Folders
+    place: Place
+    scratch: int
+    limits: Limits
+    layer: Layer | None = None
+
+    def command(self, file: str) -> list[str]:
+        """``file``: the connection file's path in the sandbox."""
+        return [self.python, *(one.replace(self.file, file) for one in self.arguments)]
+
+    def told(self, sockets: str) -> bytes:
+        """The connection file. ``sockets``: the path of its sockets in the sandbox, but for the
+        number."""
+        key = self.connection["key"]
+        text = key.decode() if isinstance(key, bytes) else key
+        return json.dumps({**self.connection, "ip": sockets, "key": text}).encode()
+
+
+def data(content: bytes) -> int:
+    """A descriptor that another program reads this from."""
+    number = os.memfd_create("sandbox", os.MFD_CLOEXEC)
+    os.write(number, content)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
