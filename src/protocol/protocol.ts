@@ -1425,7 +1425,8 @@ export interface ReloadNotebook {
  * Whether the agent works in this window, from ``epoch`` on.
  *
  * It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
- * one waits for another lease.
+ * one waits for another lease. ``shared``: the server works in the room of which the window is a
+ * view; nobody has a lease.
  */
 export interface Lease {
   type: 'lease';
@@ -1433,6 +1434,7 @@ export interface Lease {
   epoch: number;
   held: boolean;
   announcement: number;
+  shared: boolean;
 }
 /**
  * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.

@@ -88,7 +88,8 @@ class HandOver(Generic[NotebookT]):
         self._file_holds = file_holds
         self._grace = grace
         self._leave_grace = min(grace, leave_grace)
-        self._file_writer: FileWriter | None = None
+        self.file_writer: FileWriter | None = None
+        """Whatever works in the file, or in the room, now."""
         self._version = ""
         """The version that the file writer wrote last; "" if a window's copy is newer."""
         self._unmarked: Mapping[str, int] = {}
@@ -104,6 +105,15 @@ class HandOver(Generic[NotebookT]):
         self._look: asyncio.Task[None] | None = None
         """Compares a window's copy with the file."""
         self._ending: asyncio.Future[None] | None = None
+
+    def shares(self, state: WindowState) -> bool:
+        """Whether this window is a view of a room, in which the server works itself."""
+        return state.collaborative and self._owner is not None and self._owner.has_rooms
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a window is a view of a room."""
+        return any(map(self.shares, self.windows.values()))
 
     @property
     def headless(self) -> bool:
@@ -167,6 +177,10 @@ class HandOver(Generic[NotebookT]):
         self._awaited.clear()
         if window is self.holder:
             return
+        if self.shares(state):
+            self._notebook.notify(window, held=False)
+            self._go_on_without_window()
+            return
         if self._handle(Event.WINDOW_CAME):
             if self.state is State.CHECKING:
                 self._stop_look()
@@ -197,11 +211,18 @@ class HandOver(Generic[NotebookT]):
         block the file."""
         if not self.windows:
             self._awaited.clear()
-            self._sooner.set()
-            self._handle(Event.NO_WINDOW_COMES)
+            self._go_on_without_window()
+
+    def _go_on_without_window(self) -> None:
+        """What waits need not wait for a window."""
+        self._sooner.set()
+        self._handle(Event.NO_WINDOW_COMES)
 
     def moved(self, window: Window) -> dict[Window, WindowState]:
-        """The notebook has a new path in this window only. Return the other windows."""
+        """The notebook has a new path in this window only. Return the other windows. A room
+        moves in all of its windows."""
+        if self.shares(self.windows[window]):
+            return {}
         ours = self.windows.pop(window)
         others, self.windows = self.windows, {window: ours}
         if self.state in (State.CHECKING, State.WINDOW):
@@ -252,8 +273,9 @@ class HandOver(Generic[NotebookT]):
     def _offer_next(self) -> None:
         """Offer a free lease to the oldest window."""
         if self.state is State.CHECKING and self._look is None:
-            if self.windows:
-                self._offer(next(iter(self.windows)))
+            copies = (one for one, state in self.windows.items() if not self.shares(state))
+            if (oldest := next(copies, None)) is not None:
+                self._offer(oldest)
             else:
                 self._handle(Event.LAST_WINDOW_LEFT)
 
@@ -321,15 +343,16 @@ class HandOver(Generic[NotebookT]):
         except Exception:
             log.exception("Cannot work in the file of %s", self._notebook.path)
             return self.file_failed(BROKEN)
-        self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
-        self._file_writer = self.holder = file_writer
+        if not self.windows:
+            self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
+        self.file_writer = self.holder = file_writer
         self._handle(Event.FILE_OPENED)
         self._notebook.begin(file_writer, applied)
 
     async def _close(self) -> None:
-        if self._file_writer is not None:
-            await self._file_writer.close()
-        self._file_writer = None
+        if self.file_writer is not None:
+            await self.file_writer.close()
+        self.file_writer = None
         self._handle(Event.FILE_CLOSED)
         self._offer_next()
 
@@ -340,7 +363,7 @@ class HandOver(Generic[NotebookT]):
         """The file cannot be used; ``gone``: it does not exist. A window gets the ops that it
         lacks."""
         if self._handle(Event.FILE_FAILED, Block(reason, _now() + RETRY_AFTER)):
-            self._file_writer = None
+            self.file_writer = None
             if gone and self._owner is not None:
                 self._owner.gone(self._notebook, reason)
 
@@ -349,15 +372,15 @@ class HandOver(Generic[NotebookT]):
     def give_up(self, reason: str) -> None:
         """The notebook no longer exists: nobody works in it from now on."""
         self.windows.clear()
-        if self._file_writer is not None:
-            self._ending = asyncio.ensure_future(self._file_writer.close())
-        self._file_writer = None
+        if self.file_writer is not None:
+            self._ending = asyncio.ensure_future(self.file_writer.close())
+        self.file_writer = None
         self._handle(Event.GAVE_UP, Block(reason))
 
     async def aclose(self) -> None:
         """Wait until the file writer has finished."""
-        if self._file_writer is not None:
-            await self._file_writer.close()
+        if self.file_writer is not None:
+            await self.file_writer.close()
 
 
 def _now() -> float:

@@ -85,7 +85,8 @@ class LiveNotebook:
     def may_begin(self) -> bool:
         """Whether a turn may begin: in a window, or in the file if no window is expected. If one
         is about to open the notebook, the turn waits for it."""
-        return self.is_open or self._hand_over.headless or self._is_opening
+        hand_over = self._hand_over
+        return self.is_open or hand_over.headless or hand_over.is_shared or self._is_opening
 
     @property
     def has_window(self) -> bool:
@@ -119,6 +120,16 @@ class LiveNotebook:
 
     def held_by(self, window: Window) -> bool:
         return window is self._hand_over.holder
+
+    def shared_by(self, window: Window) -> bool:
+        """Whether the window is a view of the notebook's room."""
+        state = self._hand_over.windows.get(window)
+        return state is not None and self._hand_over.shares(state)
+
+    def shows_draft(self, cell_id: str) -> bool:
+        """Whether the room still has this cell. Of several windows, one may be behind."""
+        writer = self._hand_over.file_writer
+        return writer is not None and writer.has(cell_id)
 
     def opened_by(self, window: Window) -> bool:
         return window in self._hand_over.windows
@@ -156,7 +167,7 @@ class LiveNotebook:
         if state is None:
             return
         last_word = for_good and self.held_by(window)
-        edited = state.edited and not for_good
+        edited = state.edited and not for_good and not self.shared_by(window)
         self._hand_over.window_left(window, edited=edited, announced=announced or for_good)
         if last_word and not self.has_window:
             self._file_holds.saved(self._outbox.reverted(state.saved))
@@ -240,7 +251,8 @@ class LiveNotebook:
     def notify(self, window: Window, *, held: bool) -> None:
         state = self._hand_over.windows.get(window)
         announcement = state.announcement if state is not None else 0
-        window.send(Lease(self.path, self.epoch, held, announcement))
+        shared = self.shared_by(window)
+        window.send(Lease(self.path, self.epoch, held, announcement, shared))
 
     def _bring_up_to_date(self, holder: Window, applied: Mapping[str, int]) -> None:
         self.notify(holder, held=True)
@@ -269,6 +281,20 @@ class LiveNotebook:
         self._hand_over.file_written(version, unmarked)
         if unmarked and self._owner is not None:
             self._owner.saved(unmarked)
+
+    def reopened(self, writer: Window, applied: Mapping[str, int]) -> None:
+        """The room is another document, which holds only these ops."""
+        if self.held_by(writer):
+            self.begin(writer, applied)
+
+    def changed_by_others(self, writer: Window) -> None:
+        """Somebody has changed the room's document."""
+        if self.held_by(writer):
+            self.acts += 1
+
+    def saved_in_room(self, applied: Mapping[str, int]) -> None:
+        """The room has saved these ops."""
+        self._file_holds.saved(applied)
 
     def lost(self, reason: str, gone: bool = False) -> None:
         """The file writer can no longer use the file; ``gone``: it does not exist."""
