@@ -143,7 +143,8 @@ const steps = {
     pages.delete(who);
     await page.context().close();
   },
-  errors: () => errors
+  /** The errors since the last look. */
+  errors: () => errors.splice(0)
 };
 
 async function pageOf(who) {
