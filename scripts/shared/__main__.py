@@ -11,11 +11,18 @@ from pathlib import Path
 from scripts.hubs.checks import Checks
 from tests.fake_anthropic import FakeAnthropic
 from tests.fake_anthropic.scenarios import SCENARIOS
-from tests.fake_anthropic.scripts import by_words, echo
+from tests.fake_anthropic.scripts import by_words, echo, scenario
+from tests.fake_anthropic.turns import answer, run_cell, text
 
 from .pages import browsers
 from .site import Site
 from .stories import STORIES
+
+
+SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('after')"
+OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
+SETTINGS = {"CodeInterp.window_grace": 5, "YDocExtension.document_cleanup_delay": 2}
+"""Both are seconds; people wait longer."""
 
 
 async def look(checks: Checks, names: list[str]) -> None:
@@ -25,8 +32,8 @@ async def look(checks: Checks, names: list[str]) -> None:
         with tempfile.TemporaryDirectory(
             prefix="codeinterp-rooms-", ignore_cleanup_errors=True
         ) as folder:
-            async with FakeAnthropic(by_words(SCENARIOS, otherwise=echo)) as model:
-                site = Site(Path(folder), model.url, {"CodeInterp.window_grace": 5})
+            async with FakeAnthropic(by_words({**SCENARIOS, **OWN}, otherwise=echo)) as model:
+                site = Site(Path(folder), model.url, SETTINGS)
                 try:
                     await site.start()
                     async with browsers() as pages:

@@ -94,6 +94,30 @@ const steps = {
   async says(page, { text }) {
     await panelOf(page).getByText(text).last().waitFor();
   },
+  /** Wait until a draft waits, or the turn is over; whether a draft waits. */
+  async next(page) {
+    const panel = panelOf(page);
+    const review = panel.getByRole('group', { name: 'Review cell' });
+    const stop = panel.getByRole('button', { name: 'Stop', exact: true });
+    const end = Date.now() + PATIENCE;
+    for (;;) {
+      if (await review.first().isVisible()) {
+        return true;
+      }
+      if (!(await stop.isVisible())) {
+        return false;
+      }
+      if (Date.now() > end) {
+        throw new Error('the turn neither asks nor ends');
+      }
+      await page.waitForTimeout(AGAIN);
+    }
+  },
+  /** Wait until the turn is over. */
+  async over(page) {
+    const stop = panelOf(page).getByRole('button', { name: 'Stop', exact: true });
+    await stop.waitFor({ state: 'hidden' });
+  },
   /** Press Run in the card of the panel until the draft is decided. */
   async decide(page, { button }) {
     const group = panelOf(page).getByRole('group', { name: 'Review cell' });

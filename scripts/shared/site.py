@@ -48,6 +48,9 @@ class Site:
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
+        await asyncio.to_thread(self._start)
+
+    def _start(self) -> None:
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -58,7 +61,7 @@ class Site:
                 stderr=log,
                 start_new_session=True,
             )
-        await asyncio.to_thread(wait_until_it_answers, self.server, self._process)
+        wait_until_it_answers(self.server, self._process)
 
     async def stop(self, *, kill: bool = False) -> None:
         if self._process is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from scripts.hubs.checks import Checks
@@ -85,4 +86,114 @@ async def _in_file(checks: Checks, site: Site, pages: Pages) -> None:
     checks.that("the file has the same cells", found == wanted, found)
 
 
-STORIES = {"task": one_task}
+async def three_cells(checks: Checks, site: Site, pages: Pages) -> None:
+    """Three cells, one of which fails and is mended, while both type without a pause."""
+    await opened(site, pages, "ada", "bert")
+    await pages.do("ada", "ask", text="Which region grew fastest? #growth")
+    typing = [
+        asyncio.ensure_future(pages.do(who, "type", cell=cell, text=words * 12, delay=60))
+        for who, cell, words in (("bert", "c0", " # b"),)
+    ]
+    await pages.do("bert", "until", holds="cells.length > 3")
+    while await pages.do("ada", "next"):
+        await pages.do("ada", "decide", button="Run")
+    await asyncio.gather(*typing)
+    cells = await pages.do("bert", "until", holds="cells.filter(c => c.outputs?.length).length > 2")
+    await asyncio.sleep(2)
+    cells = await pages.do("bert", "cells")
+    checks.that("what Bert typed is there", cells[0]["source"] == "a = 1" + " # b" * 12, cells)
+    checks.that("no cell is left running", not any("*" in c["prompt"] for c in cells), cells)
+    checks.that(
+        "no error is left",
+        not any(o["output_type"] == "error" for c in cells for o in c.get("outputs", [])),
+    )
+    _whole(checks, "bert", cells)
+    same = [c["source"] for c in await pages.do("ada", "cells")] == [c["source"] for c in cells]
+    checks.that("both have the same", same)
+    await _in_file(checks, site, pages)
+
+
+async def decisions(checks: Checks, site: Site, pages: Pages) -> None:
+    """Each may decide: reject, delete the draft's cell, or run what the other has changed."""
+    await opened(site, pages, "ada", "bert")
+    three = "cells.length === 3"
+    await pages.do("ada", "ask", text="Add #one_cell")
+    await pages.do("bert", "until", holds="cells.length === 4")
+    await pages.do("bert", "decide", button="Reject")
+    await pages.do("ada", "until", holds=three)
+    checks.that("Bert rejects what Ada asked for", True)
+    await pages.do("ada", "says", text="It is 2.")
+
+    await pages.do("ada", "ask", text="Again: add #one_cell")
+    cells = await pages.do("bert", "until", holds="cells.length === 4")
+    (draft,) = [cell for cell in cells if cell["cell_type"] == "raw"]
+    await pages.do("bert", "remove", cell=draft["id"])
+    await pages.do("ada", "until", holds=three)
+    await pages.do("ada", "over")
+    checks.that("a draft whose cell Bert deletes is rejected", True)
+
+    await pages.do("ada", "ask", text="Once more: add #one_cell")
+    cells = await pages.do("bert", "until", holds="cells.length === 4")
+    (draft,) = [cell for cell in cells if cell["cell_type"] == "raw"]
+    await pages.do("bert", "type", cell=draft["id"], text=" + 40")
+    changed = "cells.some(c => c.source === '1 + 1 + 40')"
+    await pages.do("ada", "until", holds=changed)
+    await pages.do("ada", "decide", button="Run")
+    ran = (
+        "cells.some(c => c.source === '1 + 1 + 40' && c.outputs[0]?.data?.['text/plain'] === '42')"
+    )
+    for who in ("ada", "bert"):
+        cells = await pages.do(who, "until", holds=ran)
+        _whole(checks, who, cells)
+    checks.that("Ada runs what Bert has made of the draft", True)
+
+
+async def let_go(checks: Checks, site: Site, pages: Pages) -> None:
+    """Both close their pages in mid-turn; the room goes, and comes back with all of it."""
+    await opened(site, pages, "ada", "bert")
+    await pages.do("ada", "ask", text="Wait #ten_seconds")
+    await pages.do("ada", "decide", button="Run")
+    await pages.do("bert", "until", holds="cells.some(c => c.outputs?.[0]?.text === 'before\\n')")
+    before = await pages.do("ada", "cells")
+    await asyncio.gather(pages.do("ada", "close"), pages.do("bert", "close"))
+    await asyncio.sleep(6)
+    await pages.do("bert", "open", url=site.server.url, token=site.token, file=FILE)
+    cells = await pages.do(
+        "bert", "until", holds="cells.some(c => c.outputs?.[0]?.text === 'before\\nafter\\n')"
+    )
+    ids = [cell["id"] for cell in cells]
+    checks.that("the same cells are there, once", ids == [c["id"] for c in before], cells)
+    _whole(checks, "bert", cells)
+    checks.that("no cell is left running", not any("*" in c["prompt"] for c in cells), cells)
+
+
+async def restart(checks: Checks, site: Site, pages: Pages) -> None:
+    """The server is killed while a draft waits; the pages come back to the next one."""
+    await opened(site, pages, "ada", "bert")
+    await pages.do("ada", "ask", text="Add #one_cell")
+    await pages.do("ada", "decide", button="Run")
+    await pages.do("ada", "says", text="It is 2.")
+    await pages.do("bert", "until", holds="cells.some(c => c.execution_count)")
+    await site.stop(kill=True)
+    await site.start()
+    for who in ("ada", "bert"):
+        await pages.do(who, "close")
+        await pages.do(who, "open", url=site.server.url, token=site.token, file=FILE)
+        cells = await pages.do(who, "until", holds="cells.length === 4")
+        sources = [cell["source"] for cell in cells]
+        checks.that(f"{who} has each cell once", sorted(sources) == sorted(set(sources)), sources)
+        ran = [cell for cell in cells if cell["source"] == "1 + 1"]
+        checks.that(f"{who} has the outputs", bool(ran and ran[0]["outputs"]), cells)
+        _whole(checks, who, cells)
+    await pages.do("bert", "ask", text="Again: add #one_cell")
+    await pages.do("ada", "until", holds="cells.length === 5")
+
+
+Story = Callable[[Checks, Site, Pages], Awaitable[None]]
+STORIES: dict[str, Story] = {
+    "task": one_task,
+    "cells": three_cells,
+    "decisions": decisions,
+    "let-go": let_go,
+    "restart": restart,
+}

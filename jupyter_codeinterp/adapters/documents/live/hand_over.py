@@ -60,6 +60,9 @@ class Workplace(Protocol):
     def notify(self, window: Window, *, held: bool) -> None:
         """Notify the window whether it has the lease."""
 
+    def look(self) -> None:
+        """Have whoever works in the notebook see whether it is still the same document."""
+
     def block(self, reason: str) -> None: ...
 
 
@@ -114,6 +117,11 @@ class HandOver(Generic[NotebookT]):
     def is_shared(self) -> bool:
         """Whether a window is a view of a room."""
         return any(map(self.shares, self.windows.values()))
+
+    @property
+    def is_shared_elsewhere(self) -> bool:
+        """Whether a window is a view of a room that the server does not know."""
+        return any(s.collaborative and not self.shares(s) for s in self.windows.values())
 
     @property
     def headless(self) -> bool:
@@ -179,6 +187,7 @@ class HandOver(Generic[NotebookT]):
             return
         if self.shares(state):
             self._notebook.notify(window, held=False)
+            self._notebook.look()
             self._go_on_without_window()
             return
         if self._handle(Event.WINDOW_CAME):

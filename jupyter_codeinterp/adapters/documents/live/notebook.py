@@ -248,6 +248,9 @@ class LiveNotebook:
     def block(self, reason: str) -> None:
         self._outbox.leave_pending(reason)
 
+    def look(self) -> None:
+        self._post(ReadNotebook(self.path, self.epoch, SAVE_ONLY))
+
     def notify(self, window: Window, *, held: bool) -> None:
         state = self._hand_over.windows.get(window)
         announcement = state.announcement if state is not None else 0
@@ -362,7 +365,7 @@ class LiveNotebook:
     @property
     def why_not(self) -> DocumentError:
         """Why nothing can be read or done now."""
-        if any(state.collaborative for state in self._hand_over.windows.values()):
+        if self._hand_over.is_shared_elsewhere:
             return DocumentError("collaborative", COLLABORATIVE)
         blocked = self._hand_over.blocked
         return DocumentError("not_open", blocked.reason if blocked is not None else CLOSED)
