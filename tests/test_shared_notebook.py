@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from jupyter_ydoc import YNotebook
-from pycrdt import Doc, Text
+from pycrdt import Doc, Map, Text
 
 from jupyter_codeinterp.adapters.documents.room import cells as shared_cells
 from jupyter_codeinterp.adapters.documents.room.shared import ORIGIN, SharedNotebook
@@ -46,10 +46,10 @@ S = "s1"
 def room_with(cells: Sequence[Cell]) -> YNotebook:
     """A room's document, with what its file has."""
     document = YNotebook()
-    meta = document.ydoc.get("meta", type=shared_cells.Map)
+    meta = document.ydoc.get("meta", type=Map)
     with document.ydoc.transaction():
         meta["nbformat"], meta["nbformat_minor"] = 4, 5
-        meta["metadata"] = shared_cells.Map({})
+        meta["metadata"] = Map({})
         for cell in cells:
             document.ycells.append(document.create_ycell(cell))
     return document
@@ -132,7 +132,7 @@ TEXTS = st.text(alphabet="ab\nä😀\u200d\U0001d4b3", max_size=12)
 @settings(deadline=None)
 @given(TEXTS, TEXTS)
 def test_a_text_becomes_the_other_one_exactly(before: str, after: str) -> None:
-    document = Doc()
+    document: Any = Doc()
     document["text"] = text = Text(before)
     shared_cells.change_text(text, before, after)
     assert str(text) == after
@@ -220,7 +220,7 @@ def test_a_page_that_trusts_a_cell_meanwhile_does_not_lend_trust_to_outputs() ->
 
 def code(cell_id: str, source: str, *, trusted: bool = False) -> Cell:
     metadata = {"trusted": True} if trusted else {}
-    fields = {"outputs": [], "execution_count": None, "metadata": metadata}
+    fields: Cell = {"outputs": [], "execution_count": None, "metadata": metadata}
     return {"id": cell_id, "cell_type": "code", "source": source, **fields}
 
 

@@ -192,6 +192,11 @@ class SessionManager:
             self.broadcaster.send_others(action)
         return action
 
+    def person(self, notebook: str, window: int) -> str:
+        live = self._notebooks.get(notebook)
+        shared = live is not None and live.is_shared
+        return self.broadcaster.person(window) if shared else ""
+
     def not_me(self, window: FrontWindow) -> None:
         """See ``not_me.py``."""
         not_me(self, window, self._put_back_settings)

@@ -18,7 +18,6 @@ from .pages import browsers
 from .site import Site
 from .stories import STORIES
 
-
 SLEEP = "import time\n\nprint('before', flush=True)\ntime.sleep(10)\nprint('after')"
 OWN = {"ten_seconds": scenario(answer(run_cell(SLEEP, title="Wait")), answer(text("Waited.")))}
 SETTINGS = {"CodeInterp.window_grace": 5, "YDocExtension.document_cleanup_delay": 2}

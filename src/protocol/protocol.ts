@@ -1066,7 +1066,8 @@ export interface Rule {
 /**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
  * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
- * code that runs. ``rule`` is the id of the person's rule that let it run, else "".
+ * code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
+ * the name of who decided, where several people share the notebook.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1081,6 +1082,7 @@ export interface DraftDecided {
   said: string;
   labels: Label[];
   rule: string;
+  person: string;
 }
 /**
  * The run waits on the server while the kernel is busy with something else.

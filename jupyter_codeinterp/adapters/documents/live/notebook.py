@@ -121,6 +121,11 @@ class LiveNotebook:
     def held_by(self, window: Window) -> bool:
         return window is self._hand_over.holder
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether several people may have it open, in a room of this server."""
+        return self._hand_over.is_shared
+
     def shared_by(self, window: Window) -> bool:
         """Whether the window is a view of the notebook's room."""
         state = self._hand_over.windows.get(window)
