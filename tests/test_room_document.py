@@ -19,6 +19,7 @@ from jupyter_codeinterp.adapters.notebook_content.marker import applied
 from jupyter_codeinterp.core.commands import Lease, ServerFrame
 from jupyter_codeinterp.core.document.ops import Insert, Receipt
 from jupyter_codeinterp.core.errors import DocumentError
+from jupyter_codeinterp.core.stores import StoredOp
 from tests.test_shared_notebook import S, code, room_with
 
 PATH = "team.ipynb"
@@ -158,6 +159,17 @@ async def test_a_window_that_comes_back_brings_a_new_room_what_it_lacks() -> Non
         assert world.ids == ["a", "d"]
 
 
+async def test_a_new_server_brings_the_room_what_the_journal_knows_and_the_file_lacks() -> None:
+    world = World()
+    live = LiveNotebook(PATH, world, grace=30)
+    stored = StoredOp(1, 1, Insert("d", "raw", "1", ("a",)), Receipt("done"))
+    live.restore(S, [stored])
+    live.open(Window(), WindowState({}, collaborative=True))
+    await asyncio.sleep(0.05)
+    assert world.ids == ["a", "d"]
+    await live.aclose("the test is over")
+
+
 async def test_what_the_file_has_is_not_done_again_after_a_person_went_back() -> None:
     async with shared() as (live, world, _):
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
@@ -234,7 +246,8 @@ async def test_an_unknown_kind_of_collaboration_is_refused_in_words() -> None:
 async def test_one_window_that_is_behind_does_not_reject_a_draft() -> None:
     async with shared() as (live, _world, window):
         await live.apply(S, 1, Insert("d", "raw", "1", ("a",)))
-        assert live.shared_by(window) and live.shows_draft("d") and not live.shows_draft("e")
+        assert live.sharing.by(window)
+        assert live.sharing.shows("d") and not live.sharing.shows("e")
 
 
 async def test_the_room_moves_in_all_windows_at_once() -> None:

@@ -194,8 +194,7 @@ class SessionManager:
 
     def person(self, notebook: str, window: int) -> str:
         live = self._notebooks.get(notebook)
-        shared = live is not None and live.is_shared
-        return self.broadcaster.person(window) if shared else ""
+        return self.broadcaster.person(window) if live is not None and live.sharing else ""
 
     def not_me(self, window: FrontWindow) -> None:
         """See ``not_me.py``."""
@@ -337,7 +336,7 @@ class SessionManager:
         """Handle a draft that the person deleted, in the window that the agent works in or in a
         view of the room."""
         notebook = self._notebooks.get(path)
-        if notebook is None or not _may_tell(notebook, window) or notebook.shows_draft(cell_id):
+        if notebook is None or not _may_tell(notebook, window) or notebook.sharing.shows(cell_id):
             return
         for session in self._sessions.values():
             if session.info.notebook == path:
@@ -562,4 +561,4 @@ def _at_rest(info: SessionInfo) -> SessionInfo:
 
 def _may_tell(notebook: LiveNotebook, window: Window) -> bool:
     """Whether the window may tell what the person did with a draft's cell."""
-    return notebook.held_by(window) or notebook.shared_by(window)
+    return notebook.held_by(window) or notebook.sharing.by(window)

@@ -18,6 +18,7 @@ from ....core.errors import DocumentError
 from .file_holds import FileHolds
 from .holder import SETTLED, Event, State, after
 from .protocols import FileWriter, Owner, Window, WindowState
+from .sharing import Sharing
 
 NO_FILE = "no_file"
 IN_FILE = "Notebook closed. Continuing in the background."
@@ -50,6 +51,10 @@ class Workplace(Protocol):
     @property
     def waits(self) -> bool:
         """Whether an op or a read waits."""
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are ops that the file may lack."""
 
     def begin(self, holder: Window, applied: Mapping[str, int]) -> None:
         """The new holder's copy holds the ops ``applied``."""
@@ -85,14 +90,14 @@ class HandOver(Generic[NotebookT]):
         self.blocked: Block | None = None
         self.windows: dict[Window, WindowState] = {}
         """Windows with the notebook open, oldest first."""
+        self.sharing = Sharing(owner, lambda: self.windows, lambda: self._file_writer)
         self.settled = asyncio.Event()
         self._notebook = notebook
         self._owner = owner
         self._file_holds = file_holds
         self._grace = grace
         self._leave_grace = min(grace, leave_grace)
-        self.file_writer: FileWriter | None = None
-        """Whatever works in the file, or in the room, now."""
+        self._file_writer: FileWriter | None = None
         self._version = ""
         """The version that the file writer wrote last; "" if a window's copy is newer."""
         self._unmarked: Mapping[str, int] = {}
@@ -108,20 +113,6 @@ class HandOver(Generic[NotebookT]):
         self._look: asyncio.Task[None] | None = None
         """Compares a window's copy with the file."""
         self._ending: asyncio.Future[None] | None = None
-
-    def shares(self, state: WindowState) -> bool:
-        """Whether this window is a view of a room, in which the server works itself."""
-        return state.collaborative and self._owner is not None and self._owner.has_rooms
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether a window is a view of a room."""
-        return any(map(self.shares, self.windows.values()))
-
-    @property
-    def is_shared_elsewhere(self) -> bool:
-        """Whether a window is a view of a room that the server does not know."""
-        return any(s.collaborative and not self.shares(s) for s in self.windows.values())
 
     @property
     def headless(self) -> bool:
@@ -185,10 +176,12 @@ class HandOver(Generic[NotebookT]):
         self._awaited.clear()
         if window is self.holder:
             return
-        if self.shares(state):
+        if self.sharing.is_view(state):
             self._notebook.notify(window, held=False)
             self._notebook.look()
             self._go_on_without_window()
+            if self._notebook.has_unsaved:
+                self.need()
             return
         if self._handle(Event.WINDOW_CAME):
             if self.state is State.CHECKING:
@@ -230,7 +223,7 @@ class HandOver(Generic[NotebookT]):
     def moved(self, window: Window) -> dict[Window, WindowState]:
         """The notebook has a new path in this window only. Return the other windows. A room
         moves in all of its windows."""
-        if self.shares(self.windows[window]):
+        if self.sharing.by(window):
             return {}
         ours = self.windows.pop(window)
         others, self.windows = self.windows, {window: ours}
@@ -282,7 +275,7 @@ class HandOver(Generic[NotebookT]):
     def _offer_next(self) -> None:
         """Offer a free lease to the oldest window."""
         if self.state is State.CHECKING and self._look is None:
-            copies = (one for one, state in self.windows.items() if not self.shares(state))
+            copies = (one for one, state in self.windows.items() if not self.sharing.is_view(state))
             if (oldest := next(copies, None)) is not None:
                 self._offer(oldest)
             else:
@@ -354,14 +347,14 @@ class HandOver(Generic[NotebookT]):
             return self.file_failed(BROKEN)
         if not self.windows:
             self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
-        self.file_writer = self.holder = file_writer
+        self._file_writer = self.holder = file_writer
         self._handle(Event.FILE_OPENED)
         self._notebook.begin(file_writer, applied)
 
     async def _close(self) -> None:
-        if self.file_writer is not None:
-            await self.file_writer.close()
-        self.file_writer = None
+        if self._file_writer is not None:
+            await self._file_writer.close()
+        self._file_writer = None
         self._handle(Event.FILE_CLOSED)
         self._offer_next()
 
@@ -372,7 +365,7 @@ class HandOver(Generic[NotebookT]):
         """The file cannot be used; ``gone``: it does not exist. A window gets the ops that it
         lacks."""
         if self._handle(Event.FILE_FAILED, Block(reason, _now() + RETRY_AFTER)):
-            self.file_writer = None
+            self._file_writer = None
             if gone and self._owner is not None:
                 self._owner.gone(self._notebook, reason)
 
@@ -381,15 +374,15 @@ class HandOver(Generic[NotebookT]):
     def give_up(self, reason: str) -> None:
         """The notebook no longer exists: nobody works in it from now on."""
         self.windows.clear()
-        if self.file_writer is not None:
-            self._ending = asyncio.ensure_future(self.file_writer.close())
-        self.file_writer = None
+        if self._file_writer is not None:
+            self._ending = asyncio.ensure_future(self._file_writer.close())
+        self._file_writer = None
         self._handle(Event.GAVE_UP, Block(reason))
 
     async def aclose(self) -> None:
         """Wait until the file writer has finished."""
-        if self.file_writer is not None:
-            await self.file_writer.close()
+        if self._file_writer is not None:
+            await self._file_writer.close()
 
 
 def _now() -> float:

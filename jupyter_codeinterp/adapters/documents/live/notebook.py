@@ -69,6 +69,7 @@ class LiveNotebook:
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
         self._hand_over = HandOver(self, owner, self._file_holds, grace, leave_grace)
+        self.sharing = self._hand_over.sharing
         self._preview = LivePreview()
         self._reads = Reads(self._ask, self._wait_for_holder)
         self._moved = asyncio.Event()
@@ -86,7 +87,7 @@ class LiveNotebook:
         """Whether a turn may begin: in a window, or in the file if no window is expected. If one
         is about to open the notebook, the turn waits for it."""
         hand_over = self._hand_over
-        return self.is_open or hand_over.headless or hand_over.is_shared or self._is_opening
+        return self.is_open or hand_over.headless or bool(self.sharing) or self._is_opening
 
     @property
     def has_window(self) -> bool:
@@ -102,6 +103,11 @@ class LiveNotebook:
     def waits(self) -> bool:
         """Whether an op or a read waits."""
         return bool(self._outbox or self._reads)
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether there are ops that the file may lack."""
+        return self._outbox.has_any
 
     @property
     def idle(self) -> bool:
@@ -120,21 +126,6 @@ class LiveNotebook:
 
     def held_by(self, window: Window) -> bool:
         return window is self._hand_over.holder
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether several people may have it open, in a room of this server."""
-        return self._hand_over.is_shared
-
-    def shared_by(self, window: Window) -> bool:
-        """Whether the window is a view of the notebook's room."""
-        state = self._hand_over.windows.get(window)
-        return state is not None and self._hand_over.shares(state)
-
-    def shows_draft(self, cell_id: str) -> bool:
-        """Whether the room still has this cell. Of several windows, one may be behind."""
-        writer = self._hand_over.file_writer
-        return writer is not None and writer.has(cell_id)
 
     def opened_by(self, window: Window) -> bool:
         return window in self._hand_over.windows
@@ -172,7 +163,7 @@ class LiveNotebook:
         if state is None:
             return
         last_word = for_good and self.held_by(window)
-        edited = state.edited and not for_good and not self.shared_by(window)
+        edited = state.edited and not for_good and not self.sharing.by(window)
         self._hand_over.window_left(window, edited=edited, announced=announced or for_good)
         if last_word and not self.has_window:
             self._file_holds.saved(self._outbox.reverted(state.saved))
@@ -259,7 +250,7 @@ class LiveNotebook:
     def notify(self, window: Window, *, held: bool) -> None:
         state = self._hand_over.windows.get(window)
         announcement = state.announcement if state is not None else 0
-        shared = self.shared_by(window)
+        shared = self.sharing.by(window)
         window.send(Lease(self.path, self.epoch, held, announcement, shared))
 
     def _bring_up_to_date(self, holder: Window, applied: Mapping[str, int]) -> None:
@@ -370,7 +361,7 @@ class LiveNotebook:
     @property
     def why_not(self) -> DocumentError:
         """Why nothing can be read or done now."""
-        if self._hand_over.is_shared_elsewhere:
+        if self.sharing.elsewhere:
             return DocumentError("collaborative", COLLABORATIVE)
         blocked = self._hand_over.blocked
         return DocumentError("not_open", blocked.reason if blocked is not None else CLOSED)
