@@ -68,8 +68,7 @@ class Room:
 
     @property
     def cells(self) -> list[Cell]:
-        cells: list[Cell] = self.shared.read()["cells"]
-        return cells
+        return self.shared.read(self.shared.places())
 
 
 def notebook(cells: Sequence[Cell]) -> Notebook:

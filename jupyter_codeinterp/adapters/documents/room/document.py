@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Protocol, Union
 
 from pycrdt import Map
@@ -22,7 +24,7 @@ from ....core.commands import (
     SnapshotTaken,
     StreamFrame,
 )
-from ....core.document.ops import protected_in
+from ....core.document.ops import Cell, CellView, protected_in
 from ....core.errors import DocumentError
 from ...notebook_content.view import views
 from .rooms import LOADING, NOT_OPENED, Rooms
@@ -31,6 +33,9 @@ from .shared import ORIGIN, SharedNotebook
 log = logging.getLogger(__name__)
 
 BROKEN = "Cannot work in the shared notebook. See the server's log for the reason."
+PART = 50
+"""Cells that are read at once: some milliseconds."""
+TRIES = 3
 PAUSE = 0.01
 """Seconds between looks at a document that is being loaded."""
 
@@ -132,28 +137,36 @@ class RoomDocument:
                 self._frames.get_nowait()  # all that is unanswered comes again
             self._notebook.reopened(self, applied)
             return
-        answer = await self._in_transaction(lambda shared: self._handle(shared, frame))
-        if isinstance(answer, OpReceipt):
-            self._unsaved = True
-            self._notebook.receive(self, answer)
-        elif answer is not None:
-            self._notebook.answer(self, answer)
-
-    def _handle(self, shared: SharedNotebook, frame: Work) -> OpReceipt | SnapshotTaken | None:
         if isinstance(frame, OpFrame):
-            receipt = shared.apply(frame.session_id, frame.seq, frame.op)
-            return OpReceipt(frame.notebook, frame.epoch, frame.session_id, frame.seq, receipt)
-        if isinstance(frame, OutputsFrame):
-            shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
-        elif isinstance(frame, StreamFrame):
-            if frame.kind != "edit":
-                shared.stream(frame.cell_id, frame.start, frame.text)
-        elif frame.request_id:
-            notebook = shared.read(frame.cell_ids)
-            cells, protected = views(notebook, frame.cell_ids), protected_in(notebook)
-            read = (frame.notebook, frame.epoch, frame.request_id, cells)
-            return SnapshotTaken(*read, protected=protected)
-        return None
+            op = (frame.session_id, frame.seq, frame.op)
+            receipt = await self._in_transaction(lambda shared: shared.apply(*op))
+            self._unsaved = True
+            self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
+        elif isinstance(frame, ReadNotebook):
+            if frame.request_id:
+                self._notebook.answer(self, await self._read(frame))
+        else:
+            await self._in_transaction(lambda shared: _show(shared, frame))
+
+    async def _read(self, frame: ReadNotebook) -> SnapshotTaken:
+        """Read in parts, between which the server does other things, unless others keep moving
+        cells meanwhile."""
+        for most in (*[PART] * TRIES, sys.maxsize):
+            places, order, metadata = await self._in_transaction(
+                lambda shared: (shared.places(frame.cell_ids), shared.order, shared.metadata)
+            )
+            cells: list[CellView] = []
+            for start in range(0, len(places), most):
+                part = places[start : start + most]
+                read = await self._in_transaction(partial(_part, places=part, order=order))
+                if read is None:
+                    break
+                cells += views({"cells": read})
+                await asyncio.sleep(0)
+            else:
+                break
+        read_at = (frame.notebook, frame.epoch, frame.request_id, tuple(cells))
+        return SnapshotTaken(*read_at, protected=protected_in({"metadata": metadata}))
 
     async def _in_transaction(self, work: Callable[[SharedNotebook], Any]) -> Any:
         """Do this at once when nobody else is in the midst of a change, as while the room reads
@@ -178,7 +191,7 @@ class RoomDocument:
 
     def _follow(self, document: Any) -> None:
         self._stop_listening()
-        self._shared = SharedNotebook(document, self._streamed, self._untrusted)
+        self._shared = shared = SharedNotebook(document, self._streamed, self._untrusted)
         meta = document.ydoc.get("meta", type=Map)
         watched = (
             (document.ycells, document.ycells.observe_deep(self._on_change)),
@@ -188,8 +201,9 @@ class RoomDocument:
 
         def stop() -> None:
             self._stop_listening = lambda: None
-            for shared_type, subscription in watched:
-                shared_type.unobserve(subscription)
+            shared.close()
+            for watched_type, subscription in watched:
+                watched_type.unobserve(subscription)
 
         self._stop_listening = stop
 
@@ -213,3 +227,16 @@ class RoomDocument:
             log.exception("Cannot read the file of %s", self._notebook.path)
         finally:
             self._looking = None
+
+
+def _show(shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
+    """A preview of what an op will bring."""
+    if isinstance(frame, OutputsFrame):
+        shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
+    elif frame.kind != "edit":
+        shared.stream(frame.cell_id, frame.start, frame.text)
+
+
+def _part(shared: SharedNotebook, places: list[int], order: int) -> list[Cell] | None:
+    """The cells at these places, if they are still there."""
+    return shared.read(places) if shared.order == order else None

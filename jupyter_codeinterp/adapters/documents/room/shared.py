@@ -48,6 +48,18 @@ class SharedNotebook:
         self._meta = document.ydoc.get("meta", type=Map)
         self._streamed = streamed
         self._untrusted = untrusted
+        self._known_ids: list[Any] | None = None
+        self.order = 0
+        """Rises when others add, move or remove cells."""
+        self._watch = self._cells.observe_deep(self._on_change)
+
+    def close(self) -> None:
+        self._cells.unobserve(self._watch)
+
+    def _on_change(self, events: Any, transaction: Any) -> None:
+        if transaction.origin != ORIGIN and any(map(_concerns_ids, events)):
+            self._known_ids = None
+            self.order += 1
 
     @property
     def is_loaded(self) -> bool:
@@ -65,10 +77,19 @@ class SharedNotebook:
         ours = shared_cells.plain(self.metadata.get("codeinterp"))
         return applied({"metadata": {"codeinterp": ours}})
 
-    def read(self, cell_ids: Sequence[str] = ()) -> Notebook:
-        """The notebook, or only these cells of it."""
-        wanted = (cell for cell in self._cells if not cell_ids or cell.get("id") in cell_ids)
-        return {"cells": [shared_cells.read(cell) for cell in wanted], "metadata": self.metadata}
+    @property
+    def _ids(self) -> list[Any]:
+        """The cells' ids in order. To read them anew takes as long as all the rest of an op."""
+        if self._known_ids is None:
+            self._known_ids = [cell.get("id") for cell in self._cells]
+        return self._known_ids
+
+    def places(self, cell_ids: Sequence[str] = ()) -> list[int]:
+        """Where the cells are, or only these of them."""
+        return [at for at, one in enumerate(self._ids) if not cell_ids or one in cell_ids]
+
+    def read(self, places: Sequence[int]) -> list[Cell]:
+        return [shared_cells.read(self._cells[at]) for at in places]
 
     # --- ops -------------------------------------------------------------------------
 
@@ -92,10 +113,9 @@ class SharedNotebook:
 
     def _around(self, cell_id: str) -> Notebook:
         """The notebook with only the cells of this id read whole."""
-        cells: list[Cell] = []
-        for ycell in self._cells:
-            found = ycell.get("id")
-            cells.append(shared_cells.read(ycell) if found == cell_id else {"id": found})
+        cells: list[Cell] = [{"id": one} for one in self._ids]
+        for at in self.places((cell_id,)):
+            cells[at] = shared_cells.read(self._cells[at])
         return {"cells": cells, "metadata": {}}
 
     def _expecting_previews(self, before: Notebook, op: Op) -> Op:
@@ -113,8 +133,9 @@ class SharedNotebook:
         at = next((i for i, (was, now) in enumerate(ends) if was is not now), shorter)
         if len(after) > len(before):
             self._cells.insert(at, shared_cells.new(after[at]))
+            self._ids.insert(at, id_of(after[at]))
         elif len(after) < len(before):
-            del self._cells[at]
+            del self._cells[at], self._ids[at]
         elif at < len(after):
             self._rewrite(at, shaped(before[at]), after[at], op)
 
@@ -141,7 +162,7 @@ class SharedNotebook:
     def _took(self, after: Notebook, op: Op) -> bool:
         """Whether the document, read back, has the cell as it should be."""
         meant = [shaped(cell) for cell in after["cells"] if id_of(cell) == op.cell_id]
-        found = [shaped(cell) for cell in self.read((op.cell_id,))["cells"]]
+        found = [shaped(cell) for cell in self.read(self.places((op.cell_id,)))]
         return [(c["source"], c["cell_type"]) for c in meant] == [
             (c["source"], c["cell_type"]) for c in found
         ]
@@ -176,10 +197,16 @@ class SharedNotebook:
         shared_cells.change_outputs(ycell["outputs"], before, [*before[:start], *saved])
 
     def _find(self, cell_id: str) -> Any:
-        return next((cell for cell in self._cells if cell.get("id") == cell_id), None)
+        places = self.places((cell_id,))
+        return self._cells[places[0]] if places else None
 
     def has(self, cell_id: str) -> bool:
-        return self._find(cell_id) is not None
+        return cell_id in self._ids
+
+
+def _concerns_ids(event: Any) -> bool:
+    """Whether the event may have changed the list of cells, or an id."""
+    return not event.path or (len(event.path) == 1 and "id" in event.keys)
 
 
 def _changes_trust(was: Cell, now: Cell, op: Op) -> bool:
