@@ -14,7 +14,7 @@ from tests.fake_anthropic.scenarios import SCENARIOS
 from tests.fake_anthropic.scripts import by_words, echo, scenario
 from tests.fake_anthropic.turns import answer, run_cell, text
 
-from .pages import browsers
+from .pages import StepFailed, browsers
 from .site import Site
 from .stories import STORIES
 
@@ -36,7 +36,11 @@ async def look(checks: Checks, names: list[str]) -> None:
                 try:
                     await site.start()
                     async with browsers() as pages:
-                        await story(checks, site, pages)
+                        try:
+                            await story(checks, site, pages)
+                        except StepFailed:
+                            print(await pages.do("ada", "panel"))
+                            raise
                 except Exception:
                     print(site.log.read_text()[-6000:])
                     raise
