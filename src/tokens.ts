@@ -167,7 +167,10 @@ export interface INotebooks {
   isShown(path: string): boolean;
   /** Emitted when a notebook is shown or hidden. */
   readonly shownChanged: ISignal<INotebooks, void>;
-  /** Whether this window holds the lease of `path` (undefined: not known yet). */
+  /**
+   * Whether this window holds the lease of `path`, or is a view of a room, which has none
+   * (undefined: not known yet).
+   */
   holdsLease(path: string): boolean | undefined;
   readonly leaseChanged: ISignal<INotebooks, string>;
   /** Scroll to the cell and highlight it briefly. False if it is missing. */

@@ -651,13 +651,15 @@ class Lease(_Frame, frozen=True, tag="lease"):
     """Whether the agent works in this window, from ``epoch`` on.
 
     It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
-    one waits for another lease.
+    one waits for another lease. ``shared``: the server works in the room of which the window is a
+    view; nobody has a lease.
     """
 
     notebook: str
     epoch: int
     held: bool
     announcement: int = 0
+    shared: bool = False
 
 
 class OutputsNotKept(_Frame, frozen=True, tag="outputs_not_kept"):

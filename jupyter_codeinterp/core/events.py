@@ -416,7 +416,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``source`` is None if it is the waiting draft's. ``edited``: the person changed the
     model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
-    code that runs. ``rule`` is the id of the person's rule that let it run, else ""."""
+    code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
+    the name of who decided, where several people share the notebook."""
 
     call_id: str
     draft_id: str
@@ -429,6 +430,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     said: str = ""
     labels: tuple[Label, ...] = ()
     rule: str = ""
+    person: str = ""
 
 
 TriesDrafts = Literal["labelled", "sandboxed"]

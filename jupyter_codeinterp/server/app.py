@@ -126,6 +126,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             server.session_manager,
             noted,
             file_ids=lambda: noted.get("file_id_manager"),
+            extensions=server.extension_manager,
         )
         looks = self.find_local_servers
         bench.models.looks_around = serves_local_user(server) if looks is None else looks

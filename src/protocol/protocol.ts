@@ -1151,7 +1151,8 @@ export interface Rule {
 /**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the
  * model's source. ``said`` are the person's words with a rejection. ``labels`` are those of the
- * code that runs. ``rule`` is the id of the person's rule that let it run, else "".
+ * code that runs. ``rule`` is the id of the person's rule that let it run, else "". ``person`` is
+ * the name of who decided, where several people share the notebook.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1166,6 +1167,7 @@ export interface DraftDecided {
   said: string;
   labels: Label[];
   rule: string;
+  person: string;
 }
 /**
  * The code of a waiting draft is tried in a fork of the kernel that is thrown away.
@@ -1575,7 +1577,8 @@ export interface ReloadNotebook {
  * Whether the agent works in this window, from ``epoch`` on.
  *
  * It answers the ``OpenNotebook`` with this ``announcement``. A window that has sent a later
- * one waits for another lease.
+ * one waits for another lease. ``shared``: the server works in the room of which the window is a
+ * view; nobody has a lease.
  */
 export interface Lease {
   type: 'lease';
@@ -1583,6 +1586,7 @@ export interface Lease {
   epoch: number;
   held: boolean;
   announcement: number;
+  shared: boolean;
 }
 /**
  * Outputs of the person's own run cannot go into the notebook; ``words`` tell why.

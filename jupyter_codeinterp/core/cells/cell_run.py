@@ -217,6 +217,7 @@ class CellRun:
             decision.said,
             labels,
             decision.rule,
+            decision.person,
         )
 
     def _reject(self, call: ToolUse, reason: str, source: str = "") -> None:

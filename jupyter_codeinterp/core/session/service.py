@@ -64,6 +64,10 @@ class Sessions(Protocol):
     def record(self, action: DoneElsewhere) -> DoneElsewhere:
         """Number and store it, and notify all other windows."""
 
+    def person(self, notebook: str, window: int) -> str:
+        """The name of the person in this window, if several people share the notebook; else
+        "": the one person needs no name."""
+
 
 class SessionService:
     """Every method raises CommandError ``unknown_session``, and StoreError if the journal
@@ -264,7 +268,8 @@ class SessionService:
         _bounded(reason)
         session = self._here(session_id)
         said = self._sessions.rules.scrub(reason.strip())
-        draft = session.decide(draft_id, nonce, action, source, run_all, by, said)
+        person = self._sessions.person(session.info.notebook, by)
+        draft = session.decide(draft_id, nonce, action, source, run_all, by, said, person)
         what: Doing = "run_all" if run_all and action == "run" else action
         self._record(session, by, what, draft.title)
 

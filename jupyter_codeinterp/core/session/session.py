@@ -492,10 +492,11 @@ class Session(PersistentSession):
         run_all: bool,
         window: int = 0,
         said: str = "",
+        person: str = "",
     ) -> Draft:
         """The decided draft. Raises as ``Decisions.decide``."""
         allowed = run_all and modes.may_run_all(self._rules.highest_mode)
-        return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said)
+        return self.decisions.decide(draft_id, nonce, action, source, allowed, window, said, person)
 
     def set_mode(self, mode: Mode, window: int = 0) -> bool:
         """Set the mode from the next decision on, also in a running turn. Returns whether it

@@ -24,6 +24,8 @@ MAX_COMMAND = 1_000_000
 """Bytes of a command, except for a snapshot (a notebook's sources and bounded outputs)."""
 MAX_SNAPSHOT = 32_000_000
 MAX_ID = 2**53
+MAX_PERSON = 200
+"""Characters of a person's name that are kept."""
 
 log = logging.getLogger(__name__)
 _decoder = msgspec.json.Decoder(c.Command)
@@ -107,9 +109,12 @@ class ClientConnection:
         allowed: Allowed,
         number: int = 0,
         close: Callable[[], None] = lambda: None,
+        person: str = "",
     ) -> None:
-        """``number`` identifies the window; ``close`` closes its socket for good."""
+        """``number`` identifies the window; ``close`` closes its socket for good; ``person`` is
+        the name of who is logged in."""
         self.number = number
+        self.person = person[:MAX_PERSON]
         self._close = close
         self.departed_at = -math.inf
         self._manager = manager

@@ -42,6 +42,8 @@ from .settings import CodeInterpSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ...adapters.documents.file import FileDocument
+    from ...adapters.documents.room import Rooms
     from ...adapters.kernel_wire import Process
     from ...adapters.kernels.zmq import KernelLink, KernelPool, ZmqKernel
     from ...adapters.providers.replay.recording import Recording
@@ -51,6 +53,10 @@ if TYPE_CHECKING:
     from ...core.own_commands.own_command import OwnCommand
     from ...core.tools.registry import ToolRegistry
     from ..windows.kept_marks import KeptMarks
+
+
+SHARING = frozenset({"jupyter_server_ydoc"})
+"""The server extensions with rooms that ``adapters/documents/room`` knows."""
 
 
 def _markdown_risks(text: str) -> tuple[str, ...]:
@@ -75,11 +81,13 @@ class Workbench:
         noted: MutableMapping[str, Any],
         file_ids: Callable[[], Any] = lambda: None,
         recording: Recording | None = None,
+        extensions: Any = None,
     ) -> None:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. ``noted``
         receives the last activity. ``file_ids`` gives the file id manager, if installed.
-        ``recording`` replaces the demo's."""
+        ``recording`` replaces the demo's. ``extensions`` is the server's extension manager."""
         self._contents = contents
+        self._server_extensions = extensions
         self._files = partial(sibling_files, contents)
         self._reads_rules = settings.read_rule_files
         self._kernel_manager = kernels
@@ -136,6 +144,7 @@ class Workbench:
             make_new_notebooks=self._new_notebooks,
             stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
+            has_rooms=lambda: self._rooms is not None,
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
@@ -241,8 +250,26 @@ class Workbench:
 
         return ZmqKernel(self._kernels, current_id)
 
+    @cached_property
+    def _rooms(self) -> Rooms | None:
+        """Where several people share a notebook; None without a known package for that."""
+        enabled = getattr(self._server_extensions, "extension_points", {})
+        if not SHARING.intersection(enabled):
+            return None
+        from ...adapters.documents.room import found  # loads pycrdt
+
+        return found(enabled, self._contents)
+
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
-        """The editor of the notebook's file while no window has it open."""
+        """What edits the notebook while no window does: its room if it has one, or its file."""
+        document = self._make_file_document(notebook)
+        if self._rooms is None:
+            return document
+        from ...adapters.documents.room import RoomDocument
+
+        return RoomDocument(notebook, self._rooms, document.look)
+
+    def _make_file_document(self, notebook: LiveNotebook) -> FileDocument:
         from ...adapters.documents.file import ContentsFile, FileDocument  # not at the start
 
         def answer(reply: OpReceipt | SnapshotTaken) -> None:

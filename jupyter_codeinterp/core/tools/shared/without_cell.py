@@ -42,4 +42,5 @@ def decided(draft: Draft, decision: Decision) -> DraftDecided:
         reason=decision.reason,
         window=decision.window,
         said=decision.said,
+        person=decision.person,
     )
