@@ -34,6 +34,7 @@ from .idle_sessions import IdleSessions
 from .own_runs import OWN, OwnRuns
 from .place import (
     Files,
+    GetOutsideTools,
     LookAround,
     MakeFreshRuns,
     MakeNewNotebooks,
@@ -41,6 +42,7 @@ from .place import (
     OwnCommands,
     ReadFile,
     RuleFiles,
+    no_outside_tools,
 )
 from .preload import freeze, preload
 from .windows.actions import ActionLog
@@ -88,6 +90,7 @@ class SessionManager:
         own_runs: OwnRuns | None = None,
         make_new_notebooks: MakeNewNotebooks = lambda session_id, path: None,
         make_fresh_runs: MakeFreshRuns = lambda path: None,
+        outside_tools: GetOutsideTools = no_outside_tools,
         stale_marks: Callable[[], KeptMarks | None] = lambda: None,
     ) -> None:
         """Set up an empty manager.
@@ -105,6 +108,7 @@ class SessionManager:
         make_new_notebooks  lets a conversation go on in another notebook
         stale_marks    gives the marks of stale cells on disk, if they are kept
         make_fresh_runs  runs a conversation's notebook in a fresh kernel
+        outside_tools  gives a conversation's tools of MCP servers
         """
         self.store = store
         self.rules = rules
@@ -116,6 +120,7 @@ class SessionManager:
         self.look_around = look_around
         self.make_new_notebooks = make_new_notebooks
         self.make_fresh_runs = make_fresh_runs
+        self.outside_tools = outside_tools
         self._stale_marks = stale_marks
         self._activity = activity
         self._model = model
