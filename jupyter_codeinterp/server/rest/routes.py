@@ -16,6 +16,7 @@ from . import (
     sessions,
     settings,
     tables,
+    tool_servers,
     turns,
     verify,
     windows,
@@ -25,6 +26,7 @@ from .base import UnknownHandler
 _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 TOKEN = r"([0-9a-f]{16})"
+SERVER = r"([0-9a-f]{64})"
 _NUMBER = events.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
@@ -47,6 +49,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"orders", verify.OrdersHandler),
     (r"mcp/tokens", windows.McpTokensHandler),
     (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
+    (r"tool-servers", tool_servers.ToolServersHandler),
+    (rf"tool-servers/{SERVER}", tool_servers.ToolServerHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

@@ -104,8 +104,7 @@ class ToolServers:
     async def found(self, notebook: str, contents: Any = None) -> tuple[list[Found], list[str]]:
         """The servers of a notebook, and what is wrong with files. A name of the admin's wins, then
         the nearest file's, then the person's."""
-        root = root_of(self._contents)
-        home = str(root) if root is not None else str(Path.home())
+        home = str(Path.home())
         found: dict[str, Found] = {}
         faults: list[str] = []
 
@@ -136,7 +135,7 @@ class ToolServers:
                 path = f"{folder}/{PROJECT}" if folder else PROJECT
                 text = await read_instructions(contents, path, hidden=True)
                 if text is not None:
-                    there = str(root / folder) if root is not None else str(Path.home())
+                    there = os.path.realpath(root / folder if root is not None else Path.home())
                     found.append((path, text, there))
 
         # Those that were read in time count.
@@ -190,16 +189,21 @@ class ToolServers:
 
     # --- a person's word -------------------------------------------------------------
 
-    async def approve(self, notebook: str, digest: str) -> None:
-        """Allow exactly this entry, and start it. Raises CommandError ``unknown_server``,
-        ``server_refused``, ``server_failed`` or ``not_kept``."""
+    async def allow(self, notebook: str, digest: str) -> Entry:
+        """Allow exactly this entry. Raises CommandError ``unknown_server``, ``server_refused`` or
+        ``not_kept``."""
         one = await self._one(notebook, digest)
         why = self._refused(one)
         if why:
             raise CommandError("server_refused", f"This server cannot be used: {why}.")
         self.approvals.set(digest, Word(True, picked=self.approvals.of(digest).picked))
+        return one.entry
+
+    async def approve(self, notebook: str, digest: str) -> None:
+        """The same, and start it. Raises CommandError ``server_failed``, too."""
+        entry = await self.allow(notebook, digest)
         try:
-            await self._alive(one.entry).start_again()
+            await self._alive(entry).start_again()
         except ToolServerError as error:
             raise CommandError("server_failed", error.message) from None
 

@@ -3,6 +3,7 @@ theirs allows this tool as it is now (``approval/policy.py``)."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -25,6 +26,7 @@ from ..shared.drafting import Drafting
 from ..shared.without_cell import CUT_OFF, DIFFERS, decided, draft_of
 from . import schemas, shown
 from .port import OutsideTool, OutsideTools
+from .result import bounded
 from .schemas import BadSchema
 
 LONGEST_DESCRIPTION = 1_000
@@ -113,7 +115,7 @@ class _Call:
         except ValueError as error:
             self._end("not_started", str(error))
         except ToolServerError as error:
-            self._end(_STATUS.get(error.code, "not_started"), error.message)
+            self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
 
     async def _decided(self, words: str) -> AsyncIterator[Event]:
         turn, why = self._turn, ""
@@ -159,7 +161,9 @@ class _Call:
         # If Stop comes meanwhile, the result is there.
         self._end("interrupted", CUT_OFF)
         answer = await self._source.call(self._tool, self._given)
-        seen = await turn.results.see(answer.outputs)
+        scrub, left = turn.untrusted.scrub, turn.results.images_left
+        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, left, scrub)))
+        seen = await turn.results.see(fit)
         self._results[self._call.id] = turn.results.make(
             self._call,
             "error" if answer.is_error else "ok",
@@ -194,9 +198,18 @@ class _Call:
     def _reject(self, words: str, summary: str = "") -> None:
         self._set(self._turn.results.rejected(self._call, words, self._title, "", summary))
 
-    def _end(self, status: Status, words: str) -> None:
+    def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
         results = self._turn.results
-        self._set(results.make(self._call, status, words, title=self._title, summary=words))
+        self._set(
+            results.make(
+                self._call,
+                status,
+                words,
+                title=self._title,
+                summary=words,
+                is_error=is_error,
+            )
+        )
 
     def _set(self, result: Result) -> None:
         self._results[self._call.id] = result
