@@ -215,7 +215,7 @@ def _mcp(mcp: argparse.ArgumentParser) -> None:
     _tool_servers(what)
 
 
-def _tool_servers(what: argparse._SubParsersAction[_Parser]) -> None:
+def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     listing = what.add_parser("servers", help="list the MCP servers that the agent may use")
     approving = what.add_parser("approve", help="let an MCP server start, as its entry is now")
     ending = what.add_parser("off", help="let an MCP server start no more")

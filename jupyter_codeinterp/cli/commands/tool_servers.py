@@ -6,7 +6,6 @@ They start none. A running server sees the change with its next look.
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,15 +23,16 @@ STATES = {"asks": "waits for your approval", "stopped": "approved"}
 
 
 def tool_servers(options: argparse.Namespace) -> int:
-    return asyncio.run(_carry_out(options))
-
-
-async def _carry_out(options: argparse.Namespace) -> int:
+    notebook = Path(options.notebook).resolve()
     # The whole disk is the root: files above the notebook count, as they do for a server.
+    root = Path(notebook.anchor)
+    return asyncio.run(_carry_out(options, root, notebook.relative_to(root).as_posix()))
+
+
+async def _carry_out(options: argparse.Namespace, root: Path, notebook: str) -> int:
     from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
     settings = config_files.settings(config_files.load())
-    root = Path(os.path.abspath(os.sep))
     secrets = Secrets()
     servers = ToolServers(
         AsyncLargeFileManager(root_dir=str(root), allow_hidden=True),
@@ -44,7 +44,6 @@ async def _carry_out(options: argparse.Namespace) -> int:
         learn=secrets.add,
         scrub=secrets.scrub,
     )
-    notebook = Path(os.path.realpath(options.notebook)).relative_to(root).as_posix()
     found, faults = await servers.shown(notebook)
     if options.what == "servers":
         for fault in faults:

@@ -68,7 +68,9 @@ class Live:
             self.fault = ""
             return self.told
         except ToolServerError as error:
-            raise self._failed(error) from None
+            failed = self._failed(error)
+            self.fault = failed.message
+            raise failed from None
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         """Raises ToolServerError. No call is repeated, because it may have done something."""

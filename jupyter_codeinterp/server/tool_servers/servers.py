@@ -135,8 +135,7 @@ class ToolServers:
                 path = f"{folder}/{PROJECT}" if folder else PROJECT
                 text = await read_instructions(contents, path, hidden=True)
                 if text is not None:
-                    there = os.path.realpath(root / folder if root is not None else Path.home())
-                    found.append((path, text, there))
+                    found.append((path, text, _whole(root, folder)))
 
         # Those that were read in time count.
         with contextlib.suppress(asyncio.TimeoutError):
@@ -157,7 +156,7 @@ class ToolServers:
 
     def _shown(self, one: Found) -> Shown:
         entry, word = one.entry, self.approvals.of(one.entry.digest)
-        live = self._live.get(entry.digest)
+        live = self.live(entry.digest)
         why = self._refused(one)
         state: State = "stopped"
         if why:
@@ -166,10 +165,10 @@ class ToolServers:
             state = "off"
         elif not self._may_start(one):
             state = "asks"
-        elif live is not None and live.running:
-            state = "running"
         elif live is not None and live.fault:
             state, why = "failed", live.fault
+        elif live is not None and live.running:
+            state = "running"
         listed = chosen(entry.name, entry.digest, live.told, word.picked)[1] if live else ()
         return Shown(
             entry.digest,
@@ -243,7 +242,9 @@ class ToolServers:
         return self._live[entry.digest]
 
     def live(self, digest: str) -> Union[Live, None]:
-        """The server with this entry; None if it was turned off."""
+        """The server with this entry; None if it was turned off, also by the command line."""
+        if self.approvals.of(digest).off and digest in self._live:
+            self._in_background(self._live.pop(digest).close())
         return self._live.get(digest)
 
     async def for_session(
@@ -330,6 +331,11 @@ class SessionTools:
         if live is None:
             raise ToolServerError("not_started", OFF)
         return live
+
+
+def _whole(root: Union[Path, None], folder: str) -> str:
+    """The folder without links: the same for every server and the command line."""
+    return str((root / folder).resolve() if root is not None else Path.home())
 
 
 def _read(file: Path) -> Union[str, None]:
