@@ -6,6 +6,8 @@ import type { SessionInfo } from './protocol';
 import type {
   ExportFormat,
   IAdded,
+  IToolServers,
+  IToolServerWish,
   IConnected,
   IConnection,
   ICredentials,
@@ -196,6 +198,20 @@ export class Api {
   /** What other packages add. */
   async added(): Promise<readonly IAdded[]> {
     return (await this._call<{ added: IAdded[] }>('GET', 'packages')).added;
+  }
+
+  /** The MCP servers of a notebook. */
+  toolServers(notebook: string): Promise<IToolServers> {
+    const query = URLExt.objectToQueryString({ notebook });
+    return this._call('GET', `tool-servers${query}`);
+  }
+
+  toolServer(
+    notebook: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
+    return this._call('PATCH', `tool-servers/${id}`, { notebook, ...wish });
   }
 
   /** The server stores the key and never returns it. */

@@ -24,9 +24,9 @@ KEYS = {"y": "run", "yes": "run", "n": "reject", "no": "reject", "e": "edit", "e
 ALL = {"a": "all", "all": "all"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
-_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify"), "text")
+_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
-UNEDITED = ("delete", "kernel", "notebook", "verify")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "tool")
 """Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 

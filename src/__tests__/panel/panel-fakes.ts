@@ -14,6 +14,8 @@ import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
   IAdded,
+  IToolServers,
+  IToolServerWish,
   IApi,
   IChange,
   IConnected,
@@ -620,6 +622,23 @@ export class FakeApi implements IApi {
 
   async added(): Promise<IAdded[]> {
     return this.parts;
+  }
+
+  servers: IToolServers = { servers: [], faults: [] };
+  /** Wishes for tool servers, by id. */
+  wishes: [string, IToolServerWish][] = [];
+
+  async toolServers(): Promise<IToolServers> {
+    return this.servers;
+  }
+
+  async toolServer(
+    _: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
+    this.wishes.push([id, wish]);
+    return this.servers;
   }
 
   async connections(): Promise<IConnection[]> {

@@ -5,7 +5,9 @@ import type {
   IConnected,
   IConnection,
   ICredentials,
-  ILocalServers
+  ILocalServers,
+  IToolServers,
+  IToolServerWish
 } from '../../protocol/api';
 import { person } from '../../notebook/review/gate/person';
 import type { IPastedKey } from '../view/pasted-keys';
@@ -60,6 +62,19 @@ export class Connections {
     return this._api.added().catch(() => []);
   }
 
+  /** The MCP servers of the notebook in front; none if the request fails. */
+  toolServers(): Promise<IToolServers> {
+    return this._api
+      .toolServers(this._state.now.notebook)
+      .catch(() => ({ servers: [], faults: [] }));
+  }
+
+  /** Rejects with a message for people. */
+  toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
+    this._needsPerson();
+    return this._api.toolServer(this._state.now.notebook, id, wish);
+  }
+
   /** Rejects with a message for people if the server refuses the key or the address. */
   async connect(provider: string, credentials: ICredentials): Promise<void> {
     this._needsPerson();
@@ -91,7 +106,7 @@ export class Connections {
 
   private _needsPerson(): void {
     if (!person.acts()) {
-      const words = 'Click the button to save the key.';
+      const words = 'Click the button yourself.';
       throw new Error(this._state.trans.__(words));
     }
   }

@@ -4,10 +4,15 @@ import type { IConnection } from '../../../protocol/api';
 import type { IPanelState } from '../../store/panel-state';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { lazy } from '../elements/lazy';
 import { AddedParts } from './AddedParts';
 import { CompletionSwitch } from './CompletionSwitch';
 import { ConnectForm } from './ConnectForm';
 import { LocalServers } from './LocalServers';
+
+const ToolServers = lazy(
+  async () => (await import('./ToolServers')).ToolServers
+);
 
 /** The connected providers, and forms to connect more. */
 export function Connections({ state }: { state: IPanelState }): JSX.Element {
@@ -66,6 +71,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
         <LocalServers onDone={close} />
       )}
       <CompletionSwitch state={state} />
+      <ToolServers />
       <AddedParts />
     </section>
   );

@@ -16,14 +16,18 @@ export function RuleOffer(props: { draft: Draft; rule: Rule }): JSX.Element {
   if (rules.some(known => isSame(known, rule))) {
     return (
       <p className="jp-codeinterp-hint" role="status">
-        {trans.__('Rule added. It counts from the next cell on.')}
+        {rule.tool
+          ? trans.__('Rule added. It counts from the next call on.')
+          : trans.__('Rule added. It counts from the next cell on.')}
       </p>
     );
   }
   return (
     <div className="jp-codeinterp-RuleOffer">
       <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {trans.__('Run cells like this without asking…')}
+        {rule.tool
+          ? trans.__('Always allow this tool…')
+          : trans.__('Run cells like this without asking…')}
       </Button>
       {open && <Offer draft={draft} rule={rule} close={() => setOpen(false)} />}
     </div>
@@ -45,7 +49,13 @@ function Offer(props: {
   );
   return (
     <div role="group" aria-label={trans.__('New rule')}>
-      <p>{trans.__('In this conversation, code runs without asking if it')}</p>
+      <p>
+        {rule.tool
+          ? trans.__(
+              'In this conversation, with any arguments, without asking:'
+            )
+          : trans.__('In this conversation, code runs without asking if it')}
+      </p>
       <ul>
         {linesOf(rule, trans).map(line => (
           <li key={line}>{line}</li>
@@ -69,8 +79,10 @@ function Offer(props: {
 }
 
 function isSame(one: Rule, other: Rule): boolean {
-  return (
-    one.files.join('\n') === other.files.join('\n') &&
-    one.imports.join('\n') === other.imports.join('\n')
-  );
+  return contentOf(one) === contentOf(other);
+}
+
+/** Older journals have no tools. */
+function contentOf({ files, imports, tool, pinned }: Rule): string {
+  return JSON.stringify([files, imports, tool || '', pinned || '']);
 }
