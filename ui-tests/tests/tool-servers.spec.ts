@@ -25,7 +25,6 @@ test('a server is approved, and its tool asks with all arguments', async ({
   await page.sidebar.setWidth(340, 'right');
 
   // The conversation says that a server waits; nothing has started.
-  await model.play('text');
   await panel.ask('Hello');
   await panel.ended();
   await expect(panel.log).toContainText(
