@@ -27,11 +27,13 @@ from jupyter_codeinterp.server.rest import (
     routes,
     rules,
     sessions,
+    tool_servers,
     turns,
     verify,
     windows,
 )
 from jupyter_codeinterp.server.tables.shapes import TableAnswer, TableAsked
+from jupyter_codeinterp.server.tool_servers.servers import Shown
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "openapi.json"
 PREFIX = "/codeinterp/api/"
@@ -70,6 +72,13 @@ class Key(msgspec.Struct):
 
 class Connections(msgspec.Struct):
     connections: list[Described]
+
+
+class ToolServersFound(msgspec.Struct):
+    """``faults``: what is wrong with files."""
+
+    servers: list[Shown]
+    faults: list[str]
 
 
 class AddedPart(msgspec.Struct):
@@ -234,6 +243,18 @@ ROUTES = {
         "Make one. The answer alone has its secret.", BOTH, windows.NewToken, windows.MadeToken, 201
     ),
     "DELETE mcp/tokens/TOKEN": Route("Revoke one.", BOTH, status=204),
+    "GET tool-servers": Route(
+        "The MCP servers whose tools the agent may call. Starts none.",
+        LOOK,
+        answer=ToolServersFound,
+        query=("notebook",),
+    ),
+    "PATCH tool-servers/SERVER": Route(
+        "Approve the server with exactly this entry and start it, end it, or pick its tools.",
+        BOTH,
+        tool_servers.Wish,
+        ToolServersFound,
+    ),
     "POST tickets": Route("For the socket of a window.", LOOK, Secret, Ticket),
     "POST clients": Route("For a client that has no socket.", LOOK, None, Client),
     "POST leaving": Route("The window's page goes away.", LOOK, Secret, status=204),
@@ -331,7 +352,7 @@ def served() -> dict[str, bool]:
     for pattern, handler in routes.ROUTES:
         path = pattern.replace("([0-9a-f]{32})", "ID").replace("([0-9]{1,15})", "N")
         path = path.replace(routes.PROVIDER, "NAME").replace(routes.TOKEN, "TOKEN")
-        path = path.replace(routes.RULE, "RULE")
+        path = path.replace(routes.RULE, "RULE").replace(routes.SERVER, "SERVER")
         for method in ("get", "post", "put", "patch", "delete"):
             function = getattr(handler, method)
             if inspect.unwrap(function).__module__.startswith("jupyter_codeinterp"):
@@ -356,6 +377,7 @@ def document() -> str:
         at = PREFIX + path.replace("/ID", "/{session_id}")
         at = at.replace("/NAME", "/{provider}").replace("/N", "/{number}")
         at = at.replace("/TOKEN", "/{token}").replace("/RULE", "/{rule}")
+        at = at.replace("/SERVER", "/{server}")
         paths.setdefault(at, {})[method.lower()] = _operation(at, route, known, found[key])
     whole = {
         "openapi": "3.1.0",

@@ -200,7 +200,9 @@ def _key(key: argparse.ArgumentParser) -> None:
 
 
 def _mcp(mcp: argparse.ArgumentParser) -> None:
-    what = mcp.add_subparsers(dest="what", metavar="serve|make|list|revoke", required=True)
+    what = mcp.add_subparsers(
+        dest="what", metavar="serve|make|list|revoke|servers|approve|off|pick", required=True
+    )
     serving = what.add_parser(
         "serve", help="connect an agent, on standard input and output, to a running server"
     )
@@ -217,6 +219,26 @@ def _mcp(mcp: argparse.ArgumentParser) -> None:
     what.add_parser("list", help="list the tokens, without their secrets")
     revoking = what.add_parser("revoke", help="revoke a token; it ends at once")
     revoking.add_argument("id", metavar="ID", help="the token's id, as in list")
+    _tool_servers(what)
+
+
+def _tool_servers(what: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    listing = what.add_parser("servers", help="list the MCP servers that the agent may use")
+    approving = what.add_parser("approve", help="let an MCP server start, as its entry is now")
+    ending = what.add_parser("off", help="let an MCP server start no more")
+    picking = what.add_parser("pick", help="choose the tools of an MCP server")
+    for one in (approving, ending, picking):
+        one.add_argument("id", metavar="ID", help="the server's id, as in servers")
+    picking.add_argument(
+        "tool", metavar="TOOL", nargs="*", help="a tool's name (default: as many as fit)"
+    )
+    for one in (listing, approving, ending, picking):
+        one.add_argument(
+            "--notebook",
+            metavar="NOTEBOOK",
+            default="Untitled.ipynb",
+            help="the notebook whose .codeinterp/mcp.json counts (default: one in this folder)",
+        )
 
 
 def _sandbox(sandbox: argparse.ArgumentParser) -> None:

@@ -365,7 +365,8 @@ class Draft(msgspec.Struct, frozen=True):
     remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
     ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
     ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
-    ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away.
+    ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away; ``tool``, no
+    cell: ``source`` says which tool of an MCP server is called, and with which arguments.
     ``nonce`` is good for one decision. ``notices`` say what a reader may
     overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
     to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -375,7 +376,9 @@ class Draft(msgspec.Struct, frozen=True):
 
     draft_id: str
     call_id: str
-    kind: Literal["insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek"]
+    kind: Literal[
+        "insert", "edit", "markdown", "delete", "kernel", "notebook", "verify", "peek", "tool"
+    ]
     cell_id: str
     title: str
     source: str

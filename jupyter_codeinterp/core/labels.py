@@ -72,3 +72,8 @@ class Rule(msgspec.Struct, frozen=True):
     rule_id: str
     files: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
+    tool: str = ""
+    """The one tool of an MCP server that runs without asking, by its name for the model. Such a
+    rule lets no code run."""
+    pinned: str = ""
+    """The digest of that tool: its server's entry, its description and its schema."""

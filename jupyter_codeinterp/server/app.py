@@ -73,6 +73,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_added=bench.added,
             codeinterp_names=bench.names,
             codeinterp_tables=bench.tables,
+            codeinterp_tool_servers=bench.tool_servers,
             codeinterp_verifier=bench.verifier,
             codeinterp_holder=bench.holder,
             codeinterp_file_tables=FileTables(self._server.contents_manager),

@@ -34,6 +34,7 @@ from .idle_sessions import IdleSessions
 from .own_runs import OWN, OwnRuns
 from .place import (
     Files,
+    GetOutsideTools,
     LookAround,
     MakeFreshRuns,
     MakeNewNotebooks,
@@ -41,6 +42,7 @@ from .place import (
     OwnCommands,
     ReadFile,
     RuleFiles,
+    no_outside_tools,
 )
 from .preload import freeze, preload
 from .windows.actions import ActionLog
@@ -88,6 +90,7 @@ class SessionManager:
         own_runs: OwnRuns | None = None,
         make_new_notebooks: MakeNewNotebooks = lambda session_id, path: None,
         make_fresh_runs: MakeFreshRuns = lambda path: None,
+        outside_tools: GetOutsideTools = no_outside_tools,
         stale_marks: Callable[[], KeptMarks | None] = lambda: None,
         has_rooms: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -107,6 +110,7 @@ class SessionManager:
         stale_marks    gives the marks of stale cells on disk, if they are kept
         make_fresh_runs  runs a conversation's notebook in a fresh kernel
         has_rooms      whether windows may share a notebook in a room of this server
+        outside_tools  gives a conversation's tools of MCP servers
         """
         self.store = store
         self.rules = rules
@@ -118,6 +122,7 @@ class SessionManager:
         self.look_around = look_around
         self.make_new_notebooks = make_new_notebooks
         self.make_fresh_runs = make_fresh_runs
+        self.outside_tools = outside_tools
         self._stale_marks = stale_marks
         self._has_rooms = has_rooms
         self._activity = activity

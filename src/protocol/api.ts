@@ -8,6 +8,8 @@ import type {
   IAdded,
   IAgentToken,
   IAgentTokens,
+  IToolServers,
+  IToolServerWish,
   IConnected,
   IConnection,
   ICredentials,
@@ -223,6 +225,20 @@ export class Api {
 
   async revokeAgentToken(id: string): Promise<void> {
     await this._call('DELETE', `mcp/tokens/${id}`);
+  }
+
+  /** The MCP servers of a notebook. */
+  toolServers(notebook: string): Promise<IToolServers> {
+    const query = URLExt.objectToQueryString({ notebook });
+    return this._call('GET', `tool-servers${query}`);
+  }
+
+  toolServer(
+    notebook: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
+    return this._call('PATCH', `tool-servers/${id}`, { notebook, ...wish });
   }
 
   /** The server stores the key and never returns it. */

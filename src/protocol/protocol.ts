@@ -1108,7 +1108,8 @@ export interface DraftWaiting {
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
  * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
- * ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away.
+ * ``peek``, no cell: ``source`` runs in a fork of the kernel that is thrown away; ``tool``, no
+ * cell: ``source`` says which tool of an MCP server is called, and with which arguments.
  * ``nonce`` is good for one decision. ``notices`` say what a reader may
  * overlook: what else runs, invisible characters, why it asks again. ``can_run_all``: whether
  * to offer "Run all in this turn". ``runs``: whether it is code. ``labels`` say what the code may
@@ -1118,7 +1119,7 @@ export interface DraftWaiting {
 export interface Draft {
   draft_id: string;
   call_id: string;
-  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'peek' | 'verify';
+  kind: 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'notebook' | 'peek' | 'tool' | 'verify';
   cell_id: string;
   title: string;
   source: string;
@@ -1147,6 +1148,8 @@ export interface Rule {
   rule_id: string;
   files: string[];
   imports: string[];
+  tool: string;
+  pinned: string;
 }
 /**
  * ``source`` is None if it is the waiting draft's. ``edited``: the person changed the

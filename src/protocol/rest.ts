@@ -85,6 +85,37 @@ export interface IAgentTokens {
   readonly runs_at_once: boolean;
 }
 
+/** An MCP server that the agent may use. It has no secrets. */
+export interface IToolServer {
+  /** What an approval is for: the digest of the server's whole entry. */
+  readonly id: string;
+  readonly name: string;
+  /** 'admin', 'person', or the path of a file. */
+  readonly place: string;
+  readonly state: 'asks' | 'off' | 'refused' | 'stopped' | 'running' | 'failed';
+  /** What would start. */
+  readonly lines: readonly string[];
+  readonly why: string;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    /** Why conversations do not get it; '' if they do. */
+    readonly why: string;
+  }[];
+}
+
+export interface IToolServers {
+  readonly servers: readonly IToolServer[];
+  /** What is wrong with files. */
+  readonly faults: readonly string[];
+}
+
+/** `tools`: the picked ones; null for as many as fit. */
+export interface IToolServerWish {
+  readonly action: 'approve' | 'off' | 'pick';
+  readonly tools?: readonly string[] | null;
+}
+
 /** A provider and its connection, without the key. */
 export interface IConnection {
   readonly provider: string;

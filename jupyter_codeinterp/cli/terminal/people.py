@@ -28,10 +28,10 @@ ALL = {"a": "all", "all": "all"}
 RULES = {"r": "rules", "rules": "rules"}
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
-_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify"), "text")
+_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
 _LEXERS["peek"] = "python"
 _VERBS = {"insert": "", "edit": "edits a cell", "markdown": "text", "delete": "deletes a cell"}
-UNEDITED = ("delete", "kernel", "notebook", "verify", "peek")
+UNEDITED = ("delete", "kernel", "notebook", "verify", "peek", "tool")
 """Drafts without code to edit."""
 _GOOD, _BAD = "green", "red"
 

@@ -48,6 +48,7 @@ from ..redaction.pasted_keys import without_keys
 from ..redaction.secrets import REMOVED
 from ..rehearsal.rehearsals import Rehearsals
 from ..stores import SessionStore
+from ..tools.outside.tool import tools_of
 from ..tools.registry import ToolRegistry
 from ..turn.ending import Ending, failure
 from ..turn.files import Seen, made
@@ -113,6 +114,8 @@ class Session(PersistentSession):
         self.decisions = Decisions(lambda: waits(self))
         self._model = model
         self._tools = tools
+        self._has_all_tools = False
+        """Whether ``_tools`` has those of MCP servers, too: from the first turn on."""
         self._hooks = hooks
         self._checks = checks
         self._put_after = ""
@@ -383,6 +386,7 @@ class Session(PersistentSession):
         if self.reads_rules:
             turn.rule_files = await place.rule_files()
             turn.skills = skills_of(await place.own_commands())
+        await self._add_outside_tools()
         turn.model_info = await model.info(self.info.model)
         self._meter.begin_turn(turn.model_info)
         return Agent(
@@ -398,6 +402,18 @@ class Session(PersistentSession):
             self._take_answer_references,
             lambda: self._second_look(turn),
         )
+
+    async def _add_outside_tools(self) -> None:
+        """Once: tools stay the same within a conversation, because models cache them."""
+        if self._has_all_tools:
+            return
+        found = await self.workplace.outside_tools()
+        if found is not None:
+            tools, faults = tools_of(found[0], self._talk.untrusted)
+            self._tools = self._tools.with_outside(tools)
+            for words in (*found[1], *faults):
+                self.show(Note(self._rules.scrub(words), "warning"))
+        self._has_all_tools = True
 
     def _person_rules(self) -> tuple[Rule, ...]:
         return self.standing_rules.all

@@ -5,7 +5,7 @@ with the entry-point group ``jupyter_codeinterp.tools``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -65,6 +65,13 @@ class ToolRegistry:
             raise ValueError(f"{tool.name!r} must have a run of its own and a label")
         self._tools[tool.name] = tool
 
+    def with_outside(self, tools: Sequence[Tool]) -> ToolRegistry:
+        """A copy for one conversation, with tools of MCP servers. A known name wins."""
+        if not tools:
+            return self
+        others = (tool for tool in tools if tool.name not in self._tools)
+        return ToolRegistry((*self._tools.values(), *others))
+
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
 
@@ -81,7 +88,7 @@ class ToolRegistry:
         tool = self._tools.get(name)
         return tool is not None and tool.effect == "changes"
 
-    def parse(self, name: str, arguments: dict[str, Any]) -> msgspec.Struct:
+    def parse(self, name: str, arguments: dict[str, Any]) -> msgspec.Struct | dict[str, Any]:
         """Convert a tool's input: lenient on optional and unknown properties, strict on types.
         Raises ValueError with words for the model."""
         tool = self._tools.get(name)
@@ -89,6 +96,8 @@ class ToolRegistry:
             known = ", ".join(self._tools)
             raise ValueError(f"There is no tool {name!r}. The tools are: {known}.")
         given = dict(arguments)
+        if not issubclass(tool.arguments, msgspec.Struct):
+            return given
         if isinstance(given.get("source"), str):
             given["source"] = normalise(given["source"])
         try:

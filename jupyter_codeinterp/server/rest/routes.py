@@ -17,6 +17,7 @@ from . import (
     sessions,
     settings,
     tables,
+    tool_servers,
     turns,
     verify,
     windows,
@@ -27,6 +28,7 @@ _ID = r"([0-9a-f]{32})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 TOKEN = r"([0-9a-f]{16})"
 RULE = r"([0-9a-f]{12})"
+SERVER = r"([0-9a-f]{64})"
 _NUMBER = events.NUMBER
 
 ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
@@ -49,6 +51,8 @@ ROUTES: list[tuple[str, type[web.RequestHandler]]] = [
     (r"orders", verify.OrdersHandler),
     (r"mcp/tokens", windows.McpTokensHandler),
     (rf"mcp/tokens/{TOKEN}", windows.McpTokenHandler),
+    (r"tool-servers", tool_servers.ToolServersHandler),
+    (rf"tool-servers/{SERVER}", tool_servers.ToolServerHandler),
     (r"tickets", windows.TicketsHandler),
     (r"clients", windows.ClientsHandler),
     (r"leaving", windows.LeavingHandler),

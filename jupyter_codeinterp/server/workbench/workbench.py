@@ -26,7 +26,7 @@ from ..files.own_commands import own_commands
 from ..files.rule_files import rule_files
 from ..files.scan import look_around
 from ..files.siblings import read_sibling, sibling_files
-from ..mcp.clients import Clients
+from ..mcp.clients import MODELS, Clients
 from ..models.spending import Spending
 from ..names import Names
 from ..new_notebooks import NotebookMaker, NotebooksBeside
@@ -35,6 +35,7 @@ from ..own_runs import LostRuns, OwnRuns
 from ..preload import preload
 from ..session_manager import SessionManager
 from ..tables.variables import VariableTables
+from ..tool_servers.servers import ToolServers
 from ..verify import Holder, NotebookRuns, Verifier
 from .models import make_models
 from .settings import CodeInterpSettings
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from ...core.hooks.hooks import Hooks
     from ...core.model_view.rule_files import RuleFile
     from ...core.own_commands.own_command import OwnCommand
+    from ...core.tools.outside.port import OutsideTools
     from ...core.tools.registry import ToolRegistry
     from ..windows.kept_marks import KeptMarks
 
@@ -145,6 +147,17 @@ class Workbench:
             stale_marks=lambda: _kept_marks(settings.folder, root_name(contents)),
             make_fresh_runs=lambda path: NotebookRuns(self.verifier, path),
             has_rooms=lambda: self._rooms is not None,
+            outside_tools=self._outside_tools,
+        )
+        self.tool_servers = ToolServers(
+            contents,
+            settings.folder,
+            admins=settings.mcp_servers,
+            others=settings.mcp_own_servers,
+            env=settings.mcp_env,
+            call_timeout=settings.mcp_call_timeout,
+            learn=self.secrets.add,
+            scrub=self.scrub,
         )
         self.names = Names(self._kernel_at, self._files, self.manager.is_private, self.scrub)
         self.tables = VariableTables(self._kernel_at)
@@ -293,7 +306,16 @@ class Workbench:
     async def own_commands(self, notebook: str) -> list[OwnCommand]:
         return await own_commands(self._contents, notebook) if self._reads_rules else []
 
+    async def _outside_tools(
+        self, session_id: str, notebook: str
+    ) -> tuple[OutsideTools, list[str]] | None:
+        session = self.manager.live(session_id)
+        if session is not None and session.info.model.startswith(MODELS):
+            return None  # An outside client has tools of its own.
+        return await self.tool_servers.for_session(session_id, notebook)
+
     async def close(self) -> None:
+        await self.tool_servers.close()
         await self.verifier.close()
         await self.holder.close()
         await self.manager.close()

@@ -16,6 +16,8 @@ import type {
   IAdded,
   IAgentToken,
   IAgentTokens,
+  IToolServers,
+  IToolServerWish,
   IApi,
   IChange,
   IConnected,
@@ -661,6 +663,23 @@ export class FakeApi implements IApi {
 
   async revokeAgentToken(id: string): Promise<void> {
     this.tokens = this.tokens.filter(one => one.id !== id);
+  }
+
+  servers: IToolServers = { servers: [], faults: [] };
+  /** Wishes for tool servers, by id. */
+  wishes: [string, IToolServerWish][] = [];
+
+  async toolServers(): Promise<IToolServers> {
+    return this.servers;
+  }
+
+  async toolServer(
+    _: string,
+    id: string,
+    wish: IToolServerWish
+  ): Promise<IToolServers> {
+    this.wishes.push([id, wish]);
+    return this.servers;
   }
 
   async connections(): Promise<IConnection[]> {

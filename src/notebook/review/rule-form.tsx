@@ -26,7 +26,13 @@ export function RuleForm(props: IRuleForm): JSX.Element {
       role="group"
       aria-label={trans.__('New rule')}
     >
-      <p>{trans.__('In this conversation, code runs without asking if it')}</p>
+      <p>
+        {rule.tool
+          ? trans.__(
+              'In this conversation, with any arguments, without asking:'
+            )
+          : trans.__('In this conversation, code runs without asking if it')}
+      </p>
       <ul>
         {linesOf(rule, trans).map(line => (
           <li key={line}>{line}</li>
@@ -50,6 +56,8 @@ export function RuleForm(props: IRuleForm): JSX.Element {
 }
 
 /** The message once it is added. */
-export function ruleAdded(trans: TranslationBundle): string {
-  return trans.__('Rule added. It counts from the next cell on.');
+export function ruleAdded(rule: Rule, trans: TranslationBundle): string {
+  return rule.tool
+    ? trans.__('Rule added. It counts from the next call on.')
+    : trans.__('Rule added. It counts from the next cell on.');
 }

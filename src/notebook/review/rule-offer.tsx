@@ -23,7 +23,7 @@ export default function RuleOffer(props: IRuleOffer): JSX.Element | null {
   if (added === draft.nonce) {
     return (
       <div className="jp-codeinterp-hint" role="status">
-        {ruleAdded(trans)}
+        {draft.rule && ruleAdded(draft.rule, trans)}
       </div>
     );
   }

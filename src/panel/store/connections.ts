@@ -7,7 +7,9 @@ import type {
   IConnected,
   IConnection,
   ICredentials,
-  ILocalServers
+  ILocalServers,
+  IToolServers,
+  IToolServerWish
 } from '../../protocol/api';
 import { person } from '../../notebook/review/gate/person';
 import type { IPastedKey } from '../view/pasted-keys';
@@ -60,6 +62,19 @@ export class Connections {
   /** What other packages add; none if the request fails. */
   added(): Promise<readonly IAdded[]> {
     return this._api.added().catch(() => []);
+  }
+
+  /** The MCP servers of the notebook in front; none if the request fails. */
+  toolServers(): Promise<IToolServers> {
+    return this._api
+      .toolServers(this._state.now.notebook)
+      .catch(() => ({ servers: [], faults: [] }));
+  }
+
+  /** Rejects with a message for people. */
+  toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
+    this._needsPerson();
+    return this._api.toolServer(this._state.now.notebook, id, wish);
   }
 
   /** Rejects with a message for people if the server refuses the key or the address. */

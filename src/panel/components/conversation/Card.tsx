@@ -35,7 +35,7 @@ function tellsWhy(card: ICardItem): boolean {
   return card.status === 'interrupted'
     ? card.elapsed === 0
     : card.status === 'not_started'
-      ? card.draft?.kind === 'notebook'
+      ? card.draft?.kind === 'notebook' || card.draft?.kind === 'tool'
       : card.status === 'rejected' && !card.draft?.nonce;
 }
 
@@ -58,8 +58,9 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const kind = card.draft?.kind;
   const isKernel = kind === 'kernel';
   /** Words say what happens: it shows them without a click. */
-  const isInWords =
-    isKernel || kind === 'notebook' || kind === 'verify' || kind === 'peek';
+  const isInWords = ['kernel', 'notebook', 'verify', 'peek', 'tool'].includes(
+    kind ?? ''
+  );
   const foldable =
     Boolean(source || result) && !renderer && !(isInWords && waiting);
   return (

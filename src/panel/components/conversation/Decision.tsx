@@ -132,7 +132,8 @@ export function Decision(
     kernel: [draft.title, trans.__('Reject')],
     notebook: [draft.title, trans.__('Reject')],
     verify: [trans.__('Run'), trans.__('Reject')],
-    peek: [trans.__('Run'), trans.__('Reject')]
+    peek: [trans.__('Run'), trans.__('Reject')],
+    tool: [trans.__('Run'), trans.__('Reject')]
   }[draft.kind];
   const hidden = settled && waiting && !sight.seen;
   return (

@@ -14,14 +14,16 @@ export function RuleOffer(props: { draft: Draft; rule: Rule }): JSX.Element {
   if (rules.some(known => isSame(known, rule))) {
     return (
       <p className="jp-codeinterp-hint" role="status">
-        {ruleAdded(trans)}
+        {ruleAdded(rule, trans)}
       </p>
     );
   }
   return (
     <div className="jp-codeinterp-RuleOffer">
       <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {trans.__('Run cells like this without asking…')}
+        {rule.tool
+          ? trans.__('Always allow this tool…')
+          : trans.__('Run cells like this without asking…')}
       </Button>
       {open && (
         <RuleForm
@@ -37,8 +39,10 @@ export function RuleOffer(props: { draft: Draft; rule: Rule }): JSX.Element {
 }
 
 function isSame(one: Rule, other: Rule): boolean {
-  return (
-    one.files.join('\n') === other.files.join('\n') &&
-    one.imports.join('\n') === other.imports.join('\n')
-  );
+  return contentOf(one) === contentOf(other);
+}
+
+/** Older journals have no tools. */
+function contentOf({ files, imports, tool, pinned }: Rule): string {
+  return JSON.stringify([files, imports, tool || '', pinned || '']);
 }
