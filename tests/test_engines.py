@@ -32,17 +32,22 @@ MAKES = {
         "one = pandas.DataFrame({'a': [1, 2], 'b': [0.5, 1.5]})\n"
         "two = dask.dataframe.from_pandas(one, npartitions=2)\n"
         "slowly = two.map_partitions(slow, meta=one.iloc[:0])\nslow_column = slowly['a']\n"
-        "array = dask.array.zeros((10**6, 10**6))\nunknown = array[array[:, 0] > 0]\n"
+        "by_key = slowly.set_index('a').b\n"
+        "array = dask.array.zeros((10**6, 10**6), chunks=100)\n"
         "del slow, one, two",
         {
             "slowly": {
-                "type": "DataFrame", "engine": "dask", "columns": [["a", "int64"], ["b", "float64"]]
+                "type": "DataFrame", "engine": "dask", "partitions": 2, "steps": 2,
+                "columns": [["a", "int64"], ["b", "float64"]]
             },
-            "slow_column": {"type": "Series", "engine": "dask", "dtype": "int64"},
+            "slow_column": {
+                "type": "Series", "engine": "dask", "partitions": 2, "steps": 3, "dtype": "int64"
+            },
+            "by_key": {"type": "Series", "engine": "dask", "steps": 4, "dtype": "float64"},
             "array": {
-                "type": "Array", "engine": "dask", "dtype": "float64", "shape": [10**6, 10**6]
+                "type": "Array", "engine": "dask", "partitions": 10**8, "steps": 1,
+                "dtype": "float64", "shape": [10**6, 10**6]
             },
-            "unknown": {"type": "Array", "engine": "dask", "dtype": "float64"},
         },
     ),
     "duckdb": (

@@ -74,6 +74,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     tool: event.name,
     title: event.title,
     phase: 'done',
+    engines: [],
     status: event.status,
     ...(event.cell_id ? { cellId: event.cell_id } : {}),
     elapsed: event.elapsed,
@@ -152,5 +153,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   leftover: false,
   stopped: false,
   comment: '',
+  engines: [],
   failure: ''
 };

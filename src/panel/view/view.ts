@@ -8,6 +8,7 @@ import type {
   AnswerChecked,
   Cleared,
   Draft,
+  EngineWork,
   CheckedRun,
   Finding,
   Label,
@@ -129,6 +130,8 @@ export interface ICardItem {
   readonly needed: readonly string[];
   /** Requirements that its run has installed. */
   readonly installed: readonly string[];
+  /** What engines in the kernel do for its run. */
+  readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }
