@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.adapters.kernels.zmq import ZmqKernel
 from jupyter_codeinterp.adapters.kernels.zmq.variables import Variables
 from jupyter_codeinterp.core.checks.names.fetches import fetches, findings
 from jupyter_codeinterp.core.checks.shared.source import parsed
 from jupyter_codeinterp.core.engine_work import EngineWork
 from jupyter_codeinterp.core.model_view.context import ENGINES, _variable_changes, _variables
 from jupyter_codeinterp.core.model_view.notebook_prompt import variable_lines
-from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone, Kernel
+from jupyter_codeinterp.core.ports import EnginesWork, ExecutionDone
 from tests.kernels import python, run
 
 MAKES = {
@@ -184,7 +185,7 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
         assert printed(done) == "{'memory'} -1\n"
 
 
-async def progress_of(kernel: Kernel, code: str) -> list[EngineWork]:
+async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
     """What the run of the code tells of its engines."""
     events, done = await run(kernel, code)
     assert done.status == "ok", done.outputs

@@ -17,14 +17,15 @@ from pathlib import Path
 from tests.fake_anthropic import FakeAnthropic, Speed
 
 from . import report
-from .runs import FAULTS, Run, carry_out, undisturbed
+from .remote import remote_kernels
+from .runs import FAULTS, REMOTE, Run, carry_out, undisturbed
 from .site import Site
 from .soak import soak
 from .story import Story
 from .verdict import Verdict
 
-POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20}
-FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5}
+POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20, "link": 15, "remote_kernel": 10}
+FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5, "link": 3, "remote_kernel": 2}
 SOAK = "soak"
 LONG_SOAK, SHORT_SOAK = (500, 20), (10, 5)
 """Conversations, and turns of each."""
@@ -37,16 +38,25 @@ async def torture(faults: list[str], seeds: dict[str, list[int]], folder: Path) 
     verdicts: Verdicts = {fault: [] for fault in faults}
     async with AsyncExitStack() as stack:
         api = await stack.enter_async_context(FakeAnthropic(Story("none").model, speed=SPEED))
-        wanted = {GRACES[seed % 2] for fault in faults for seed in seeds[fault]}
+        here = [fault for fault in faults if fault not in REMOTE]
+        wanted = {GRACES[seed % 2] for fault in here for seed in seeds[fault]}
         sites = {grace: Site(folder / f"grace-{grace}", api.url, grace) for grace in wanted}
-        for site in sites.values():
+        there: Site | None = None
+        if len(here) < len(faults):
+            base = folder / "gateway"
+            remote = await stack.enter_async_context(
+                remote_kernels(base / "kernels", base / "notebooks")
+            )
+            there = Site(base, api.url, GRACES[1], remote)
+        every = [*sites.values(), *([there] if there is not None else [])]
+        for site in every:
             stack.push_async_callback(site.stop)
             await site.start()
-        frames = await _measure(next(iter(sites.values())), api)
+        frames = await _measure(every[0], api)
         for fault in faults:
             for seed in seeds[fault]:
                 rng = random.Random(f"{fault} {seed}")
-                site = sites[GRACES[seed % 2]]
+                site = there if there and fault in REMOTE else sites[GRACES[seed % 2]]
                 began = time.monotonic()
                 name = f"{fault}-{seed}"
                 run, verdict = await carry_out(FAULTS[fault], name, site, api, rng, frames)
