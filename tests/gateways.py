@@ -132,7 +132,11 @@ class Link:
         if self._is_cut:
             writer.transport.abort()
             return
-        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._to)
+        try:
+            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._to)
+        except OSError:  # The gateway has been killed.
+            writer.transport.abort()
+            return
         for source, sink in ((reader, there_writer), (there_reader, writer)):
             self._ends.add(sink)
             task = asyncio.create_task(self._pass(source, sink))

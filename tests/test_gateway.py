@@ -425,9 +425,7 @@ async def test_a_gateway_that_is_killed_in_the_middle_of_a_run(
     monkeypatch.setattr(wire_module, "CUT_PATIENCE", 3)
     with gateway(tmp_path) as running:
         async with at(running, DELAY, JITTER) as place:
-            loop = asyncio.get_running_loop()
-            loop.call_later(2, running.process.kill)
-            _, done = await asyncio.wait_for(run(place.kernel, PRINTS.format(100)), 60)
+            done = await cut_off(place, running.process.kill, PRINTS.format(100))
             assert done.status == "dead"
             assert "The gateway cannot be reached" in done.note
             assert "The kernel may still be running." in done.note
