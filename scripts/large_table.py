@@ -20,6 +20,8 @@ from tests.fake_anthropic import Request, Turn, answer, run_cell, text
 
 ROWS = 50_000_000
 PARTS = 100
+PATIENCE = 900.0
+"""Seconds that a question may take."""
 MEGABYTE = 2**20
 SERVER_MOST = 30
 """MB by which the server may grow."""
@@ -126,6 +128,7 @@ async def measure(engine: str, rows: int) -> list[str]:
     asks = [f"print('answer', int({question}))" for question in QUESTIONS[engine]]
     story = Story(["x = 1", make, *asks])
     async with workplace(story.model) as place:
+        place.window.patience = PATIENCE
         await show_panel(place.server)
         await place.turn("Begin.")
         server = Memory(psutil.Process(place.server.pid))

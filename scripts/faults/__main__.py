@@ -25,7 +25,7 @@ from .story import Story
 from .verdict import Verdict
 
 POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20, "link": 15, "remote_kernel": 10}
-FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5, "link": 3, "remote_kernel": 2}
+FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5, "link": 1, "remote_kernel": 0}
 SOAK = "soak"
 LONG_SOAK, SHORT_SOAK = (500, 20), (10, 5)
 """Conversations, and turns of each."""
@@ -104,9 +104,9 @@ def main() -> int:
     # An exception, so that the servers are ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     chosen = options.only or every
-    faults = [fault for fault in chosen if fault != SOAK]
     points = FEW if options.short else POINTS
-    seeds = {fault: list(range(1, points[fault] + 1)) for fault in faults}
+    faults = [fault for fault in chosen if fault != SOAK and (points[fault] or options.only)]
+    seeds = {fault: list(range(1, max(points[fault], 1) + 1)) for fault in faults}
     if options.seed is not None:
         seeds = {fault: [options.seed] for fault in faults}
     began = time.monotonic()

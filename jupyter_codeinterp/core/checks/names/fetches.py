@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -61,7 +62,7 @@ class _Table(msgspec.Struct, frozen=True):
 
 
 def fetches(source: Source) -> tuple[Fetch, ...]:
-    return tuple(_fetches(source))[:MOST]
+    return tuple(islice(_fetches(source), MOST))
 
 
 def _fetches(source: Source) -> Iterator[Fetch]:
@@ -116,7 +117,7 @@ def findings(
     except (msgspec.ValidationError, RecursionError):
         return ()
     tables = {table.name: table for table in told if not is_private(table.name)}
-    return tuple(_findings(fetched, tables))[:MOST_FOUND]
+    return tuple(islice(_findings(fetched, tables), MOST_FOUND))
 
 
 def _findings(fetched: tuple[Fetch, ...], tables: dict[str, _Table]) -> Iterator[Finding]:
