@@ -10,6 +10,7 @@ from typing import Literal, Union
 
 import msgspec
 
+from .engine_work import EngineWork
 from .findings import CheckedRun, Finding
 from .labels import Label, Observation, Rule
 from .messages import Usage
@@ -506,6 +507,14 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
     language: str = ""
 
 
+class RunProgress(_Event, frozen=True, tag="run_progress"):
+    """How many tasks engines in the kernel (Spark, Dask) have done of those for this run. Each
+    replaces the last."""
+
+    call_id: str
+    work: tuple[EngineWork, ...]
+
+
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
@@ -643,6 +652,7 @@ Event = Union[
     Rehearsed,
     KernelWaiting,
     RunStarted,
+    RunProgress,
     ToolDone,
     FindingSilenced,
     RuleMade,

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from .document.ops import CellView, Op, Output, Receipt, Snapshot
+from .engine_work import EngineWork
 from .labels import Observation
 from .messages import Message, Usage
 
@@ -191,6 +192,13 @@ class DisplayUpdated(msgspec.Struct, frozen=True):
     metadata: dict[str, Any]
 
 
+class EnginesWork(msgspec.Struct, frozen=True):
+    """How far engines in the kernel are, untrusted. Each of them replaces the last; none when no
+    engine works."""
+
+    work: tuple[EngineWork, ...]
+
+
 IN_A_WIDGET = "[An Output widget has captured and shows:]\n"
 
 
@@ -226,7 +234,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
         return (*self.outputs, line, *self.captured)
 
 
-ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, ExecutionDone]
+ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, EnginesWork, ExecutionDone]
 
 
 class Slot(Protocol):

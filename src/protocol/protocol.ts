@@ -79,6 +79,7 @@ export type Event =
   | Rehearsed
   | KernelWaiting
   | RunStarted
+  | RunProgress
   | ToolDone
   | FindingSilenced
   | RuleMade
@@ -734,6 +735,7 @@ export interface EventFrame {
     | Rehearsed
     | KernelWaiting
     | RunStarted
+    | RunProgress
     | ToolDone
     | FindingSilenced
     | RuleMade
@@ -1236,6 +1238,23 @@ export interface RunStarted {
   msg_id: string;
   kernel_id: string;
   language: string;
+}
+/**
+ * How many tasks engines in the kernel (Spark, Dask) have done of those for this run. Each
+ * replaces the last.
+ */
+export interface RunProgress {
+  type: 'run_progress';
+  call_id: string;
+  work: EngineWork[];
+}
+/**
+ * Tasks of the jobs that it does now. Untrusted.
+ */
+export interface EngineWork {
+  engine: 'Dask' | 'Spark';
+  done: number;
+  of: number;
 }
 /**
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.

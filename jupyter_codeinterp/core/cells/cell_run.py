@@ -25,7 +25,7 @@ from ..off_loop import off_loop
 from ..ports import KernelInfo
 from ..turn.results import Result
 from ..turn.turn import Turn
-from . import checked, hooked, missing, observed, packages, trying
+from . import checked, fetching, hooked, missing, observed, packages, trying
 from .draft import DraftCell
 from .execution import (
     CHANGED,
@@ -140,7 +140,9 @@ class CellRun:
                     why, placed = await self._placed(call, placed), None
                     if why or self.result is not None:
                         continue
-                absent = await missing.found(turn, draft.source, info) if draft.is_code else ()
+                if draft.is_code:
+                    absent = await missing.found(turn, draft.source, info)
+                    absent += await fetching.found(turn, draft.source, info)
                 language = info.language if info is not None else "python"
                 tried = await trying.wanted(turn, draft.source, language) if draft.is_code else ()
                 told = (*said.notes, *(Note(one.check, one.sentence) for one in absent))

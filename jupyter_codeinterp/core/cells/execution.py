@@ -21,13 +21,20 @@ from ..checks.shared.examples import Example
 from ..document.ops import BeginRun, FinishRun, Output, Receipt, SetSource, digest
 from ..document.passive import is_passive, passive_data
 from ..errors import DocumentError, KernelError
-from ..events import Event, KernelWaiting, Note, RunStarted
+from ..events import Event, KernelWaiting, Note, RunProgress, RunStarted
 from ..history.prose import known_language
 from ..messages import ToolUse
 from ..model_view.outputs import Seen, size
 from ..model_view.plain_text import clean
 from ..off_loop import INLINE, off_loop
-from ..ports import DisplayUpdated, ExecutionDone, KernelInfo, OutputsChanged, Slot
+from ..ports import (
+    DisplayUpdated,
+    EnginesWork,
+    ExecutionDone,
+    KernelInfo,
+    OutputsChanged,
+    Slot,
+)
 from ..turn.results import Result
 from ..turn.turn import Turn, copy_key, identity
 from . import stale_input, trying
@@ -231,6 +238,8 @@ class Execution:
                     # The output that shows it may be in a trusted cell.
                     data = event.data if self._trusted else passive_data(event.data)
                     turn.document.display(event.display_id, data, event.metadata)
+                elif isinstance(event, EnginesWork):
+                    yield RunProgress(self._call.id, event.work)
                 elif isinstance(event, ExecutionDone):
                     done = event
         except asyncio.CancelledError:

@@ -75,6 +75,7 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     tool: event.name,
     title: event.title,
     phase: 'done',
+    engines: [],
     status: event.status,
     ...(event.cell_id ? { cellId: event.cell_id } : {}),
     elapsed: event.elapsed,
@@ -156,5 +157,6 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   stopped: false,
   comment: '',
   rehearsal: null,
+  engines: [],
   failure: ''
 };

@@ -8,6 +8,7 @@ import type {
   AnswerChecked,
   Cleared,
   Draft,
+  EngineWork,
   CheckedRun,
   FilesKept,
   FilesPutBack,
@@ -137,6 +138,8 @@ export interface ICardItem {
   readonly installed: readonly string[];
   /** What came of trying it first; 'running' meanwhile, null before. */
   readonly rehearsal: Rehearsed | 'running' | null;
+  /** What engines in the kernel do for its run. */
+  readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }

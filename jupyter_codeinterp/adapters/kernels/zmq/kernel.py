@@ -15,6 +15,7 @@ from ....core.ports import ExecutionDone, ExecutionEvent, KernelInfo
 from ...kernel_wire import Process
 from .control import Control, KernelSpecs
 from .copies import Copies
+from .engines import follow_engines
 from .link import KernelLink
 from .process import LocalProcess
 from .rehearsing import rehearse
@@ -150,7 +151,8 @@ class ZmqKernel:
                         continue
                     info = await link.info()
                     await variables.prepare()
-                    slot = ZmqSlot(link, info, self._current_id, self._pool.copies(link))
+                    copies = self._pool.copies(link)
+                    slot = ZmqSlot(link, variables, info, self._current_id, copies)
                     try:
                         yield slot
                     finally:
@@ -225,11 +227,17 @@ class Forks:
 
 class ZmqSlot:
     def __init__(
-        self, link: KernelLink, info: KernelInfo, current_id: CurrentKernelId, copies: Copies
+        self,
+        link: KernelLink,
+        variables: Variables,
+        info: KernelInfo,
+        current_id: CurrentKernelId,
+        copies: Copies,
     ) -> None:
         self.info = info
         self.keep = copies.keep
         self._link = link
+        self._variables = variables
         self._current_id = current_id
         self._run: Run | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -258,12 +266,14 @@ class ZmqSlot:
         ``kernel_dead``."""
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
-        self._run = Run(self._link, source, msg_id, timeout, looks_at)
+        run = self._run = Run(self._link, source, msg_id, timeout, looks_at)
+        following = self._link.spawn(follow_engines(self._variables, run))
         try:
-            async with aclosing(self._run.events(self.info.start)) as events:
+            async with aclosing(run.events(self.info.start)) as events:
                 async for event in events:
                     yield event
         finally:
+            following.cancel()
             self.close()
 
     async def stopped(self) -> ExecutionDone | None:

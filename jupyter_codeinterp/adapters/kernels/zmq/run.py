@@ -16,6 +16,7 @@ from ....core.errors import KernelError
 from ....core.labels import Observation
 from ....core.ports import (
     DisplayUpdated,
+    EnginesWork,
     ExecutionDone,
     ExecutionEvent,
     ExecutionStarted,
@@ -76,6 +77,7 @@ class Run:
         self._wake = asyncio.Event()
         self._collector = Collector()
         self._updates: dict[str, DisplayUpdated] = {}
+        self._engines: EnginesWork | None = None
         self._next_flush = 0.0
         self._sent_at = 0.0
         self._started_at: float | None = None
@@ -179,6 +181,10 @@ class Run:
                 self._dropped = self._link.counter.lost_since(self._first, unsure)
         self._wake.set()
 
+    def engines_work(self, work: EnginesWork) -> None:
+        self._engines = work
+        self._wake.set()
+
     def lost(self) -> None:
         self._cause = "dead"
         self._notes.append(self._link.gone)
@@ -247,6 +253,9 @@ class Run:
             if now >= self._next_flush:
                 for event in self._flush(now):
                     yield event
+            if self._engines is not None:
+                work, self._engines = self._engines, None
+                yield work
             self._enforce_limits(now)
             await self._sleep(now)
 

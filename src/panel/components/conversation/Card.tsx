@@ -200,6 +200,12 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       {!silent && (
         <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>
       )}
+      {running &&
+        card.engines.map(({ engine, done, of }) => (
+          <span key={engine} className="jp-codeinterp-Card-status">
+            {trans.__('%1: %2 of %3 tasks', engine, done, of)}
+          </span>
+        ))}
       {card.checked && <CheckedMark checked={card.checked} />}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>
