@@ -252,7 +252,13 @@ describe('keys', () => {
 });
 
 describe('a rule in the bar', () => {
-  const RULE = { rule_id: '', files: ['a.csv'], imports: [] };
+  const RULE = {
+    rule_id: '',
+    files: ['a.csv'],
+    imports: [],
+    tool: '',
+    pinned: ''
+  };
 
   it('is read, then added once', async () => {
     stage.drafts.set([draft({ rule: RULE, source: 'y = 2' })]);
