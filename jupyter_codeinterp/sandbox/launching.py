@@ -13,8 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import groups, limits
+from .folders import PROTECTED
 from .network.gate import Gate
-from .watching import FolderWatch
+from .seen.files import FolderWatch
 
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: ``--die-with-parent`` kills the sandbox when the
@@ -44,7 +45,7 @@ class Process:
         self.init = init
         self.group = group
         self.gate = gate
-        self.files = FolderWatch(notebook)
+        self.files = FolderWatch(notebook, PROTECTED)
         self.said = b""
         self._handle = os.pidfd_open(init)
         if gate is not None:

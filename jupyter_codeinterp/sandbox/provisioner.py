@@ -21,8 +21,8 @@ from .arguments import INSIDE, Sandbox, arguments
 from .launching import LAUNCHER, LaunchError, Process, launch
 from .limits import NO_NETWORK, Limits, is_without_network, what_was_hit, why_ended
 from .network import book, gate
-from .observing import Observer
 from .place import Place, sweep
+from .seen.observer import Observer
 
 GIB = 1024**3
 PASSED = (

@@ -198,6 +198,8 @@ OTHERS = {
     "checks": "calls checks; measured with `kernel_report`",
     "findings": "types",
     "labels": "types",
+    "deeds": "compares names of a bounded number of files",
+    "observed": "cuts a bounded number of names",
     "standing_rules": "compares names of a bounded number of rules",
     "phrases": "patterns of our own; measured with `signs`",
     "reach": "tables of names; measured with `labelling`",
